@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace laple {
+
+std::string to_string(const FilePosition& position) {
+    std::string text = position.file;
+    if (position.line > 0) text += ":" + std::to_string(position.line);
+    if (position.line > 0 && position.column > 0) text += ":" + std::to_string(position.column);
+    return text;
+}
+
+Error::Error(const std::string& problem, const std::string& advice)
+    : std::runtime_error(problem + "; " + advice) {}
+
+Error::Error(const FilePosition& where, const std::string& problem, const std::string& advice)
+    : std::runtime_error(to_string(where) + ": " + problem + "; " + advice) {}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t substitute = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substitute});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace laple
