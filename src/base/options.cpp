@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/options.hpp"
+
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace laple {
+namespace {
+
+constexpr std::array<SettingRow, 5> kRows{{
+    {"LAPLE_DISABLE", "0", "0, 1",
+     "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
+    {"LAPLE_TOPOLOGY", "off", "off, FILE",
+     "The magpie_clusters file that says which ranks are near each other; off: MPI's own collectives."},
+    {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
+     "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
+     "for example bcast:0-64K:flat/binomial;^native."},
+    {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
+    {"LAPLE_REPORT", "0", "0, 1, FILE",
+     "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr."},
+}};
+
+std::optional<int> small_number(const std::string& value, int max) {
+    if (value.size() != 1 || value[0] < '0' || value[0] > '0' + max) return std::nullopt;
+    return value[0] - '0';
+}
+
+void apply(std::string_view name, const std::string& value, Settings& settings,
+           std::vector<std::string>& warnings) {
+    const auto refuse = [&](std::string_view accepted) {
+        warnings.push_back(fmt::format("{}={} is ignored: use {}", name, value, accepted));
+    };
+    if (name == "LAPLE_DISABLE") {
+        const auto number = small_number(value, 1);
+        // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
+        settings.is_disabled = !number || *number == 1;
+        if (!number) refuse("0 or 1 (taken as 1)");
+    } else if (name == "LAPLE_TOPOLOGY") {
+        settings.topology = value;
+    } else if (name == "LAPLE_ALGORITHM") {
+        settings.algorithm = value;
+    } else if (name == "LAPLE_DEBUG") {
+        const auto number = small_number(value, 2);
+        if (number) settings.debug = *number;
+        if (!number) refuse("0, 1 or 2");
+    } else if (name == "LAPLE_REPORT") {
+        settings.report = value == "0" ? "" : value == "1" ? "-" : value;
+    } else {
+        std::vector<std::string> names;
+        for (const SettingRow& row : kRows) names.emplace_back(row.name);
+        const std::string nearest = nearest_name(std::string(name), names);
+        warnings.push_back(fmt::format("{} is no setting of LaPle{}", name,
+                                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
+    }
+}
+
+}  // namespace
+
+std::span<const SettingRow> all_settings() {
+    return kRows;
+}
+
+Settings read_settings(std::span<const std::string> environment, std::vector<std::string>& warnings) {
+    Settings settings;
+    for (const std::string& entry : environment) {
+        const auto equals = entry.find('=');
+        if (!entry.starts_with("LAPLE_") || equals == std::string::npos) continue;
+        const std::string value = entry.substr(equals + 1);
+        if (!value.empty()) apply(std::string_view(entry).substr(0, equals), value, settings, warnings);
+    }
+    return settings;
+}
+
+std::vector<std::string> laple_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::string_view(*entry).starts_with("LAPLE_")) entries.emplace_back(*entry);
+    }
+    return entries;
+}
+
+std::string settings_table() {
+    std::string table = "| setting | default | values | meaning |\n|---|---|---|---|\n";
+    for (const SettingRow& row : kRows) {
+        table += fmt::format("| `{}` | {} | {} | {} |\n", row.name,
+                             row.fallback.empty() ? "(none)" : row.fallback, row.accepted, row.meaning);
+    }
+    return table;
+}
+
+}  // namespace laple

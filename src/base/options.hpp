@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace laple {
+
+/// What the environment says, read once by one rank and told to the others where it decides what to send.
+struct Settings {
+    bool is_disabled = false;  ///< LAPLE_DISABLE
+    std::string topology;      ///< LAPLE_TOPOLOGY: a file, or "off"
+    std::string algorithm;     ///< LAPLE_ALGORITHM, not parsed here
+    int debug = 0;             ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
+    std::string report;        ///< LAPLE_REPORT: "" none, "-" stderr, else a file
+
+    bool has_topology() const { return !topology.empty() && topology != "off"; }
+};
+
+/// One row of THE table of settings, from which the parser, the help texts and README's table come.
+struct SettingRow {
+    std::string_view name;      ///< LAPLE_…
+    std::string_view fallback;  ///< its value when unset
+    std::string_view accepted;  ///< what may be given
+    std::string_view meaning;   ///< one sentence
+};
+
+std::span<const SettingRow> all_settings();
+
+/// Reads settings from an environment ("NAME=value" entries). Never fails: what is wrong goes to `warnings`,
+/// each with what to do, and the setting keeps its fallback. An unknown LAPLE_* name is answered with the
+/// nearest one.
+Settings read_settings(std::span<const std::string> environment, std::vector<std::string>& warnings);
+
+/// The LAPLE_* entries of this process's environment.
+std::vector<std::string> laple_environment();
+
+/// README's table of settings, in Markdown.
+std::string settings_table();
+
+}  // namespace laple
