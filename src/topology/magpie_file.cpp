@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/magpie_file.hpp"
+
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace laple {
+namespace {
+
+constexpr int kMaxRanks = 1 << 24;  // a bound for hostile files, far above any MPI job
+
+struct Token {
+    std::string_view text;
+    FilePosition at;
+    bool is_number = false;
+};
+
+/// Splits the text into numbers and words; knows where each stands.
+class Tokenizer {
+  public:
+    Tokenizer(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
+
+    std::optional<Token> next() {
+        skip_blanks_and_comments();
+        if (offset_ == text_.size()) return std::nullopt;
+        const FilePosition at = position();
+        const std::size_t begin = offset_;
+        const bool is_number = is_digit(text_[begin]);
+        while (offset_ < text_.size() && is_digit(text_[offset_]) == is_number &&
+               !ends_token(text_[offset_])) {
+            ++offset_;
+        }
+        return Token{text_.substr(begin, offset_ - begin), at, is_number};
+    }
+
+    FilePosition position() const { return {file_, line_, static_cast<int>(offset_ - line_start_) + 1}; }
+
+  private:
+    static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+    static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+    static bool ends_token(char c) { return is_blank(c) || c == '#'; }
+
+    void skip_blanks_and_comments() {
+        bool in_comment = false;
+        for (; offset_ < text_.size(); ++offset_) {
+            const char c = text_[offset_];
+            if (c == '\n') {
+                in_comment = false;
+                ++line_;
+                line_start_ = offset_ + 1;
+            } else if (c == '#') {
+                in_comment = true;
+            } else if (!in_comment && !is_blank(c)) {
+                return;
+            }
+        }
+    }
+
+    std::string_view text_;
+    std::string file_;
+    std::size_t offset_ = 0;
+    int line_ = 1;
+    std::size_t line_start_ = 0;
+};
+
+int to_number(const Token& token) {
+    int value = 0;
+    const auto [end, status] =
+        std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (status != std::errc{} || value >= kMaxRanks) {
+        throw Error(token.at, fmt::format("{} is out of range", token.text),
+                    fmt::format("use numbers below {}", kMaxRanks));
+    }
+    return value;
+}
+
+struct Cluster {
+    FilePosition at;
+    std::vector<Rank> ranks;
+};
+
+class Parser {
+  public:
+    Parser(const std::string& text, const std::string& file) : tokens_(text, file), file_(file) {}
+
+    std::vector<Cluster> run() {
+        advance();
+        while (token_) parse_cluster();
+        if (clusters_.empty()) {
+            throw Error({file_, 0, 0}, "describes no cluster", "write lines like: cluster 0 process 0 1 2 3");
+        }
+        check_none_missing();
+        return std::move(clusters_);
+    }
+
+    int rank_count() const { return static_cast<int>(place_of_rank_.size()); }
+
+  private:
+    void advance() { token_ = tokens_.next(); }
+
+    void expect_word(std::string_view word) {
+        if (!token_ || token_->text != word) {
+            throw Error(
+                token_ ? token_->at : tokens_.position(),
+                fmt::format("expected \"{}\"{}", word,
+                            token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
+                "write lines like: cluster 0 process 0 1 2 3");
+        }
+        advance();
+    }
+
+    int expect_number(std::string_view what) {
+        if (!token_ || !token_->is_number) {
+            throw Error(
+                token_ ? token_->at : tokens_.position(),
+                fmt::format("expected {}{}", what,
+                            token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
+                "write lines like: cluster 0 process 0 1 2 3");
+        }
+        const int value = to_number(*token_);
+        advance();
+        return value;
+    }
+
+    void parse_cluster() {
+        Cluster cluster;
+        cluster.at = token_->at;
+        expect_word("cluster");
+        const FilePosition number_at = token_ ? token_->at : tokens_.position();
+        const int number = expect_number("the cluster's number");
+        const auto [first, is_new] = place_of_cluster_.try_emplace(number, cluster.at);
+        if (!is_new) {
+            throw Error(number_at,
+                        fmt::format("cluster {} stands at {} already", number, to_string(first->second)),
+                        "give each cluster its own number");
+        }
+        expect_word("process");
+        while (token_ && token_->is_number) {
+            const FilePosition at = token_->at;
+            const Rank rank = expect_number("a rank");
+            const auto [place, is_new_rank] = place_of_rank_.try_emplace(rank, at);
+            if (!is_new_rank) {
+                throw Error(at, fmt::format("rank {} stands at {} already", rank, to_string(place->second)),
+                            "remove one");
+            }
+            cluster.ranks.push_back(rank);
+        }
+        if (cluster.ranks.empty()) {
+            throw Error(cluster.at, fmt::format("cluster {} has no process", number),
+                        "name its ranks or remove it");
+        }
+        clusters_.push_back(std::move(cluster));
+    }
+
+    void check_none_missing() const {
+        Rank expected = 0;
+        for (const auto& [rank, at] : place_of_rank_) {
+            if (rank != expected) {
+                throw Error(at, fmt::format("rank {} is here, but rank {} is in no cluster", rank, expected),
+                            "name every rank of MPI_COMM_WORLD exactly once");
+            }
+            ++expected;
+        }
+    }
+
+    Tokenizer tokens_;
+    std::string file_;
+    std::optional<Token> token_;
+    std::vector<Cluster> clusters_;
+    std::map<int, FilePosition> place_of_cluster_;
+    std::map<Rank, FilePosition> place_of_rank_;
+};
+
+}  // namespace
+
+Topology parse_magpie(const std::string& text, const std::string& file, int world_size) {
+    Parser parser(text, file);
+    const std::vector<Cluster> clusters = parser.run();
+    const int size = parser.rank_count();
+    if (world_size > 0 && size != world_size) {
+        throw Error({file, 0, 0}, fmt::format("describes {} ranks, but this job has {}", size, world_size),
+                    "run laple-discover with this job's hosts and number of ranks");
+    }
+    std::vector<std::vector<Rank>> members;
+    members.reserve(clusters.size());
+    for (const Cluster& cluster : clusters) members.push_back(cluster.ranks);
+    return Topology::from_clusters(size, members);
+}
+
+std::string format_magpie(const Topology& topology) {
+    std::string text;
+    const int clusters = topology.is_flat() ? 1 : topology.group_count(0);
+    for (int cluster = 0; cluster < clusters; ++cluster) {
+        text += fmt::format("cluster {} process", cluster);
+        if (topology.is_flat()) {
+            for (Rank rank = 0; rank < topology.size(); ++rank) text += fmt::format(" {}", rank);
+        } else {
+            for (const Rank rank : topology.members(0, cluster)) text += fmt::format(" {}", rank);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace laple

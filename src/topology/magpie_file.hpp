@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// Reads the `magpie_clusters` format (seed 003, "Topology Description"):
+///
+///     # a comment
+///     cluster 0 process 0 48 49 50
+///     cluster 1 process 1 2 3
+///
+/// One stream of groups `cluster N process R...`: line ends are white space like any other. Every rank of
+/// MPI_COMM_WORLD stands in exactly one cluster. `file` is used in messages only.
+/// Throws Error with line and column: a rank twice, missing or out of range, an empty cluster, a cluster
+/// number given twice, any other word, and, when `world_size` > 0, a file made for another number of ranks.
+Topology parse_magpie(const std::string& text, const std::string& file, int world_size = 0);
+
+/// The outermost level of `topology` in that format, one cluster a line, ended by a newline.
+/// A flat topology is one cluster.
+std::string format_magpie(const Topology& topology);
+
+}  // namespace laple
