@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/schedule.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace laple {
+namespace {
+
+std::string describe(Place place) {
+    if (place.buffer == kInput) return fmt::format("input[{}]", place.slot);
+    if (place.buffer == kResult) return fmt::format("result[{}]", place.slot);
+    return fmt::format("temp{}[{}]", place.buffer - kFirstTemporary, place.slot);
+}
+
+std::string describe(const Step& step) {
+    switch (step.kind) {
+        case StepKind::send:
+            return fmt::format("send {} -> rank {}", describe(step.from), step.peer);
+        case StepKind::recv:
+            return fmt::format("recv rank {} -> {}", step.peer, describe(step.to));
+        case StepKind::copy:
+            return fmt::format("copy {} -> {}", describe(step.from), describe(step.to));
+        case StepKind::reduce:
+            return fmt::format("reduce {} into {}", describe(step.from), describe(step.to));
+        case StepKind::native_bcast:
+            return fmt::format("native bcast from rank {}", step.peer);
+        case StepKind::native_reduce:
+            return fmt::format("native reduce to rank {}", step.peer);
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string describe(const Schedule& schedule) {
+    std::string text;
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        text += fmt::format("{}: {}", i, describe(step));
+        if (step.dependency_count > 0) {
+            text += " after";
+            for (const auto dependency : schedule.dependencies_of(step))
+                text += fmt::format(" {}", dependency);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+ScheduleBuilder::ScheduleBuilder(const Blocks& blocks, std::uint32_t window)
+    : window_(std::max<std::uint32_t>(window, 1)) {
+    schedule_.blocks = blocks;
+    accesses_.emplace_back(blocks.count());  // kInput and kResult
+}
+
+std::uint16_t ScheduleBuilder::add_temporary(std::uint32_t slots) {
+    const std::uint32_t useful = std::clamp<std::uint32_t>(slots, 1, schedule_.blocks.count());
+    schedule_.temporary_slots.push_back(useful);
+    accesses_.emplace_back(useful);
+    return static_cast<std::uint16_t>(kFirstTemporary + schedule_.temporary_slots.size() - 1);
+}
+
+Place ScheduleBuilder::at(std::uint16_t buffer, std::uint32_t block) const {
+    if (buffer < kFirstTemporary) return {buffer, block};
+    return {buffer, block % schedule_.temporary_slots[buffer - kFirstTemporary]};
+}
+
+void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from) {
+    const std::uint32_t step = begin(StepKind::send, peer, block);
+    schedule_.steps[step].from = from;
+    reads(step, from);
+    enter_channel(step, sends_[peer]);
+    end(step);
+}
+
+void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to) {
+    const std::uint32_t step = begin(StepKind::recv, peer, block);
+    schedule_.steps[step].to = to;
+    writes(step, to);
+    enter_channel(step, recvs_[peer]);
+    end(step);
+}
+
+void ScheduleBuilder::copy(std::uint32_t block, Place from, Place to) {
+    const std::uint32_t step = begin(StepKind::copy, -1, block);
+    schedule_.steps[step].from = from;
+    schedule_.steps[step].to = to;
+    reads(step, from);
+    writes(step, to);
+    end(step);
+}
+
+void ScheduleBuilder::reduce(std::uint32_t block, Place from, Place to) {
+    const std::uint32_t step = begin(StepKind::reduce, -1, block);
+    schedule_.steps[step].from = from;
+    schedule_.steps[step].to = to;
+    reads(step, from);
+    writes(step, to);
+    end(step);
+}
+
+void ScheduleBuilder::native(StepKind kind, Rank root, Place from, Place to) {
+    const std::uint32_t step = begin(kind, root, 0);
+    schedule_.steps[step].from = from;
+    schedule_.steps[step].to = to;
+    for (std::int64_t earlier = fence_ + 1; earlier < step; ++earlier) depends_on(step, earlier);
+    if (kind == StepKind::native_reduce) reads(step, from);
+    writes(step, to);
+    end(step);
+    fence_ = step;
+}
+
+Schedule ScheduleBuilder::finish() && {
+    return std::move(schedule_);
+}
+
+std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint32_t block) {
+    Step step;
+    step.kind = kind;
+    step.peer = peer;
+    step.block = block;
+    step.first_dependency = static_cast<std::uint32_t>(schedule_.dependencies.size());
+    schedule_.steps.push_back(step);
+    const auto index = static_cast<std::uint32_t>(schedule_.steps.size() - 1);
+    depends_on(index, fence_);
+    return index;
+}
+
+void ScheduleBuilder::reads(std::uint32_t step, Place place) {
+    Access& a = access(place);
+    depends_on(step, a.writer);
+    a.readers.push_back(step);
+}
+
+void ScheduleBuilder::writes(std::uint32_t step, Place place) {
+    Access& a = access(place);
+    if (a.readers.empty()) depends_on(step, a.writer);
+    for (const std::uint32_t reader : a.readers) depends_on(step, reader);
+    a.readers.clear();
+    a.writer = step;
+}
+
+void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {
+    if (earlier < 0 || earlier == step) return;
+    const auto begin = schedule_.dependencies.begin() + schedule_.steps[step].first_dependency;
+    const auto dependency = static_cast<std::uint32_t>(earlier);
+    if (std::find(begin, schedule_.dependencies.end(), dependency) != schedule_.dependencies.end()) return;
+    schedule_.dependencies.push_back(dependency);
+}
+
+void ScheduleBuilder::enter_channel(std::uint32_t step, Channel& channel) {
+    if (channel.count == 0) channel.under_way.resize(window_);
+    if (channel.count > 0) {
+        const std::uint32_t previous = channel.under_way[(channel.count - 1) % window_];
+        schedule_.steps[previous].next_in_channel = step;
+        schedule_.steps[step].is_first_in_channel = false;
+    }
+    std::uint32_t& slot = channel.under_way[channel.count % window_];
+    if (channel.count >= window_) depends_on(step, slot);
+    slot = step;
+    ++channel.count;
+}
+
+void ScheduleBuilder::end(std::uint32_t step) {
+    Step& s = schedule_.steps[step];
+    s.dependency_count = static_cast<std::uint32_t>(schedule_.dependencies.size()) - s.first_dependency;
+}
+
+ScheduleBuilder::Access& ScheduleBuilder::access(Place place) {
+    const std::size_t memory = place.buffer < kFirstTemporary ? 0 : place.buffer - kFirstTemporary + 1u;
+    assert(memory < accesses_.size() && place.slot < accesses_[memory].size());
+    return accesses_[memory][place.slot];
+}
+
+}  // namespace laple

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/units.hpp"
+#include "collectives/blocks.hpp"
+#include "collectives/collective.hpp"
+
+namespace laple {
+
+/// The buffers that a rank's steps name. Temporary buffers follow, numbered from kFirstTemporary.
+///
+///     kInput    the rank's own contribution; read only; may be the same memory as kResult (MPI_IN_PLACE)
+///     kResult   the message (bcast) or the result (reductions); scratch on ranks that get no result
+inline constexpr std::uint16_t kInput = 0;
+inline constexpr std::uint16_t kResult = 1;
+inline constexpr std::uint16_t kFirstTemporary = 2;
+
+/// One block's worth of memory. In kInput and kResult the slot is the block's index in the message;
+/// a temporary buffer has a few slots, used in turn.
+struct Place {
+    std::uint16_t buffer = kResult;
+    std::uint32_t slot = 0;
+    bool operator==(const Place&) const = default;
+};
+
+enum class StepKind : std::uint8_t {
+    send,           ///< `from` to `peer`
+    recv,           ///< `to` from `peer`
+    copy,           ///< to = from
+    reduce,         ///< to = from ∘ to: `from` is the left operand, as in MPI_Reduce_local
+    native_bcast,   ///< MPI's own broadcast of the whole message inside the innermost group; `peer` is the
+                    ///< root
+    native_reduce,  ///< MPI's own reduction `from` → `to` (at `peer`) of the whole message in the innermost
+                    ///< group
+};
+
+/// One thing that one rank does with one block. A step may start when the steps it depends on are complete
+/// and, for sends and receives, when the previous send to (receive from) the same peer has been started:
+/// messages of a pair never overtake each other, so one tag is enough.
+struct Step {
+    StepKind kind = StepKind::copy;
+    Rank peer = -1;
+    std::uint32_t block = 0;
+    Place from;
+    Place to;
+    std::uint32_t first_dependency = 0;  ///< into Schedule::dependencies
+    std::uint32_t dependency_count = 0;
+    std::int64_t next_in_channel = -1;  ///< the next send to, or receive from, the same peer
+    bool is_first_in_channel = true;
+};
+
+/// What one rank does in one collective: steps in a legal order (each depends on earlier ones only),
+/// immutable once built. Holds no address and no MPI object, so the same schedule runs in the executor,
+/// in the simulator and in the verifier.
+struct Schedule {
+    Blocks blocks;
+    std::vector<Step> steps;
+    std::vector<std::uint32_t> dependencies;
+    std::vector<std::uint32_t> temporary_slots;  ///< slots of each temporary buffer
+
+    std::span<const std::uint32_t> dependencies_of(const Step& step) const {
+        return {dependencies.data() + step.first_dependency, step.dependency_count};
+    }
+};
+
+/// "3: recv 5 -> result[2] after 1 2", one line a step, for people and golden tests.
+std::string describe(const Schedule& schedule);
+
+/// Builds a schedule in program order and finds the dependencies itself.
+///
+/// The caller writes a straight program for one rank; two steps depend on each other when they touch the same
+/// place and one of them writes it (read after write, write after read, write after write). kInput and
+/// kResult count as one memory, because MPI_IN_PLACE makes them so. In addition at most `window` sends to,
+/// and receives from, one peer are under way at a time: requests to poll and memory stay bounded.
+class ScheduleBuilder {
+  public:
+    /// `window` ≥ 1, in blocks.
+    ScheduleBuilder(const Blocks& blocks, std::uint32_t window);
+
+    /// A temporary buffer of `slots` blocks, at most one for each block of the message; returns its number.
+    std::uint16_t add_temporary(std::uint32_t slots);
+    std::uint32_t window() const { return window_; }
+    /// The place of `block` in a buffer: temporaries reuse their slots in turn.
+    Place at(std::uint16_t buffer, std::uint32_t block) const;
+
+    void send(Rank peer, std::uint32_t block, Place from);
+    void recv(Rank peer, std::uint32_t block, Place to);
+    void copy(std::uint32_t block, Place from, Place to);
+    void reduce(std::uint32_t block, Place from, Place to);
+    /// Native calls block inside MPI: they wait for all steps before them and hold back all after them.
+    void native(StepKind kind, Rank root, Place from, Place to);
+
+    Schedule finish() &&;
+
+  private:
+    struct Access {
+        std::int64_t writer = -1;
+        std::vector<std::uint32_t> readers;  // since that write
+    };
+    struct Channel {
+        std::vector<std::uint32_t> under_way;  // ring of the last `window_` steps
+        std::uint64_t count = 0;
+    };
+
+    std::uint32_t begin(StepKind kind, Rank peer, std::uint32_t block);
+    void reads(std::uint32_t step, Place place);
+    void writes(std::uint32_t step, Place place);
+    void depends_on(std::uint32_t step, std::int64_t earlier);
+    void enter_channel(std::uint32_t step, Channel& channel);
+    void end(std::uint32_t step);
+    Access& access(Place place);
+
+    Schedule schedule_;
+    std::uint32_t window_;
+    std::vector<std::vector<Access>> accesses_;  // by memory, by slot
+    std::unordered_map<Rank, Channel> sends_;
+    std::unordered_map<Rank, Channel> recvs_;
+    std::int64_t fence_ = -1;
+};
+
+}  // namespace laple
