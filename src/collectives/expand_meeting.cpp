@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/expand_meeting.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collectives/expand_tree.hpp"
+#include "collectives/hierarchy.hpp"
+
+namespace laple {
+namespace {
+
+/// The coordinators of one lane, one for each outermost group, in the order of the groups.
+using Coordinators = std::vector<Rank>;
+
+/// The coordinators' part: combines everybody's partial results.
+class Meet {
+  public:
+    Meet(Coordinators coordinators, std::size_t self) : coordinators_(std::move(coordinators)), self_(self) {}
+    virtual ~Meet() = default;
+    Meet(const Meet&) = delete;
+    Meet& operator=(const Meet&) = delete;
+
+    /// Combines `partial` of this coordinator with all others' into kResult.
+    virtual void combine(std::uint32_t block, Place partial) = 0;
+
+  protected:
+    Coordinators coordinators_;
+    std::size_t self_;
+};
+
+class Exchange final : public Meet {
+  public:
+    Exchange(const Coordinators& coordinators, std::size_t self, ScheduleBuilder& builder)
+        : Meet(coordinators, self), builder_(builder) {
+        for (std::size_t i = 0; i < coordinators_.size(); ++i) {
+            buffers_.push_back(i == self_ ? kInput : builder_.add_temporary(builder_.window()));
+        }
+    }
+
+    void combine(std::uint32_t block, Place partial) override {
+        const std::size_t count = coordinators_.size();
+        // Each starts with its right neighbour, so that not all send to the same coordinator first.
+        for (std::size_t i = 1; i < count; ++i)
+            builder_.send(coordinators_[(self_ + i) % count], block, partial);
+        std::vector<Place> partials(count, partial);
+        for (std::size_t i = 1; i < count; ++i) {
+            const std::size_t from = (self_ + count - i) % count;
+            partials[from] = builder_.at(buffers_[from], block);
+            builder_.recv(coordinators_[from], block, partials[from]);
+        }
+        // From the right: each reduction takes the next operand on its left. The sum grows where the last
+        // coordinator's value lies; our own value, which is being sent, is kept until then.
+        const Place result{kResult, block};
+        Place sum = partials.back();
+        if (self_ + 1 == count && partial != result) {
+            builder_.copy(block, partial, result);
+            sum = result;
+        }
+        for (std::size_t i = count - 1; i-- > 0;) builder_.reduce(block, partials[i], sum);
+        if (sum != result) builder_.copy(block, sum, result);
+    }
+
+  private:
+    ScheduleBuilder& builder_;
+    std::vector<std::uint16_t> buffers_;  // by coordinator
+};
+
+class Doubling final : public Meet {
+  public:
+    Doubling(const Coordinators& coordinators, std::size_t self, ScheduleBuilder& builder)
+        : Meet(coordinators, self), builder_(builder) {
+        while (power_ * 2 <= coordinators_.size()) power_ *= 2;
+        const std::size_t surplus = coordinators_.size() - power_;
+        // The first 2 × surplus coordinators meet in neighbouring pairs; the odd one of each goes on for
+        // both.
+        if (self_ < 2 * surplus) {
+            is_folded_ = self_ % 2 == 0;
+            fold_peer_ = coordinators_[self_ ^ 1u];
+            index_ = self_ / 2;
+        } else {
+            index_ = self_ - surplus;
+        }
+        if (is_folded_) return;
+        if (fold_peer_) fold_buffer_ = builder_.add_temporary(builder_.window());
+        for (std::size_t bit = 1; bit < power_; bit *= 2) {
+            const std::size_t peer = index_ ^ bit;
+            const std::size_t place = peer < surplus ? 2 * peer + 1 : peer + surplus;
+            rounds_.push_back({coordinators_[place], peer < index_, builder_.add_temporary(builder_.window()),
+                               builder_.add_temporary(builder_.window())});
+        }
+    }
+
+    void combine(std::uint32_t block, Place partial) override {
+        const Place result{kResult, block};
+        if (is_folded_) {
+            builder_.send(*fold_peer_, block, partial);
+            builder_.recv(*fold_peer_, block, result);
+            return;
+        }
+        Place value = partial;
+        if (fold_peer_) value = fold_in(block, value);
+        for (const Round& round : rounds_) value = swap(block, value, round);
+        if (value != result) builder_.copy(block, value, result);
+        if (fold_peer_) builder_.send(*fold_peer_, block, result);
+    }
+
+  private:
+    struct Round {
+        Rank peer;
+        bool is_left;  // the peer's value is the left operand
+        std::uint16_t theirs;
+        std::uint16_t ours;
+    };
+
+    /// The folded neighbour has the lower index: theirs ∘ own.
+    Place fold_in(std::uint32_t block, Place own) {
+        const Place theirs = builder_.at(fold_buffer_, block);
+        builder_.recv(*fold_peer_, block, theirs);
+        const Place sum{kResult, block};
+        if (own != sum) builder_.copy(block, own, sum);
+        builder_.reduce(block, theirs, sum);
+        return sum;
+    }
+
+    /// Values that are being sent are not overwritten: the sum goes to a place of its own.
+    Place swap(std::uint32_t block, Place own, const Round& round) {
+        const Place theirs = builder_.at(round.theirs, block);
+        builder_.send(round.peer, block, own);
+        builder_.recv(round.peer, block, theirs);
+        if (!round.is_left) {
+            builder_.reduce(block, own, theirs);
+            return theirs;
+        }
+        const Place sum = builder_.at(round.ours, block);
+        builder_.copy(block, own, sum);
+        builder_.reduce(block, theirs, sum);
+        return sum;
+    }
+
+    ScheduleBuilder& builder_;
+    std::size_t power_ = 1;
+    std::size_t index_ = 0;
+    bool is_folded_ = false;
+    std::optional<Rank> fold_peer_;
+    std::uint16_t fold_buffer_ = 0;
+    std::vector<Round> rounds_;
+};
+
+std::unique_ptr<Meet> make_meet(Meeting meeting, const Coordinators& coordinators, Rank self,
+                                ScheduleBuilder& builder) {
+    const auto place = std::find(coordinators.begin(), coordinators.end(), self);
+    const auto index = static_cast<std::size_t>(place - coordinators.begin());
+    if (meeting == Meeting::exchange) return std::make_unique<Exchange>(coordinators, index, builder);
+    return std::make_unique<Doubling>(coordinators, index, builder);
+}
+
+/// The coordinators of lane `lane` of `lanes`: spread evenly over each group's members.
+Coordinators coordinators_of(const std::vector<std::vector<Rank>>& groups, int lane, int lanes) {
+    Coordinators coordinators;
+    for (const auto& group : groups) {
+        coordinators.push_back(
+            group[static_cast<std::size_t>(lane) * group.size() / static_cast<std::size_t>(lanes)]);
+    }
+    return coordinators;
+}
+
+/// One lane: a part of the blocks, with coordinators of its own.
+struct Lane {
+    std::uint32_t first_block;
+    std::uint32_t end_block;
+    TreeSteps steps;
+    std::unique_ptr<Meet> meet;  // on its coordinators
+    std::vector<Place> values;   // of each block after the local reduction
+};
+
+/// The lane's phases are separate loops, because messages of a pair of ranks stay in program order: a rank's
+/// contribution to one lane must not queue up behind the result of another, which takes a WAN latency longer.
+void run_lanes(std::vector<Lane>& lanes, std::uint16_t own_buffer) {
+    for (Lane& lane : lanes) {
+        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
+            lane.values.push_back(lane.steps.reduce(block, {own_buffer, block}, {kResult, block}));
+        }
+    }
+    for (Lane& lane : lanes) {
+        if (!lane.meet) continue;
+        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
+            lane.meet->combine(block, lane.values[block - lane.first_block]);
+        }
+    }
+    for (Lane& lane : lanes) {
+        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
+            lane.steps.broadcast(block, {kResult, block});
+        }
+    }
+}
+
+}  // namespace
+
+void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
+    const auto groups = outermost_groups(topology);
+    const auto mine = static_cast<std::size_t>(topology.is_flat() ? rank : topology.group_of(0, rank));
+    const Algorithm& algorithm = plan.algorithm;
+    const std::uint64_t blocks = plan.blocks().count();
+    const auto share_end = [&](int lane) {
+        return static_cast<std::uint32_t>(blocks * static_cast<std::uint64_t>(lane) /
+                                          static_cast<std::uint64_t>(algorithm.lanes));
+    };
+    std::optional<NativeSteps> native;
+    Place own{kInput, 0};
+    std::vector<Lane> lanes;
+    for (int lane = 0; lane < algorithm.lanes; ++lane) {
+        if (share_end(lane) == share_end(lane + 1)) continue;
+        const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
+        const Tree tree = cluster_tree(topology, algorithm, coordinators[mine]);
+        if (lane == 0) {
+            native.emplace(plan, topology, tree, rank, builder);
+            own = native->reduce();
+            if (!tree.contains(rank)) break;  // inside a native group: its coordinator does the rest
+        }
+        lanes.push_back(
+            {share_end(lane),
+             share_end(lane + 1),
+             TreeSteps(tree, rank, reduction_use(plan.request), builder),
+             coordinators[mine] == rank ? make_meet(algorithm.meeting, coordinators, rank, builder) : nullptr,
+             {}});
+    }
+    run_lanes(lanes, own.buffer);
+    if (native) native->broadcast();
+}
+
+}  // namespace laple

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/plan.hpp"
+
+#include <algorithm>
+
+#include "collectives/expand_meeting.hpp"
+#include "collectives/expand_tree.hpp"
+#include "collectives/hierarchy.hpp"
+
+namespace laple {
+namespace {
+
+/// Bytes that may be under way to one peer. More than the bandwidth-delay product of the links LaPle is made
+/// for (1 Gbit/s × 20 ms = 2.5 MB would be the extreme; 100 Mbit/s × 40 ms = 0.5 MB the usual), so that a
+/// pipeline never waits for an acknowledgement, and a bound on requests and on temporary memory.
+constexpr Bytes kWindowBytes = 512 * 1024;
+constexpr std::uint64_t kMinWindow = 4;
+constexpr std::uint64_t kMaxWindow = 64;
+
+bool has_spread(const Algorithm& algorithm) {
+    return std::any_of(algorithm.between.begin(), algorithm.between.end(),
+                       [](const LevelShape& level) { return level.spread; });
+}
+
+std::uint32_t window_of(const Blocks& blocks) {
+    const Bytes block_bytes = std::max<Bytes>(blocks.bytes_in(0), 1);
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(kWindowBytes / block_bytes, kMinWindow, kMaxWindow));
+}
+
+}  // namespace
+
+Rank tree_root(const Request& request) {
+    return request.collective == Collective::reduce && !request.commutative ? 0 : request.root;
+}
+
+bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology) {
+    if (algorithm.is_native) return true;
+    if (algorithm.native_within && topology.is_flat()) return false;
+    if (!is_reduction(request.collective) || request.commutative) return true;
+    if (!has_consecutive_groups(topology)) return false;
+    // Lanes have other coordinators than the smallest rank, and with them trees that wrap around.
+    if (algorithm.meeting != Meeting::tree && algorithm.lanes > 1) return false;
+    if (algorithm.native_within || algorithm.meeting != Meeting::tree) return !has_spread(algorithm);
+    return keeps_rank_order(hierarchical_tree(topology, algorithm, tree_root(request)));
+}
+
+Schedule expand(const Plan& plan, const Topology& topology, Rank rank) {
+    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks()));
+    if (plan.algorithm.meeting == Meeting::tree) {
+        expand_tree(plan, topology, rank, builder);
+    } else {
+        expand_meeting(plan, topology, rank, builder);
+    }
+    return std::move(builder).finish();
+}
+
+}  // namespace laple

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/blocks.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/schedule.hpp"
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// What a call asks for: all that a plan may depend on, and equal on all ranks of the communicator.
+struct Request {
+    Collective collective = Collective::bcast;
+    std::uint64_t units = 0;  ///< bytes of a broadcast, elements of a reduction, 0 of a barrier
+    Bytes unit_bytes = 1;
+    Rank root = 0;            ///< of bcast and reduce; 0 otherwise
+    bool commutative = true;  ///< of the operation; true where there is none
+
+    Bytes bytes() const { return units * unit_bytes; }
+    bool operator==(const Request&) const = default;
+};
+
+/// How one call will be done, the same on every rank: a pure function of request, topology and settings.
+struct Plan {
+    Request request;
+    Algorithm algorithm;
+    std::string reason;  ///< why this one, for people
+
+    Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
+};
+
+/// Whether `algorithm` can carry out `request` exactly on `topology`. Reasons against it: the operation is
+/// not commutative and the tree cannot keep rank order; the native call is wanted within clusters and there
+/// are none.
+bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology);
+
+/// This rank's steps. `plan.algorithm` must not be native and can_do() must hold.
+///
+/// Every rank that expands the same plan on the same topology gets its part of one consistent whole: each
+/// send has its receive, in the same order on both sides, and no cycle of waiting (checked by the verifier).
+Schedule expand(const Plan& plan, const Topology& topology, Rank rank);
+
+/// The tree that a rooted plan uses. A reduction that must keep rank order runs towards rank 0, which
+/// passes the result on to the root: only there does every subtree hold consecutive ranks.
+Rank tree_root(const Request& request);
+
+}  // namespace laple
