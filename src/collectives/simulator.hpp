@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <queue>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "collectives/hierarchy.hpp"
+#include "collectives/schedule.hpp"
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// The network of a simulation. A sender's port is busy for gap(m), then the message travels for the latency,
+/// and a receiver's port takes messages gap(m) apart (pLogP without overheads; algorithms.md 3d).
+struct SimulatedNetwork {
+    std::function<Seconds(Rank from, Rank to, Bytes)> gap;
+    std::function<Seconds(Rank from, Rank to)> latency;
+};
+
+struct SimulationOptions {
+    /// Without a network nothing takes time and events happen in an order drawn from `seed`: any order
+    /// that the dependencies allow may be the one that a real network brings about.
+    std::optional<SimulatedNetwork> network;
+    std::uint64_t seed = 1;
+    /// Whether a send is complete once its data have left (else when its receiver takes them, and the data
+    /// are read then: the latest moment that MPI allows).
+    bool eager = true;
+};
+
+struct SimulationResult {
+    std::string failure;  ///< empty when every rank did all its steps and no message was left over
+    Seconds makespan{0};
+    std::uint64_t messages = 0;
+    bool ok() const { return failure.empty(); }
+};
+
+/// Runs the schedules of all ranks of a communicator in one process. `Memory` says what data are:
+///
+///     using Value = …;                                       one block's content
+///     Value load(Rank, Place, std::uint32_t block)
+///     void store(Rank, Place, std::uint32_t block, Value)
+///     Value combine(const Value& left, const Value& right)    the operation
+///
+/// and may throw std::exception for an access that it knows to be wrong, which becomes the failure.
+template <typename Memory>
+class Simulator {
+  public:
+    /// `topology` gives the groups of native steps. The references must outlive the simulator.
+    Simulator(std::span<const Schedule> schedules, const Topology& topology, Memory& memory,
+              const SimulationOptions& options);
+    SimulationResult run();
+
+  private:
+    using Value = typename Memory::Value;
+    struct Event {
+        Seconds time;
+        std::uint64_t order;  // among events of the same time
+        std::function<void()> action;
+        bool operator>(const Event& other) const {
+            return time != other.time ? time > other.time : order > other.order;
+        }
+    };
+    struct Pending {  // a send or receive that has been started
+        std::uint32_t step;
+        Seconds ready;
+        std::optional<Value> value;  // of an eager send
+    };
+    struct Channel {
+        std::queue<Pending> sends;
+        std::queue<Pending> recvs;
+    };
+    struct RankState {
+        std::vector<std::uint32_t> waits_for;  // by step: dependencies and channel predecessor
+        std::vector<std::vector<std::uint32_t>> successors;
+        std::size_t done = 0;
+        Seconds send_port{0};
+        Seconds recv_port{0};
+    };
+
+    void prepare(Rank rank);
+    void at(Seconds time, std::function<void()> action);
+    void release(Rank rank, std::uint32_t step);
+    void start(Rank rank, std::uint32_t step);
+    void complete(Rank rank, std::uint32_t step);
+    void start_send(Rank rank, std::uint32_t index);
+    void start_recv(Rank rank, std::uint32_t index);
+    void match(Rank from, Rank to);
+    void start_native(Rank rank, std::uint32_t index);
+    const Step& step_of(Rank rank, std::uint32_t index) const {
+        return schedules_[static_cast<std::size_t>(rank)].steps[index];
+    }
+    RankState& state(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
+    std::string stuck() const;
+
+    std::span<const Schedule> schedules_;
+    const Topology& topology_;
+    Memory& memory_;
+    const SimulationOptions& options_;
+    std::mt19937_64 random_;
+    Seconds now_{0};
+    std::uint64_t serial_ = 0;
+    std::vector<RankState> states_;
+    std::map<std::pair<Rank, Rank>, Channel> channels_;
+    std::map<Rank, std::map<Rank, std::uint32_t>> natives_;  // by first rank of the group: who has arrived
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    SimulationResult result_;
+};
+
+template <typename Memory>
+Simulator<Memory>::Simulator(std::span<const Schedule> schedules, const Topology& topology, Memory& memory,
+                             const SimulationOptions& options)
+    : schedules_(schedules), topology_(topology), memory_(memory), options_(options), random_(options.seed) {
+    states_.resize(schedules.size());
+}
+
+template <typename Memory>
+SimulationResult Simulator<Memory>::run() {
+    try {
+        for (std::size_t rank = 0; rank < schedules_.size(); ++rank) prepare(static_cast<Rank>(rank));
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            now_ = event.time;
+            event.action();
+        }
+        result_.failure = stuck();
+    } catch (const std::exception& error) {
+        result_.failure = error.what();
+    }
+    result_.makespan = now_;
+    return result_;
+}
+
+template <typename Memory>
+void Simulator<Memory>::prepare(Rank rank) {
+    const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+    RankState& s = state(rank);
+    s.waits_for.resize(schedule.steps.size());
+    s.successors.resize(schedule.steps.size());
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        s.waits_for[i] = step.dependency_count;
+        const bool is_message = step.kind == StepKind::send || step.kind == StepKind::recv;
+        if (is_message && !step.is_first_in_channel) ++s.waits_for[i];
+        for (const std::uint32_t dependency : schedule.dependencies_of(step)) {
+            if (dependency >= i)
+                throw std::runtime_error(fmt::format("rank {} step {} depends on a later one", rank, i));
+            s.successors[dependency].push_back(i);
+        }
+    }
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
+        if (s.waits_for[i] == 0) at(now_, [this, rank, i] { start(rank, i); });
+    }
+}
+
+template <typename Memory>
+void Simulator<Memory>::at(Seconds time, std::function<void()> action) {
+    events_.push({time, options_.network ? serial_++ : random_(), std::move(action)});
+}
+
+template <typename Memory>
+void Simulator<Memory>::release(Rank rank, std::uint32_t step) {
+    if (--state(rank).waits_for[step] == 0) at(now_, [this, rank, step] { start(rank, step); });
+}
+
+template <typename Memory>
+void Simulator<Memory>::start(Rank rank, std::uint32_t index) {
+    const Step& step = step_of(rank, index);
+    switch (step.kind) {
+        case StepKind::send:
+            return start_send(rank, index);
+        case StepKind::recv:
+            return start_recv(rank, index);
+        case StepKind::copy:
+            memory_.store(rank, step.to, step.block, memory_.load(rank, step.from, step.block));
+            return complete(rank, index);
+        case StepKind::reduce:
+            memory_.store(rank, step.to, step.block,
+                          memory_.combine(memory_.load(rank, step.from, step.block),
+                                          memory_.load(rank, step.to, step.block)));
+            return complete(rank, index);
+        case StepKind::native_bcast:
+        case StepKind::native_reduce:
+            return start_native(rank, index);
+    }
+}
+
+template <typename Memory>
+void Simulator<Memory>::complete(Rank rank, std::uint32_t step) {
+    RankState& s = state(rank);
+    ++s.done;
+    for (const std::uint32_t successor : s.successors[step]) release(rank, successor);
+}
+
+template <typename Memory>
+void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
+    const Step& step = step_of(rank, index);
+    Pending pending{index, now_, std::nullopt};
+    if (options_.network) {
+        const Bytes bytes = schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(step.block);
+        const Seconds gap = options_.network->gap(rank, step.peer, bytes);
+        Seconds& port = state(rank).send_port;
+        port = std::max(port, now_) + gap;
+        Seconds& recv_port = state(step.peer).recv_port;
+        recv_port = std::max(recv_port + gap, port + options_.network->latency(rank, step.peer));
+        pending.ready = recv_port;
+        if (options_.eager) at(port, [this, rank, index] { complete(rank, index); });
+    } else if (options_.eager) {
+        at(now_, [this, rank, index] { complete(rank, index); });
+    }
+    if (options_.eager) pending.value = memory_.load(rank, step.from, step.block);
+    ++result_.messages;
+    channels_[{rank, step.peer}].sends.push(std::move(pending));
+    if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
+    match(rank, step.peer);
+}
+
+template <typename Memory>
+void Simulator<Memory>::start_recv(Rank rank, std::uint32_t index) {
+    const Step& step = step_of(rank, index);
+    channels_[{step.peer, rank}].recvs.push({index, now_, std::nullopt});
+    if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
+    match(step.peer, rank);
+}
+
+template <typename Memory>
+void Simulator<Memory>::match(Rank from, Rank to) {
+    Channel& channel = channels_[{from, to}];
+    if (channel.sends.empty() || channel.recvs.empty()) return;
+    Pending send = std::move(channel.sends.front());
+    const Pending recv = channel.recvs.front();
+    channel.sends.pop();
+    channel.recvs.pop();
+    const Step& source = step_of(from, send.step);
+    const Step& target = step_of(to, recv.step);
+    if (schedules_[static_cast<std::size_t>(from)].blocks.bytes_in(source.block) !=
+        schedules_[static_cast<std::size_t>(to)].blocks.bytes_in(target.block)) {
+        throw std::runtime_error(fmt::format("rank {} sends block {} where rank {} expects block {}", from,
+                                             source.block, to, target.block));
+    }
+    at(std::max(now_, send.ready), [this, from, to, send = std::move(send), recv] {
+        const Step& out = step_of(from, send.step);
+        const Step& in = step_of(to, recv.step);
+        memory_.store(to, in.to, in.block,
+                      send.value ? *send.value : memory_.load(from, out.from, out.block));
+        complete(to, recv.step);
+        if (!options_.eager) complete(from, send.step);
+    });
+}
+
+template <typename Memory>
+void Simulator<Memory>::start_native(Rank rank, std::uint32_t index) {
+    const std::vector<Rank> group = innermost_group(topology_, rank);
+    auto& arrived = natives_[group.front()];
+    arrived[rank] = index;
+    if (arrived.size() < group.size()) return;
+    const std::map<Rank, std::uint32_t> all = std::exchange(arrived, {});
+    const Step& first = step_of(rank, index);
+    for (const auto& [member, at_step] : all) {
+        const Step& step = step_of(member, at_step);
+        if (step.kind != first.kind || step.peer != first.peer) {
+            throw std::runtime_error(
+                fmt::format("ranks {} and {} call different native collectives", rank, member));
+        }
+    }
+    const std::uint32_t blocks = schedules_.front().blocks.count();
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        if (first.kind == StepKind::native_bcast) {
+            const Step& root = step_of(first.peer, all.at(first.peer));
+            const Value value = memory_.load(first.peer, root.from, block);
+            for (const auto& [member, at_step] : all) {
+                if (member != first.peer) memory_.store(member, step_of(member, at_step).to, block, value);
+            }
+        } else {
+            std::optional<Value> sum;
+            for (const auto& [member, at_step] : all) {
+                const Value value = memory_.load(member, step_of(member, at_step).from, block);
+                sum = sum ? memory_.combine(*sum, value) : value;
+            }
+            memory_.store(first.peer, step_of(first.peer, all.at(first.peer)).to, block, *sum);
+        }
+    }
+    for (const auto& [member, at_step] : all) complete(member, at_step);
+}
+
+template <typename Memory>
+std::string Simulator<Memory>::stuck() const {
+    for (std::size_t rank = 0; rank < schedules_.size(); ++rank) {
+        const RankState& s = states_[rank];
+        if (s.done == schedules_[rank].steps.size()) continue;
+        return fmt::format("rank {} is stuck after {} of {} steps", rank, s.done,
+                           schedules_[rank].steps.size());
+    }
+    for (const auto& [pair, channel] : channels_) {
+        if (!channel.sends.empty())
+            return fmt::format("rank {} never receives from rank {}", pair.second, pair.first);
+    }
+    return {};
+}
+
+}  // namespace laple
