@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "collectives/hierarchy.hpp"
+
+namespace laple {
+namespace {
+
+// Which algorithm is good for which size, from measurements on four sites 10 ms apart with 100 Mbit/s hosts
+// (docs/performance.md). A message is small while its transfer time is small against the latency between
+// clusters; it is large when a pipeline's extra latencies are small against the transfer time.
+constexpr Bytes kSmall = 8 * 1024;
+constexpr Bytes kLargeRooted = 256 * 1024;
+constexpr Bytes kLargeAllreduce = 512 * 1024;
+
+// Below every rendezvous threshold seen: above it, each segment pays a round trip before its data may go.
+constexpr Bytes kSegment = 8 * 1024;
+
+Algorithm trees(LevelShape between, Shape within, Bytes segment_bytes) {
+    Algorithm algorithm;
+    algorithm.between = {between};
+    algorithm.within = within;
+    algorithm.segment_bytes = segment_bytes;
+    return algorithm;
+}
+
+Algorithm exchange(Shape within, Bytes segment_bytes, int lanes) {
+    Algorithm algorithm;
+    algorithm.meeting = Meeting::exchange;
+    algorithm.within = within;
+    algorithm.segment_bytes = segment_bytes;
+    algorithm.lanes = lanes;
+    return algorithm;
+}
+
+const Shape kFlat{Shape::Kind::flat};
+const Shape kChain{Shape::Kind::chain};
+const Shape kBinomial{Shape::Kind::binomial};
+
+/// One copy on each link between clusters, all sent at once: one latency.
+Algorithm short_way() {
+    return trees({kFlat, false}, kBinomial, 0);
+}
+/// The same with the copies sent by different ranks, in segments: one latency, two copies a NIC at most.
+Algorithm spread_way() {
+    return trees({kFlat, true}, kChain, kSegment);
+}
+/// One pipeline through all ranks: one copy a NIC, a latency for each cluster.
+Algorithm pipeline() {
+    return trees({kChain, true}, kChain, kSegment);
+}
+
+int largest_cluster(const Topology& topology) {
+    std::size_t largest = 1;
+    for (const auto& group : outermost_groups(topology)) largest = std::max(largest, group.size());
+    return static_cast<int>(largest);
+}
+
+/// The best first; the later ones are for operations that the earlier ones cannot do in order.
+std::vector<Algorithm> preferences(const Request& request, const Topology& topology) {
+    const Bytes bytes = request.bytes();
+    if (is_rooted(request.collective)) {
+        if (bytes <= kSmall) return {short_way()};
+        if (bytes <= kLargeRooted)
+            return {spread_way(), trees({kFlat, false}, kChain, kSegment), short_way()};
+        return {pipeline(), trees({kFlat, false}, kChain, kSegment), short_way()};
+    }
+    if (bytes <= kSmall) return {exchange(kBinomial, 0, 1), short_way()};
+    if (bytes <= kLargeAllreduce) {
+        return {exchange(kFlat, kSegment, largest_cluster(topology)), exchange(kChain, kSegment, 1),
+                short_way()};
+    }
+    return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
+}
+
+}  // namespace
+
+Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules) {
+    if (topology.is_flat()) return {request, Algorithm::native(), "one cluster"};
+    if (request.bytes() == 0 && request.collective != Collective::barrier) {
+        return {request, Algorithm::native(), "no data"};
+    }
+    for (const Algorithm& algorithm : rules.wanted(request.collective, request.bytes())) {
+        if (can_do(algorithm, request, topology)) return {request, algorithm, "asked for in LAPLE_ALGORITHM"};
+    }
+    for (const Algorithm& algorithm : preferences(request, topology)) {
+        if (!can_do(algorithm, request, topology)) continue;
+        if (rules.forbids(algorithm, request.collective, request.bytes())) continue;
+        return {request, algorithm, "preferred for this size"};
+    }
+    return {request, Algorithm::native(), "nothing else can do it exactly"};
+}
+
+}  // namespace laple
