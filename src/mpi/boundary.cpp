@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/boundary.hpp"
+
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "mpi/comm_state.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/executor.hpp"
+#include "mpi/log.hpp"
+#include "mpi/process.hpp"
+
+namespace laple::mpi {
+namespace {
+
+/// MPI_Pack counts in int, and every rank must decide alike whatever its datatype: larger messages are MPI's.
+constexpr MPI_Count kMaxBytes = std::numeric_limits<int>::max();
+
+/// Adds one call to the report, if there is one. Looks at the clock only then.
+class Recorder {
+  public:
+    Recorder(CommState& state, Collective collective, Bytes bytes)
+        : state_(state),
+          report_(state.process() != nullptr ? state.process()->report() : nullptr),
+          collective_(collective),
+          bytes_(bytes) {
+        if (report_ != nullptr) start_ = Clock::now();
+    }
+    void done(const std::string& algorithm) {
+        state_.note_algorithm(algorithm);
+        if (report_ != nullptr) report_->add(collective_, bytes_, algorithm, Clock::now() - start_);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    CommState& state_;
+    Report* report_;
+    Collective collective_;
+    Bytes bytes_;
+    Clock::time_point start_;
+};
+
+/// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
+CommState* state_of(MPI_Comm comm) {
+    if (is_disabled()) return nullptr;
+    return CommState::of(comm);
+}
+
+/// The end of each call that is not LaPle's.
+int pass_on(const NativeCall& native, CommState* state, Collective collective, Bytes bytes) {
+    if (state == nullptr) return native();
+    Recorder recorder(*state, collective, bytes);
+    const int code = native();
+    recorder.done(kNativeName);
+    return code;
+}
+
+/// An error of an inner call becomes one of the user's communicator, as if its own call had failed.
+int finish(int code, MPI_Comm comm) {
+    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/// No C++ exception may leave an MPI call. Only a lack of memory can bring us here.
+int give_up(const std::exception& error, MPI_Comm comm) noexcept {
+    try {
+        say(fmt::format("a collective cannot go on: {}; LAPLE_DISABLE=1 avoids LaPle", error.what()));
+    } catch (...) {
+    }
+    return finish(MPI_ERR_NO_MEM, comm);
+}
+
+/// A broadcast's data as plain bytes: in place where they are such already, else packed in memory of ours.
+class PackedMessage {
+  public:
+    PackedMessage(void* buffer, int count, MPI_Datatype type, const TypeLayout& layout, CommState& state,
+                  bool is_root)
+        : buffer_(buffer),
+          count_(count),
+          type_(type),
+          bytes_(static_cast<int>(layout.size * count)),
+          comm_(state.shadow()),
+          is_packed_(!layout.is_contiguous),
+          must_unpack_(is_packed_ && !is_root) {
+        if (!is_packed_) {
+            data_ = static_cast<std::byte*>(buffer);
+            return;
+        }
+        data_ = state.packing_scratch().get(static_cast<std::size_t>(bytes_));
+        int position = 0;
+        if (is_root) code_ = PMPI_Pack(buffer, count, type, data_, bytes_, &position, comm_);
+    }
+
+    std::byte* data() const { return data_; }
+    int code() const { return code_; }
+
+    /// To be called when the data are there.
+    int unpack() const {
+        int position = 0;
+        return must_unpack_ ? PMPI_Unpack(data_, bytes_, &position, buffer_, count_, type_, comm_)
+                            : MPI_SUCCESS;
+    }
+
+  private:
+    void* buffer_;
+    int count_;
+    MPI_Datatype type_;
+    int bytes_;
+    MPI_Comm comm_;
+    bool is_packed_;
+    bool must_unpack_;
+    std::byte* data_ = nullptr;
+    int code_ = MPI_SUCCESS;
+};
+
+int run_bcast(CommState& state, const PreparedPlan& plan, void* buffer, MPI_Count count, MPI_Datatype type,
+              const TypeLayout& layout, int root) {
+    const PackedMessage message(buffer, static_cast<int>(count), type, layout, state, state.rank() == root);
+    if (message.code() != MPI_SUCCESS) return message.code();
+    Operands operands;
+    operands.result = message.data();
+    const int code = state.run(plan, operands);
+    state.packing_scratch().trim();
+    return code != MPI_SUCCESS ? code : message.unpack();
+}
+
+/// Whether the arguments of a reduction are such that LaPle may treat it; equal on all ranks by MPI's rules.
+bool may_treat_reduction(MPI_Count count, MPI_Datatype type, MPI_Op op) {
+    if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return false;
+    if (op == MPI_REPLACE || op == MPI_NO_OP) return false;
+    return !is_predefined(op) || allows(op, type);
+}
+
+bool is_commutative(MPI_Op op) {
+    int commutative = 1;
+    if (!is_predefined(op)) PMPI_Op_commutative(op, &commutative);
+    return commutative != 0;
+}
+
+/// MPI_Reduce and MPI_Allreduce from here on. `result` is nullptr on ranks that get none.
+int reduction(const NativeCall& native, Collective collective, CommState& state, const void* input,
+              void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+    if (!may_treat_reduction(count, type, op)) return pass_on(native, &state, collective, 0);
+    const TypeLayout layout = layout_of(type);
+    if (layout.size > 0 && count > kMaxBytes / layout.size) return pass_on(native, &state, collective, 0);
+    const Request request{collective, static_cast<std::uint64_t>(count), static_cast<Bytes>(layout.size),
+                          root, is_commutative(op)};
+    const PreparedPlan& plan = state.plan_for(request);
+    if (plan.is_native()) return pass_on(native, &state, collective, request.bytes());
+
+    Recorder recorder(state, collective, request.bytes());
+    Operands operands;
+    operands.input = static_cast<const std::byte*>(input == MPI_IN_PLACE ? result : input);
+    operands.result = static_cast<std::byte*>(result);
+    operands.type = type;
+    operands.layout = layout;
+    operands.op = op;
+    const int code = state.run(plan, operands);
+    recorder.done(plan.algorithm);
+    return finish(code, comm);
+}
+
+}  // namespace
+
+int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type, int root,
+          MPI_Comm comm) noexcept try {
+    CommState* state = state_of(comm);
+    if (state == nullptr || !state->spans_clusters() || count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
+        root >= state->size()) {
+        return pass_on(native, state, Collective::bcast, 0);
+    }
+    const TypeLayout layout = layout_of(type);
+    if (layout.size > 0 && count > kMaxBytes / layout.size)
+        return pass_on(native, state, Collective::bcast, 0);
+    const Request request{Collective::bcast, static_cast<std::uint64_t>(count * layout.size), 1, root, true};
+    const PreparedPlan& plan = state->plan_for(request);
+    if (plan.is_native()) return pass_on(native, state, Collective::bcast, request.bytes());
+
+    Recorder recorder(*state, Collective::bcast, request.bytes());
+    const int code = run_bcast(*state, plan, buffer, count, type, layout, root);
+    recorder.done(plan.algorithm);
+    return finish(code, comm);
+} catch (const std::exception& error) {
+    return give_up(error, comm);
+}
+
+int reduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
+           MPI_Op op, int root, MPI_Comm comm) noexcept try {
+    CommState* state = state_of(comm);
+    if (state == nullptr || !state->spans_clusters() || root < 0 || root >= state->size()) {
+        return pass_on(native, state, Collective::reduce, 0);
+    }
+    const bool is_root = state->rank() == root;
+    if (input == MPI_IN_PLACE && !is_root) return pass_on(native, state, Collective::reduce, 0);
+    return reduction(native, Collective::reduce, *state, input, is_root ? result : nullptr, count, type, op,
+                     root, comm);
+} catch (const std::exception& error) {
+    return give_up(error, comm);
+}
+
+int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm) noexcept try {
+    CommState* state = state_of(comm);
+    if (state == nullptr || !state->spans_clusters()) return pass_on(native, state, Collective::allreduce, 0);
+    return reduction(native, Collective::allreduce, *state, input, result, count, type, op, 0, comm);
+} catch (const std::exception& error) {
+    return give_up(error, comm);
+}
+
+int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
+    CommState* state = state_of(comm);
+    if (state == nullptr || !state->spans_clusters()) return pass_on(native, state, Collective::barrier, 0);
+    const PreparedPlan& plan = state->plan_for({Collective::barrier, 0, 1, 0, true});
+    if (plan.is_native()) return pass_on(native, state, Collective::barrier, 0);
+    Recorder recorder(*state, Collective::barrier, 0);
+    const int code = state->run(plan, Operands{});
+    recorder.done(plan.algorithm);
+    return finish(code, comm);
+} catch (const std::exception& error) {
+    return give_up(error, comm);
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+/// Between the intercepted symbols and the rest: decides whether LaPle treats a call. Every function returns
+/// the MPI error code that the intercepted call shall return. `native` is that call as the user made it, with
+/// PMPI: what LaPle cannot treat exactly, and every call with arguments that MPI would refuse, goes there, on
+/// all ranks alike.
+namespace laple::mpi {
+
+/// A call of MPI's own with the user's arguments bound.
+class NativeCall {
+  public:
+    virtual int operator()() const = 0;
+
+  protected:
+    ~NativeCall() = default;
+};
+
+template <typename Call>
+class BoundCall final : public NativeCall {
+  public:
+    explicit BoundCall(Call call) : call_(call) {}
+    int operator()() const override { return call_(); }
+
+  private:
+    Call call_;
+};
+
+int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type, int root,
+          MPI_Comm comm) noexcept;
+int reduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
+           MPI_Op op, int root, MPI_Comm comm) noexcept;
+int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm) noexcept;
+int barrier(const NativeCall& native, MPI_Comm comm) noexcept;
+
+}  // namespace laple::mpi

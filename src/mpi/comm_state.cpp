@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm_state.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "collectives/hierarchy.hpp"
+#include "collectives/planner.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/log.hpp"
+#include "mpi/process.hpp"
+#include "topology/magpie_file.hpp"
+
+namespace laple::mpi {
+
+const std::string kNativeName = "native";
+
+namespace {
+
+constexpr std::size_t kMaxCachedPlans = 256;
+constexpr std::size_t kMaxCachedSteps = 1u << 20;
+
+/// MPI_KEYVAL_INVALID until the first collective call of the process.
+std::atomic<int> comm_keyval{MPI_KEYVAL_INVALID};
+
+/// Errors on `comm` are returned while this lives: a failed set-up is no error of the user's.
+class ReturnErrors {
+  public:
+    explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
+        PMPI_Comm_get_errhandler(comm_, &handler_);
+        PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    }
+    ~ReturnErrors() {
+        PMPI_Comm_set_errhandler(comm_, handler_);
+        PMPI_Errhandler_free(&handler_);
+    }
+    ReturnErrors(const ReturnErrors&) = delete;
+    ReturnErrors& operator=(const ReturnErrors&) = delete;
+
+  private:
+    MPI_Comm comm_;
+    MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
+/// The rank in MPI_COMM_WORLD of each rank of `comm`; nothing when one of them is from another world
+/// (spawned).
+std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::vector<int> in_world(ranks.size());
+    PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return std::nullopt;
+    return in_world;
+}
+
+}  // namespace
+
+CommState* CommState::find(MPI_Comm comm) {
+    const int keyval = comm_keyval.load(std::memory_order_relaxed);
+    if (keyval == MPI_KEYVAL_INVALID) return nullptr;
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, keyval, &value, &found);
+    return found != 0 ? static_cast<CommState*>(value) : nullptr;
+}
+
+CommState* CommState::of(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return nullptr;
+    if (CommState* state = find(comm)) return state;
+
+    Process* process = Process::get();
+    if (process == nullptr) return nullptr;
+    int is_inter = 0;
+    if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter != 0) return nullptr;
+    {
+        static std::mutex mutex;
+        const std::lock_guard lock(mutex);
+        if (comm_keyval == MPI_KEYVAL_INVALID) {
+            int keyval = MPI_KEYVAL_INVALID;
+            PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &CommState::on_delete, &keyval, nullptr);
+            comm_keyval = keyval;
+        }
+    }
+    std::unique_ptr<CommState> state(new CommState(*process, comm));
+    if (PMPI_Comm_set_attr(comm, comm_keyval, state.get()) != MPI_SUCCESS) return nullptr;
+    process->add(state.get());
+    return state.release();
+}
+
+CommState::CommState(Process& process, MPI_Comm comm) : process_(&process) {
+    PMPI_Comm_rank(comm, &rank_);
+    PMPI_Comm_size(comm, &size_);
+    topology_ = Topology::flat(size_);
+    if (size_ == 1) return;
+    const ReturnErrors guard(comm);
+    set_up(comm);
+}
+
+CommState::~CommState() {
+    free_communicators();
+    if (process_ != nullptr) process_->remove(this);
+}
+
+void CommState::set_up(MPI_Comm comm) {
+    const auto in_world = world_ranks(comm, size_);
+    if (!in_world) return;
+    const auto agreement = agree(*process_, comm, rank_, size_);
+    if (!agreement) return;
+    topology_ = parse_magpie(agreement->topology_text, agreement->topology_file).restricted_to(*in_world);
+    rules_ = parse_rules(agreement->algorithm);
+    if (process_->settings().debug >= 1 && rank_ == 0)
+        say(fmt::format("new communicator: {}", describe(topology_)));
+    if (topology_.is_flat()) return;
+    MPI_Comm shadow = MPI_COMM_NULL;
+    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes.
+    if (PMPI_Comm_split(comm, 0, rank_, &shadow) != MPI_SUCCESS) {
+        if (rank_ == 0) say("no communicator left for LaPle; MPI's own collectives are used");
+        return;
+    }
+    PMPI_Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
+    shadow_ = shadow;
+    channels_.shadow = shadow;
+}
+
+std::size_t CommState::RequestHash::operator()(const Request& request) const {
+    std::uint64_t hash = request.units * 0x9E3779B97F4A7C15u;
+    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0xD6E8FEB86659FD93u; };
+    mix(static_cast<std::uint64_t>(request.collective));
+    mix(request.unit_bytes);
+    mix(static_cast<std::uint64_t>(request.root));
+    mix(request.commutative ? 1 : 0);
+    return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+const PreparedPlan& CommState::plan_for(const Request& request) {
+    const auto found = plans_.find(request);
+    if (found != plans_.end()) return found->second;
+
+    // Bounded, and simple: a program that uses so many kinds of calls plans each of them anew now and then.
+    if (plans_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) {
+        last_algorithm_ = nullptr;
+        plans_.clear();
+        cached_steps_ = 0;
+    }
+    const Plan plan = choose_plan(request, topology_, rules_);
+    PreparedPlan prepared{name_of(plan.algorithm), nullptr, plan.algorithm.native_within};
+    if (!plan.algorithm.is_native) {
+        prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology_, rank_));
+        cached_steps_ += prepared.schedule->schedule().steps.size();
+    }
+    if (process_->settings().debug >= 2 && rank_ == 0) {
+        say(fmt::format("{} {} bytes, root {}: {} ({})", name_of(request.collective), request.bytes(),
+                        request.root, prepared.algorithm, plan.reason));
+    }
+    return plans_.emplace(request, std::move(prepared)).first->second;
+}
+
+int CommState::run(const PreparedPlan& plan, const Operands& operands) {
+    if (plan.needs_group && channels_.group_ranks.empty()) join_group();
+    const int code = execute(*plan.schedule, operands, channels_, scratch_);
+    scratch_.trim();
+    return code;
+}
+
+void CommState::join_group() {
+    channels_.group_ranks = innermost_group(topology_, rank_);
+    PMPI_Comm_split(shadow_, channels_.group_ranks.front(), rank_, &channels_.group);
+    PMPI_Comm_set_errhandler(channels_.group, MPI_ERRORS_RETURN);
+}
+
+void CommState::free_communicators() {
+    if (channels_.group != MPI_COMM_NULL) PMPI_Comm_free(&channels_.group);
+    if (shadow_ != MPI_COMM_NULL) PMPI_Comm_free(&shadow_);
+    channels_ = {};
+}
+
+void CommState::detach_from_process() {
+    free_communicators();
+    process_ = nullptr;
+}
+
+int CommState::on_delete(MPI_Comm, int, void* value, void*) {
+    delete static_cast<CommState*>(value);
+    return MPI_SUCCESS;
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include <mpi.h>
+
+#include "collectives/plan.hpp"
+#include "collectives/rules.hpp"
+#include "mpi/executor.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::mpi {
+
+class Process;
+
+/// A plan that is ready to run; without a schedule MPI's own call is the plan.
+struct PreparedPlan {
+    std::string algorithm;
+    std::unique_ptr<PreparedSchedule> schedule;
+    bool needs_group = false;  ///< some rank calls MPI's own collectives inside its innermost group
+    bool is_native() const { return schedule == nullptr; }
+};
+
+/// What LaPle knows of one communicator. Hangs on an attribute of it: gone when the communicator is freed,
+/// absent in its duplicates. Set up collectively, at the first collective call on the communicator.
+class CommState {
+  public:
+    /// The state of `comm`, set up if this is its first collective. nullptr where LaPle has nothing to do
+    /// with it: MPI not running, intercommunicators, MPI_COMM_NULL. Collective on `comm` the first time.
+    static CommState* of(MPI_Comm comm);
+    /// The state if there is one; local.
+    static CommState* find(MPI_Comm comm);
+
+    ~CommState();
+    CommState(const CommState&) = delete;
+    CommState& operator=(const CommState&) = delete;
+
+    /// Whether LaPle has work here: the ranks are in several clusters. Else every call is MPI's own.
+    bool spans_clusters() const { return shadow_ != MPI_COMM_NULL; }
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    MPI_Comm shadow() const { return shadow_; }
+    const Topology& topology() const { return topology_; }
+    /// nullptr once MPI_Finalize has begun.
+    Process* process() const { return process_; }
+
+    /// The plan for `request`, from the cache or new. Equal on all ranks. The reference is good until the
+    /// next call.
+    const PreparedPlan& plan_for(const Request& request);
+
+    /// Runs a plan that is not native. Collective; returns MPI's error code.
+    int run(const PreparedPlan& plan, const Operands& operands);
+
+    Scratch& packing_scratch() { return packing_scratch_; }
+
+    void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
+    const std::string* last_algorithm() const { return last_algorithm_; }
+
+    /// MPI_Finalize has begun: frees what MPI holds for LaPle while MPI is still there. All calls are MPI's
+    /// own from then on.
+    void detach_from_process();
+
+  private:
+    CommState(Process& process, MPI_Comm comm);
+    static int on_delete(MPI_Comm, int, void* value, void*);
+    void set_up(MPI_Comm comm);
+    void join_group();
+    void free_communicators();
+
+    struct RequestHash {
+        std::size_t operator()(const Request& request) const;
+    };
+
+    Process* process_;
+    int rank_ = 0;
+    int size_ = 0;
+    Topology topology_ = Topology::flat(0);
+    Rules rules_;
+    MPI_Comm shadow_ = MPI_COMM_NULL;
+    Channels channels_;
+    std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
+    std::size_t cached_steps_ = 0;
+    Scratch scratch_;
+    Scratch packing_scratch_;
+    const std::string* last_algorithm_ = nullptr;
+};
+
+/// The name in reports of a call that MPI does itself.
+extern const std::string kNativeName;
+
+}  // namespace laple::mpi

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include "base/units.hpp"
+
+namespace laple::mpi {
+
+/// What must be known of a datatype to cut messages of it into blocks.
+struct TypeLayout {
+    MPI_Count size = 0;         ///< bytes of data in one element
+    MPI_Count extent = 0;       ///< distance from one element to the next
+    MPI_Count true_lb = 0;      ///< offset of the first byte of data
+    MPI_Count true_extent = 0;  ///< from the first byte of data to the last
+    bool is_contiguous =
+        false;  ///< elements are plain bytes, one after the other, in the order of the signature
+};
+
+/// `type` must be a valid, committed datatype other than MPI_DATATYPE_NULL.
+TypeLayout layout_of(MPI_Datatype type);
+
+/// Whether `op` is one of MPI's own reductions (MPI_SUM …; not MPI_REPLACE, MPI_NO_OP or a user's).
+bool is_predefined(MPI_Op op);
+
+/// Whether MPI's standard lets the predefined `op` work on `type` (MPI 4.0, 6.9.2 and 6.9.4). What it does
+/// not allow is left to MPI, so that MPI's own error, or MPI's own extension, is what the user gets.
+bool allows(MPI_Op op, MPI_Datatype type);
+
+}  // namespace laple::mpi

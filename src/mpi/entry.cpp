@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The symbols that an application's calls arrive at. MPICH exports MPI_X as a weak alias of PMPI_X; these are
+// the strong ones, found first when liblaple comes before MPI in the link or is preloaded.
+#include <mpi.h>
+
+#include "mpi/boundary.hpp"
+
+#define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
+
+using laple::mpi::BoundCall;
+
+LAPLE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
+    return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
+}
+
+LAPLE_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                            int root, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+LAPLE_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
+    return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Barrier(comm); });
+    return laple::mpi::barrier(native, comm);
+}
+
+#if MPI_VERSION >= 4
+
+LAPLE_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
+    return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
+}
+
+LAPLE_EXPORT int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Op op, int root, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+LAPLE_EXPORT int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                                 MPI_Op op, MPI_Comm comm) {
+    const BoundCall native([=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
+    return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/executor.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <sched.h>
+
+namespace laple::mpi {
+namespace {
+
+constexpr int kTag = 1;
+constexpr int kSelfTag = 2;
+constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
+constexpr std::size_t kAlignment = 64;
+
+/// One run of one schedule.
+class Run {
+  public:
+    Run(const PreparedSchedule& prepared, const Operands& operands, const Channels& channels,
+        Scratch& scratch)
+        : prepared_(prepared),
+          schedule_(prepared.schedule()),
+          operands_(operands),
+          channels_(channels),
+          waits_(prepared.waits()) {
+        lay_out_temporaries(scratch);
+        ready_.reserve(schedule_.steps.size());
+        for (std::uint32_t i = 0; i < waits_.size(); ++i) {
+            if (waits_[i] == 0) ready_.push_back(i);
+        }
+    }
+
+    int to_end() {
+        while (done_ < schedule_.steps.size() && error_ == MPI_SUCCESS) {
+            while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
+            if (!requests_.empty() && error_ == MPI_SUCCESS) poll();
+        }
+        return error_;
+    }
+
+  private:
+    struct Memory {
+        std::byte* base;  // address of slot 0's first unit, as MPI wants it for this datatype
+        std::ptrdiff_t stride;
+    };
+
+    /// Each slot holds a whole block wherever the datatype puts its bytes, also before its address.
+    void lay_out_temporaries(Scratch& scratch) {
+        const MPI_Count units = static_cast<MPI_Count>(schedule_.blocks.units_in(0));
+        const TypeLayout& layout = operands_.layout;
+        const MPI_Count last = units > 0 ? (units - 1) * layout.extent : 0;
+        const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
+        const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
+        const std::size_t slot_bytes = aligned(static_cast<std::size_t>(units > 0 ? high - low : 0));
+        const std::size_t result_bytes =
+            operands_.result != nullptr ? 0 : slot_bytes * schedule_.blocks.count();
+        std::size_t total = result_bytes;
+        for (const std::uint32_t slots : schedule_.temporary_slots) total += slot_bytes * slots;
+        std::byte* next = scratch.get(total);
+
+        const auto block_stride =
+            static_cast<std::ptrdiff_t>(schedule_.blocks.units_per_block) * layout.extent;
+        const auto slot_stride = static_cast<std::ptrdiff_t>(slot_bytes);
+        // Only read from: the executor never writes to kInput.
+        memory_.push_back({const_cast<std::byte*>(operands_.input), block_stride});
+        if (operands_.result != nullptr) {
+            memory_.push_back({operands_.result, block_stride});
+        } else {
+            memory_.push_back({next - low, slot_stride});
+            next += result_bytes;
+        }
+        for (const std::uint32_t slots : schedule_.temporary_slots) {
+            memory_.push_back({next - low, slot_stride});
+            next += slot_bytes * slots;
+        }
+    }
+
+    static std::size_t aligned(std::size_t bytes) {
+        return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+
+    std::byte* address(Place place) const {
+        const Memory& memory = memory_[place.buffer];
+        return memory.base + memory.stride * static_cast<std::ptrdiff_t>(place.slot);
+    }
+
+    int count_of(const Step& step) const { return static_cast<int>(schedule_.blocks.units_in(step.block)); }
+
+    void start(std::uint32_t index) {
+        const Step& step = schedule_.steps[index];
+        switch (step.kind) {
+            case StepKind::send:
+                request(index);
+                check(PMPI_Isend(address(step.from), count_of(step), operands_.type, step.peer, kTag,
+                                 channels_.shadow, &requests_.back()));
+                return;
+            case StepKind::recv:
+                request(index);
+                check(PMPI_Irecv(address(step.to), count_of(step), operands_.type, step.peer, kTag,
+                                 channels_.shadow, &requests_.back()));
+                return;
+            case StepKind::copy:
+                copy(step);
+                break;
+            case StepKind::reduce:
+                if (count_of(step) > 0) {
+                    check(PMPI_Reduce_local(address(step.from), address(step.to), count_of(step),
+                                            operands_.type, operands_.op));
+                }
+                break;
+            case StepKind::native_bcast:
+                native_bcast(step);
+                break;
+            case StepKind::native_reduce:
+                native_reduce(step);
+                break;
+        }
+        complete(index);
+    }
+
+    /// Makes room for a request of `index`, and lets the next message of its channel start.
+    void request(std::uint32_t index) {
+        requests_.push_back(MPI_REQUEST_NULL);
+        step_of_request_.push_back(index);
+        const std::int64_t next = schedule_.steps[index].next_in_channel;
+        if (next >= 0) release(static_cast<std::uint32_t>(next));
+    }
+
+    void copy(const Step& step) {
+        std::byte* from = address(step.from);
+        std::byte* to = address(step.to);
+        const int count = count_of(step);
+        if (from == to || count == 0) return;
+        if (operands_.layout.is_contiguous) {
+            std::memcpy(to, from,
+                        static_cast<std::size_t>(count) * static_cast<std::size_t>(operands_.layout.size));
+            return;
+        }
+        int self = 0;
+        check(PMPI_Comm_rank(channels_.shadow, &self));
+        check(PMPI_Sendrecv(from, count, operands_.type, self, kSelfTag, to, count, operands_.type, self,
+                            kSelfTag, channels_.shadow, MPI_STATUS_IGNORE));
+    }
+
+    int rank_in_group(Rank rank) const {
+        const auto found = std::find(channels_.group_ranks.begin(), channels_.group_ranks.end(), rank);
+        return static_cast<int>(found - channels_.group_ranks.begin());
+    }
+
+    /// Native steps carry the whole message: the plan has one block.
+    void native_bcast(const Step& step) {
+        check(PMPI_Bcast(address(step.to), count_of(step), operands_.type, rank_in_group(step.peer),
+                         channels_.group));
+    }
+
+    void native_reduce(const Step& step) {
+        int self = 0;
+        check(PMPI_Comm_rank(channels_.group, &self));
+        const int root = rank_in_group(step.peer);
+        const void* from = address(step.from);
+        void* to = self == root ? address(step.to) : nullptr;
+        if (from == to) from = MPI_IN_PLACE;
+        check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
+    }
+
+    void poll() {
+        finished_.resize(requests_.size());
+        int count = 0;
+        check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
+                            MPI_STATUSES_IGNORE));
+        if (count <= 0) {
+            if (count == 0) sched_yield();
+            return;
+        }
+        for (int i = 0; i < count; ++i)
+            complete(step_of_request_[static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)])]);
+        drop_finished();
+    }
+
+    void drop_finished() {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (requests_[i] == MPI_REQUEST_NULL) continue;
+            requests_[kept] = requests_[i];
+            step_of_request_[kept] = step_of_request_[i];
+            ++kept;
+        }
+        requests_.resize(kept);
+        step_of_request_.resize(kept);
+    }
+
+    void complete(std::uint32_t index) {
+        ++done_;
+        for (const std::uint32_t successor : prepared_.successors(index)) release(successor);
+    }
+
+    void release(std::uint32_t index) {
+        if (--waits_[index] == 0) ready_.push_back(index);
+    }
+
+    void check(int code) {
+        if (code != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = code;
+    }
+
+    const PreparedSchedule& prepared_;
+    const Schedule& schedule_;
+    const Operands& operands_;
+    const Channels& channels_;
+    std::vector<Memory> memory_;  // by buffer
+    std::vector<std::uint32_t> waits_;
+    std::vector<std::uint32_t> ready_;  // in the order in which they became so
+    std::size_t next_ready_ = 0;
+    std::size_t done_ = 0;
+    std::vector<MPI_Request> requests_;
+    std::vector<std::uint32_t> step_of_request_;
+    std::vector<int> finished_;
+    int error_ = MPI_SUCCESS;
+};
+
+}  // namespace
+
+PreparedSchedule::PreparedSchedule(Schedule schedule) : schedule_(std::move(schedule)) {
+    const std::size_t count = schedule_.steps.size();
+    waits_.resize(count);
+    first_successor_.assign(count + 1, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Step& step = schedule_.steps[i];
+        waits_[i] = step.dependency_count;
+        if ((step.kind == StepKind::send || step.kind == StepKind::recv) && !step.is_first_in_channel)
+            ++waits_[i];
+        if (step.kind == StepKind::native_bcast || step.kind == StepKind::native_reduce) uses_native_ = true;
+        for (const std::uint32_t dependency : schedule_.dependencies_of(step))
+            ++first_successor_[dependency + 1];
+    }
+    for (std::size_t i = 0; i < count; ++i) first_successor_[i + 1] += first_successor_[i];
+    successors_.resize(schedule_.dependencies.size());
+    std::vector<std::uint32_t> next(first_successor_.begin(), first_successor_.end() - 1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (const std::uint32_t dependency : schedule_.dependencies_of(schedule_.steps[i])) {
+            successors_[next[dependency]++] = i;
+        }
+    }
+}
+
+std::byte* Scratch::get(std::size_t bytes) {
+    if (bytes > capacity_) {
+        memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes + kAlignment);
+        capacity_ = bytes;
+    }
+    void* start = memory_.get();
+    std::size_t space = capacity_ + kAlignment;
+    return start == nullptr ? nullptr : static_cast<std::byte*>(std::align(kAlignment, bytes, start, space));
+}
+
+void Scratch::trim() {
+    if (capacity_ <= kKeptScratchBytes) return;
+    memory_.reset();
+    capacity_ = 0;
+}
+
+int execute(const PreparedSchedule& prepared, const Operands& operands, const Channels& channels,
+            Scratch& scratch) {
+    return Run(prepared, operands, channels, scratch).to_end();
+}
+
+}  // namespace laple::mpi

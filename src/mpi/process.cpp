@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/process.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "collectives/rules.hpp"
+#include "mpi/comm_state.hpp"
+#include "mpi/log.hpp"
+#include "topology/magpie_file.hpp"
+
+namespace laple::mpi {
+namespace {
+
+bool is_world_rank_zero() {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 0;
+}
+
+/// MPI is usable, and MPI_COMM_SELF and MPI_COMM_WORLD exist.
+bool is_mpi_running() {
+    int flag = 0;
+    if (PMPI_Initialized(&flag) != MPI_SUCCESS || flag == 0) return false;
+    return PMPI_Finalized(&flag) == MPI_SUCCESS && flag == 0;
+}
+
+}  // namespace
+
+bool is_disabled() {
+    static const bool disabled = [] {
+        std::vector<std::string> warnings;
+        return read_settings(laple_environment(), warnings).is_disabled;
+    }();
+    return disabled;
+}
+
+Process* Process::get() {
+    static std::mutex mutex;
+    static int keyval = MPI_KEYVAL_INVALID;
+    const std::lock_guard lock(mutex);
+    if (!is_mpi_running()) return nullptr;
+    if (keyval == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::on_finalize,
+                                                                &keyval, nullptr) != MPI_SUCCESS) {
+        return nullptr;
+    }
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_SELF, keyval, &value, &found);
+    if (found != 0) return static_cast<Process*>(value);
+
+    std::vector<std::string> warnings;
+    std::unique_ptr<Process> process(new Process(read_settings(laple_environment(), warnings)));
+    if (is_world_rank_zero()) {
+        for (const std::string& warning : warnings) say(warning);
+    }
+    if (PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, process.get()) != MPI_SUCCESS) return nullptr;
+    return process.release();
+}
+
+Process::Process(Settings settings) : settings_(std::move(settings)) {
+    try {
+        parse_rules(settings_.algorithm);
+    } catch (const Error& error) {
+        if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
+        settings_.algorithm.clear();
+    }
+    read_topology();
+}
+
+void Process::read_topology() {
+    if (!settings_.has_topology()) return;
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    try {
+        std::string text = read_file(settings_.topology);
+        parse_magpie(text, settings_.topology, world_size);
+        topology_text_ = std::move(text);
+    } catch (const Error& error) {
+        topology_problem_ = error.what();
+    }
+}
+
+bool Process::may_warn_of_topology() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(has_warned_, true);
+}
+
+void Process::add(CommState* state) {
+    const std::lock_guard lock(mutex_);
+    states_.push_back(state);
+}
+
+void Process::remove(CommState* state) {
+    const std::lock_guard lock(mutex_);
+    std::erase(states_, state);
+}
+
+int Process::on_finalize(MPI_Comm, int, void* value, void*) {
+    const std::unique_ptr<Process> process(static_cast<Process*>(value));
+    process->write_report();
+    // Freeing is collective; the order of set-up is the same on all ranks.
+    for (CommState* state : process->states_) state->detach_from_process();
+    return MPI_SUCCESS;
+}
+
+void Process::write_report() const {
+    if (settings_.report.empty() || !is_world_rank_zero()) return;
+    const std::string table = report_.table();
+    if (table.empty()) return;
+    if (settings_.report == "-") return say(table);
+    std::FILE* file = std::fopen(settings_.report.c_str(), "w");
+    if (file == nullptr) {
+        return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
+                               std::strerror(errno), table));
+    }
+    std::fwrite(table.data(), 1, table.size(), file);
+    std::fclose(file);
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "base/options.hpp"
+#include "mpi/report.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::mpi {
+
+class CommState;
+
+/// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
+/// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
+/// what is left of LaPle's communicators is freed.
+class Process {
+  public:
+    /// The state of this process, made at the first call. nullptr when MPI is not initialised (or only by a
+    /// session), is finalised, or has no attribute left to give.
+    static Process* get();
+
+    const Settings& settings() const { return settings_; }
+    Report* report() { return settings_.report.empty() ? nullptr : &report_; }
+
+    /// What this process has to say about the topology of MPI_COMM_WORLD, read once from LAPLE_TOPOLOGY: the
+    /// text of the file, if it is a good one for this job, or what is wrong with it.
+    const std::optional<std::string>& topology_text() const { return topology_text_; }
+    const std::string& topology_problem() const { return topology_problem_; }
+    /// True the first time only: a warning about the topology is said once.
+    bool may_warn_of_topology();
+
+    void add(CommState* state);
+    void remove(CommState* state);
+
+  private:
+    explicit Process(Settings settings);
+    static int on_finalize(MPI_Comm, int, void* value, void*);
+    void read_topology();
+    void write_report() const;
+
+    Settings settings_;
+    std::optional<std::string> topology_text_;
+    std::string topology_problem_;
+    bool has_warned_ = false;
+    Report report_;
+    std::mutex mutex_;
+    std::vector<CommState*> states_;  // in the order of their set-up
+};
+
+/// Whether LAPLE_DISABLE turns everything off. Read at the first call, whatever MPI's state.
+bool is_disabled();
+
+}  // namespace laple::mpi
