@@ -1,0 +1,18 @@
+# Install and export: laple::laple for CMake, laple.pc for pkg-config; both keep liblaple under --as-needed.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple)
+install(FILES magpie_clusters.example LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(LAPLE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/laple)
+install(EXPORT lapleTargets NAMESPACE laple:: DESTINATION ${LAPLE_CMAKE_DIR})
+configure_package_config_file(cmake/lapleConfig.cmake.in "${CMAKE_BINARY_DIR}/lapleConfig.cmake"
+  INSTALL_DESTINATION ${LAPLE_CMAKE_DIR})
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/lapleConfig.cmake" "${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake"
+  DESTINATION ${LAPLE_CMAKE_DIR})
+
+configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/laple.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,20 @@
+# MPICH. Debian names its wrappers mpicc.mpich when another MPI is installed too; a hint by the user always wins.
+if(NOT DEFINED MPI_EXECUTABLE_SUFFIX AND NOT MPI_C_COMPILER AND NOT MPI_CXX_COMPILER AND NOT MPI_HOME)
+  find_program(LAPLE_MPICC_MPICH mpicc.mpich)
+  if(LAPLE_MPICC_MPICH)
+    set(MPI_EXECUTABLE_SUFFIX .mpich)
+  endif()
+  mark_as_advanced(LAPLE_MPICC_MPICH)
+endif()
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI REQUIRED COMPONENTS C)
+
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+check_c_source_compiles(
+  "#include <mpi.h>\nint main(void) { return MPICH_NUMVERSION > 0 ? 0 : 1; }" LAPLE_MPI_IS_MPICH)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT LAPLE_MPI_IS_MPICH)
+  message(FATAL_ERROR "LaPle needs MPICH or an MPI with its ABI, and found another at ${MPI_C_INCLUDE_DIRS}. "
+                      "Install libmpich-dev, or name the wrapper: -DMPI_C_COMPILER=/path/to/mpicc")
+endif()
