@@ -50,9 +50,10 @@ class Run {
         const MPI_Count units = static_cast<MPI_Count>(schedule_.blocks.units_in(0));
         const TypeLayout& layout = operands_.layout;
         const MPI_Count last = units > 0 ? (units - 1) * layout.extent : 0;
-        const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
+        low_ = layout.true_lb + std::min<MPI_Count>(last, 0);
         const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
-        const std::size_t slot_bytes = aligned(static_cast<std::size_t>(units > 0 ? high - low : 0));
+        span_bytes_ = units > 0 ? high - low_ : 0;
+        const std::size_t slot_bytes = aligned(static_cast<std::size_t>(span_bytes_));
         const std::size_t result_bytes =
             operands_.result != nullptr ? 0 : slot_bytes * schedule_.blocks.count();
         std::size_t total = result_bytes;
@@ -67,11 +68,11 @@ class Run {
         if (operands_.result != nullptr) {
             memory_.push_back({operands_.result, block_stride});
         } else {
-            memory_.push_back({next - low, slot_stride});
+            memory_.push_back({next - low_, slot_stride});
             next += result_bytes;
         }
         for (const std::uint32_t slots : schedule_.temporary_slots) {
-            memory_.push_back({next - low, slot_stride});
+            memory_.push_back({next - low_, slot_stride});
             next += slot_bytes * slots;
         }
     }
@@ -148,19 +149,27 @@ class Run {
         return static_cast<int>(found - channels_.group_ranks.begin());
     }
 
-    /// Native steps carry the whole message: the plan has one block.
+    /// Native steps carry the whole message: the plan has one block. Of an empty one (a barrier's) only the
+    /// waiting is left, which MPI's own broadcast and reduction of nothing would not do.
     void native_bcast(const Step& step) {
+        if (count_of(step) == 0) return check(PMPI_Barrier(channels_.group));
         check(PMPI_Bcast(address(step.to), count_of(step), operands_.type, rank_in_group(step.peer),
                          channels_.group));
     }
 
     void native_reduce(const Step& step) {
+        if (count_of(step) == 0) return check(PMPI_Barrier(channels_.group));
         int self = 0;
         check(PMPI_Comm_rank(channels_.group, &self));
         const int root = rank_in_group(step.peer);
-        const void* from = address(step.from);
-        void* to = self == root ? address(step.to) : nullptr;
-        if (from == to) from = MPI_IN_PLACE;
+        const std::byte* from = address(step.from);
+        std::byte* to = self == root ? address(step.to) : nullptr;
+        // Not MPI_IN_PLACE: MPICH 4.0.2 crashes on it above some KiB when the root is not rank 0.
+        std::vector<std::byte> copy_of_input;
+        if (from == to) {
+            copy_of_input.assign(from + low_, from + low_ + span_bytes_);
+            from = copy_of_input.data() - low_;
+        }
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }
 
@@ -207,7 +216,9 @@ class Run {
     const Schedule& schedule_;
     const Operands& operands_;
     const Channels& channels_;
-    std::vector<Memory> memory_;  // by buffer
+    std::vector<Memory> memory_;     // by buffer
+    std::ptrdiff_t low_ = 0;         // from a block's address to its first byte
+    std::ptrdiff_t span_bytes_ = 0;  // from there to its last, gaps included
     std::vector<std::uint32_t> waits_;
     std::vector<std::uint32_t> ready_;  // in the order in which they became so
     std::size_t next_ready_ = 0;
