@@ -1,0 +1,33 @@
+#!/bin/sh
+# package.sh BUILD CONSUMER SCRATCH MPICC LIBDIR: installs BUILD and builds CONSUMER against what was installed.
+set -eu
+build=$1 consumer=$2 scratch=$3 mpicc=$4 libdir=$5
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cmake --install "$build" --prefix "$scratch/prefix" > "$scratch/install.log"
+
+# first_of PROGRAM: liblaple must be the first library that the loader asks for an MPI symbol.
+first_of() {
+    first=$(readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(lib\(laple\|mpich\|mpi\)\.so[^]]*\)\].*/\1/p' | head -n 1)
+    case $first in
+        liblaple*) ;;
+        *) echo "$1 meets ${first:-no MPI library} first, not liblaple"; exit 1 ;;
+    esac
+}
+
+cmake -S "$consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/prefix" > "$scratch/configure.log"
+cmake --build "$scratch/cmake" > "$scratch/build.log"
+first_of "$scratch/cmake/consumer"
+
+export PKG_CONFIG_PATH="$scratch/prefix/$libdir/pkgconfig"
+# shellcheck disable=SC2046  # flags are words
+"$mpicc" $(pkg-config --cflags laple) "$consumer/main.c" "$consumer/app.c" -o "$scratch/with-pkg-config" \
+    $(pkg-config --libs laple)
+first_of "$scratch/with-pkg-config"
+# shellcheck disable=SC2046
+"$mpicc" $(pkg-config --cflags laple) "$consumer/direct.c" -o "$scratch/direct" $(pkg-config --libs laple)
+LD_LIBRARY_PATH="$scratch/prefix/$libdir" "$scratch/direct"
+for file in bin/laple-run bin/laple-grid bin/laple-discover bin/laple-bench "$libdir/liblaple.so" "$libdir/liblaple.a" \
+    include/laple/laple.h share/laple/grid/wan4x4.json; do
+    [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
