@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace laple;
+
+TEST_CASE("an error names its place, the problem and the cure") {
+    CHECK(std::string(Error({"map", 7, 3}, "rank 2 stands twice", "remove one").what()) ==
+          "map:7:3: rank 2 stands twice; remove one");
+    CHECK(std::string(Error({"map", 7, 0}, "a", "b").what()) == "map:7: a; b");
+    CHECK(std::string(Error({"map", 0, 0}, "a", "b").what()) == "map: a; b");
+    CHECK(std::string(Error("a", "b").what()) == "a; b");
+}
+
+TEST_CASE("the nearest name is found, and none when all are far") {
+    const std::vector<std::string> names{"bcast", "reduce", "barrier"};
+    CHECK(nearest_name("bcats", names) == "bcast");
+    CHECK(nearest_name("redcue", names) == "reduce");
+    CHECK(nearest_name("xyzzy", names).empty());
+    CHECK(edit_distance("", "abc") == 3);
+    CHECK(edit_distance("kitten", "sitting") == 3);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/options.hpp"
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "base/json.hpp"
+
+using namespace laple;
+
+namespace {
+
+struct Read {
+    Settings settings;
+    std::vector<std::string> warnings;
+};
+
+Read read(const std::vector<std::string>& environment) {
+    Read result;
+    result.settings = read_settings(environment, result.warnings);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("settings come from LAPLE_ variables only") {
+    const Read r = read(
+        {"PATH=/bin", "LAPLE_TOPOLOGY=map", "LAPLE_DEBUG=2", "LAPLE_REPORT=1", "LAPLE_ALGORITHM=^native"});
+    CHECK(r.warnings.empty());
+    CHECK(r.settings.topology == "map");
+    CHECK(r.settings.has_topology());
+    CHECK(r.settings.debug == 2);
+    CHECK(r.settings.report == "-");
+    CHECK(r.settings.algorithm == "^native");
+    CHECK_FALSE(r.settings.is_disabled);
+}
+
+TEST_CASE("unset, empty and off mean the fallback") {
+    CHECK_FALSE(read({}).settings.has_topology());
+    CHECK_FALSE(read({"LAPLE_TOPOLOGY="}).settings.has_topology());
+    CHECK_FALSE(read({"LAPLE_TOPOLOGY=off"}).settings.has_topology());
+    CHECK(read({"LAPLE_REPORT=0"}).settings.report.empty());
+    CHECK(read({"LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
+    CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
+}
+
+TEST_CASE("whoever sets LAPLE_DISABLE wants LaPle off") {
+    CHECK(read({"LAPLE_DISABLE=1"}).settings.is_disabled);
+    const Read r = read({"LAPLE_DISABLE=yes"});
+    CHECK(r.settings.is_disabled);
+    REQUIRE(r.warnings.size() == 1);
+    CHECK(r.warnings[0] == "LAPLE_DISABLE=yes is ignored: use 0 or 1 (taken as 1)");
+}
+
+TEST_CASE("a misspelt name is answered with the nearest one, a bad value with the accepted ones") {
+    const Read r = read({"LAPLE_TOPOLGY=map", "LAPLE_DEBUG=7"});
+    REQUIRE(r.warnings.size() == 2);
+    CHECK(r.warnings[0] == "LAPLE_TOPOLGY is no setting of LaPle; did you mean LAPLE_TOPOLOGY?");
+    CHECK(r.warnings[1] == "LAPLE_DEBUG=7 is ignored: use 0, 1 or 2");
+}
+
+TEST_CASE("README shows the table of settings as it is") {
+    CHECK(read_file(LAPLE_SOURCE_DIR "/README.md").find(settings_table()) != std::string::npos);
+}
