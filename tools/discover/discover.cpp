@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// laple-discover: measures the latency between the nodes of a job and writes which ranks are near each other.
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include "job_layout.hpp"
+#include "prober.hpp"
+#include "report.hpp"
+#include "topology/clustering.hpp"
+
+namespace laple::discover {
+namespace {
+
+constexpr int kBadInput = 2;
+
+struct Options {
+    double tolerance = ClusteringOptions{}.tolerance;
+    bool json = false;
+    bool quiet = false;
+};
+
+constexpr auto kHelp =
+    R"(Examples:
+  mpiexec -hosts a,b,c,d laple-discover > magpie_clusters
+  LAPLE_TOPOLOGY=magpie_clusters laple-run mpiexec -hosts a,b,c,d ./application
+  mpiexec -hosts a,b,c,d laple-discover --json > network.json
+
+Measures the latency between the hosts of this job and writes which ranks are near each other, in the format
+magpie_clusters. Use the hosts and the number of ranks of the job that is to be made fast.
+Shows the latencies and how far it is on standard error.
+)";
+
+void print(std::FILE* file, const std::string& text) {
+    std::fputs(text.c_str(), file);
+    std::fflush(file);
+}
+
+/// Reads the options; false when the program is to end with `exit_code`. All ranks see the same command line,
+/// so all decide alike, and rank 0 alone talks.
+bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) {
+    CLI::App app(kHelp, "laple-discover");
+    app.add_option("--tolerance", options.tolerance,
+                   "By which part latencies may differ and still be called equal")
+        ->check(CLI::Range(0.0, 2.0))
+        ->capture_default_str();
+    app.add_flag("--json", options.json, "Write latencies and clusters as JSON instead");
+    app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
+    app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
+    try {
+        app.parse(argc, argv);
+        return true;
+    } catch (const CLI::ParseError& error) {
+        const bool is_request = error.get_exit_code() == 0;  // --help, --version
+        exit_code = is_request ? 0 : kBadInput;
+        if (talks && is_request) app.exit(error);
+        if (talks && !is_request) {
+            print(stderr, fmt::format("laple-discover: {}; see laple-discover --help\n", error.what()));
+        }
+        return false;
+    }
+}
+
+/// One changing line on a terminal; elsewhere a line for each tenth.
+void show_progress(int done, int rounds) {
+    if (isatty(STDERR_FILENO) != 0) {
+        print(stderr, fmt::format("\rmeasuring: round {} of {}{}", done, rounds, done == rounds ? "\n" : ""));
+    } else if (done * 10 / rounds > (done - 1) * 10 / rounds) {
+        print(stderr, fmt::format("measuring: {} %\n", done * 100 / rounds));
+    }
+}
+
+std::string now_in_utc() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+}
+
+void discover(const Options& options) {
+    JobLayout layout;
+    Discovery found;
+    if (layout.probes() != MPI_COMM_NULL) {
+        found.latencies = measure_latencies(layout.probes(), options.tolerance,
+                                            options.quiet ? Progress() : Progress(show_progress));
+    }
+    layout.rest_until_measured();
+    if (layout.nodes().empty()) return;  // not rank 0
+
+    found.date = now_in_utc();
+    found.tolerance = options.tolerance;
+    found.nodes = layout.nodes();
+    found.clusters = cluster_nodes(found.latencies, {.tolerance = options.tolerance});
+    if (!options.quiet) print(stderr, summary_text(found));
+    print(stdout, options.json ? json_text(found) : magpie_text(found));
+}
+
+int run(int argc, char** argv) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Options options;
+    int exit_code = 0;
+    if (!parse(argc, argv, rank == 0, options, exit_code)) return exit_code;
+    try {
+        discover(options);
+    } catch (const std::exception& error) {
+        // The other ranks wait for this one, so there is no way to end in good order.
+        print(stderr, fmt::format("laple-discover: rank {}: {}\n", rank, error.what()));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace laple::discover
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const int exit_code = laple::discover::run(argc, argv);
+    MPI_Finalize();
+    return exit_code;
+}

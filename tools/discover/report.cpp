@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json.hpp"
+#include "base/units.hpp"
+#include "topology/magpie_file.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::discover {
+namespace {
+
+Topology topology_of(const Discovery& discovery) {
+    std::size_t size = 0;
+    for (const Node& node : discovery.nodes) size += node.ranks.size();
+    return Topology::from_clusters(static_cast<int>(size), ranks_of(discovery.clusters, discovery.nodes));
+}
+
+std::string describe_latencies(const LatencyMatrix& latencies, const Clusters& clusters) {
+    Seconds widest(0);
+    Seconds nearest = Seconds::max();
+    Seconds farthest(0);
+    for (std::size_t a = 0; a < clusters.size(); ++a) {
+        widest = std::max(widest, median_latency(latencies, clusters[a]));
+        for (std::size_t b = 0; b < a; ++b) {
+            const Seconds between = median_latency(latencies, clusters[a], clusters[b]);
+            nearest = std::min(nearest, between);
+            farthest = std::max(farthest, between);
+        }
+    }
+    std::string text;
+    if (widest > Seconds(0))
+        text += fmt::format("median latency in a cluster: up to {}\n", format_seconds(widest));
+    if (clusters.size() > 1) {
+        text += fmt::format("median latency between clusters: {} to {}\n", format_seconds(nearest),
+                            format_seconds(farthest));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string magpie_text(const Discovery& discovery) {
+    std::string text = fmt::format("# made by laple-discover {} on {} (tolerance {})\n", LAPLE_VERSION,
+                                   discovery.date, discovery.tolerance);
+    for (const Node& node : discovery.nodes) {
+        text += fmt::format("# host {}: {}\n", node.host, fmt::join(node.ranks, " "));
+    }
+    return text + format_magpie(topology_of(discovery));
+}
+
+std::string json_text(const Discovery& discovery) {
+    Json document;
+    document["format"] = "laple-discover-1";
+    document["date"] = discovery.date;
+    document["version"] = LAPLE_VERSION;
+    document["tolerance"] = discovery.tolerance;
+    document["hosts"] = Json::array();
+    for (const Node& node : discovery.nodes) {
+        document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
+    }
+    document["matrix"] = Json::array();
+    for (int a = 0; a < discovery.latencies.nodes(); ++a) {
+        Json row = Json::array();
+        for (int b = 0; b < discovery.latencies.nodes(); ++b)
+            row.push_back(discovery.latencies.at(a, b).count());
+        document["matrix"].push_back(row);
+    }
+    document["clusters"] = ranks_of(discovery.clusters, discovery.nodes);
+    return document.dump() + "\n";
+}
+
+std::string summary_text(const Discovery& discovery) {
+    if (discovery.nodes.size() == 1) {
+        return fmt::format("{}: all are on {}, nothing to measure\n", describe(topology_of(discovery)),
+                           discovery.nodes.front().host);
+    }
+    std::vector<std::string> names;
+    for (const Node& node : discovery.nodes) names.push_back(node.host);
+    return format_table(discovery.latencies, names) + describe(topology_of(discovery)) + "\n" +
+           describe_latencies(discovery.latencies, discovery.clusters);
+}
+
+}  // namespace laple::discover

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "job_layout.hpp"
+#include "topology/clustering.hpp"
+#include "topology/latency_matrix.hpp"
+
+namespace laple::discover {
+
+/// What a run has found.
+struct Discovery {
+    std::string date;  // ISO 8601, UTC
+    double tolerance = 0;
+    std::vector<Node> nodes;
+    LatencyMatrix latencies{0};  // between nodes
+    Clusters clusters;           // of nodes
+};
+
+/// A `magpie_clusters` file with a comment that says where it comes from.
+std::string magpie_text(const Discovery& discovery);
+
+/// One JSON document, format "laple-discover-1":
+///     date, version, tolerance
+///     hosts     [{"name", "ranks"}], one for each node
+///     matrix    one-way latencies between nodes in seconds, a list for each row
+///     clusters  lists of ranks
+std::string json_text(const Discovery& discovery);
+
+/// For people: the latency matrix, the clusters, and the latency in and between them.
+std::string summary_text(const Discovery& discovery);
+
+}  // namespace laple::discover

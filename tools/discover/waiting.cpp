@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "waiting.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <sched.h>
+
+namespace laple::discover {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Linux ends a sleep some 50 us late (timer slack) and may then have to wake the processor up. What is
+// expected sooner than kShortWait is polled for; a longer wait is slept through but for a quarter, which
+// hides that delay.
+constexpr Seconds kShortWait = std::chrono::milliseconds(1);
+constexpr double kSleptPart = 0.75;
+
+constexpr Seconds kPolled = std::chrono::microseconds(300);  // unexpected waits: polled so long, then slept
+constexpr double kNapPart = 1.0 / 32;                        // makes a wait longer by that part at most
+constexpr Seconds kLongestNap = std::chrono::milliseconds(2);
+
+}  // namespace
+
+void wait_quietly(MPI_Request& request, Seconds expected) {
+    const auto start = Clock::now();
+    if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);
+    int done = 0;
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) {
+        const Seconds waited = Clock::now() - start;
+        if (waited < expected + kPolled) {
+            sched_yield();
+        } else {
+            std::this_thread::sleep_for(std::min(kNapPart * waited, kLongestNap));
+        }
+    }
+}
+
+void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(data, count, type, to, tag, comm, &request);
+    wait_quietly(request);
+}
+
+void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                     Seconds expected) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(data, count, type, from, tag, comm, &request);
+    wait_quietly(request, expected);
+}
+
+}  // namespace laple::discover

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include "base/units.hpp"
+
+namespace laple::discover {
+
+/// Completes `request`, without keeping the processor busy while there is nothing to do: MPI itself polls,
+/// and a process that polls spoils the measurements of others that share its processor.
+///
+/// Give as `expected` how soon it will not be complete yet, or 0 when that is unknown. The process sleeps for
+/// most of that time, polls with sched_yield around its end, and when it lasts longer, sleeps for a small
+/// part of the time passed so far (at most 2 ms) between polls.
+void wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
+
+/// MPI_Send and MPI_Recv in terms of wait_quietly.
+void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                     Seconds expected = Seconds(0));
+
+}  // namespace laple::discover
