@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/laple-bench/check.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/laple-bench/calls.hpp"
+
+namespace laple::bench {
+namespace {
+
+constexpr std::size_t kGuardBytes = 64;
+constexpr unsigned char kGuard = 0xA5;
+
+/// A buffer with guard bytes before and after, so that writes outside of it are seen.
+class GuardedBuffer {
+  public:
+    explicit GuardedBuffer(Bytes bytes) : storage_(bytes + 2 * kGuardBytes, kGuard) {}
+
+    unsigned char* data() { return storage_.data() + kGuardBytes; }
+    Bytes size() const { return storage_.size() - 2 * kGuardBytes; }
+
+    /// Where and how `other`, of the same size, differs first; "" when it does not.
+    std::string difference(const GuardedBuffer& other) const {
+        const auto [mine, theirs] = std::mismatch(storage_.begin(), storage_.end(), other.storage_.begin());
+        if (mine == storage_.end()) return "";
+        return fmt::format("byte {} is {:#04x} instead of {:#04x}",
+                           mine - storage_.begin() - static_cast<std::ptrdiff_t>(kGuardBytes), *theirs,
+                           *mine);
+    }
+
+  private:
+    std::vector<unsigned char> storage_;
+};
+
+/// A value of 0 ... 65520 that differs between ranks, elements and seeds. (The finalizer of splitmix64.)
+std::uint64_t scrambled(std::uint64_t element, std::uint64_t rank, std::uint64_t seed) {
+    std::uint64_t x = element + (rank << 40U) + (seed << 52U) + 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    return (x ^ (x >> 31U)) % 65521;
+}
+
+/// Fills the buffer with doubles that are small integers, whose sums are exact in any order, or with bytes.
+void fill(GuardedBuffer& buffer, int rank, int seed) {
+    const auto value = [&](Bytes i) {
+        return scrambled(i, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(seed));
+    };
+    if (!adds_doubles(buffer.size())) {
+        for (Bytes i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<unsigned char>(value(i));
+        return;
+    }
+    for (Bytes i = 0; i < buffer.size() / sizeof(double); ++i) {
+        const auto number = static_cast<double>(value(i));
+        std::memcpy(buffer.data() + i * sizeof(double), &number, sizeof number);
+    }
+}
+
+/// The buffers of one call, before or after it.
+struct Buffers {
+    GuardedBuffer send;
+    GuardedBuffer receive;
+
+    Buffers(Bytes bytes, int rank, int root, bool in_place) : send(bytes), receive(bytes) {
+        fill(send, rank, root);
+        // Other data where a result is to come: a call that does nothing must not pass.
+        fill(receive, rank, in_place ? root : root + 2048);
+    }
+};
+
+/// MPICH 4.0 and 4.1 crash in an MPI_Reduce of more than 2 KiB in place at another root than 0.
+bool can_be_in_place(Collective collective, Rank root) {
+    return collective == Collective::allreduce || (collective == Collective::reduce && root == 0);
+}
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+}  // namespace
+
+std::string Checker::first_error(Collective collective, Bytes bytes, Rank root) const {
+    const int size = size_of(world_);
+    std::set<Rank> roots{root};
+    // A collective without a root does not depend on it, but a barrier on who comes late.
+    if (has_root(collective) || !has_data(collective)) roots.insert({0, size / 2, size - 1});
+    for (const Rank r : roots) {
+        if (!has_data(collective)) {
+            std::string error = check_barrier(r);
+            if (!error.empty()) return error;
+            continue;
+        }
+        for (const bool in_place : {false, true}) {
+            if (in_place && !can_be_in_place(collective, r)) continue;
+            std::string error = lowest_ranks(compare(collective, bytes, r, in_place));
+            if (!error.empty()) return error;
+        }
+    }
+    return "";
+}
+
+std::string Checker::compare(Collective collective, Bytes bytes, Rank root, bool in_place) const {
+    const int rank = rank_in(world_);
+    const Buffers before(bytes, rank, root, in_place);
+    Buffers stock = before;
+    Buffers laple = before;
+    const bool mine_in_place = in_place && (collective == Collective::allreduce || rank == root);
+    for (const Library library : {Library::stock, Library::laple}) {
+        Buffers& buffers = library == Library::stock ? stock : laple;
+        const void* send = mine_in_place ? MPI_IN_PLACE : static_cast<const void*>(buffers.send.data());
+        run(library, {collective, bytes, root, send, buffers.receive.data()}, world_);
+    }
+    const std::string what =
+        fmt::format("rank {}: {}{} of {} bytes{}: ", rank, to_string(collective), in_place ? " in place" : "",
+                    bytes, has_root(collective) ? fmt::format(" with root {}", root) : "");
+    const std::string wrong_result = stock.receive.difference(laple.receive);
+    if (!wrong_result.empty()) return what + "the result's " + wrong_result;
+    const std::string wrong_send = before.send.difference(laple.send);
+    if (!wrong_send.empty()) return what + "the send buffer was changed: " + wrong_send;
+    return "";
+}
+
+std::string Checker::check_barrier(Rank late_rank) const {
+    constexpr std::int64_t kDelayNs = 2'000'000;
+    PMPI_Barrier(control_);
+    if (rank_in(world_) == late_rank) clock_.wait_until(clock_.now_ns() + kDelayNs);
+    const std::int64_t came_ns = clock_.now_ns();
+    run(Library::laple, {}, world_);
+    const std::int64_t went_ns = clock_.now_ns();
+    std::int64_t last_came_ns = 0;
+    std::int64_t first_went_ns = 0;
+    PMPI_Allreduce(&came_ns, &last_came_ns, 1, MPI_INT64_T, MPI_MAX, control_);
+    PMPI_Allreduce(&went_ns, &first_went_ns, 1, MPI_INT64_T, MPI_MIN, control_);
+    // Each of the two readings can be wrong by the clocks' error.
+    const std::int64_t too_early_ns = last_came_ns - first_went_ns - 2 * clock_.error_ns();
+    if (too_early_ns <= 0) return "";
+    return fmt::format("barrier, rank {} being late: a rank left {:.1f} us before the last one came",
+                       late_rank, static_cast<double>(too_early_ns) / 1000);
+}
+
+/// Collective: on all ranks the error of the lowest rank that has one.
+std::string Checker::lowest_ranks(const std::string& error) const {
+    const int rank = rank_in(control_);
+    const int nobody = size_of(control_);
+    int failing = error.empty() ? nobody : rank;
+    PMPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, control_);
+    if (failing == nobody) return "";
+    std::string text = error;
+    text.resize(256, ' ');
+    PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, failing, control_);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+}  // namespace laple::bench

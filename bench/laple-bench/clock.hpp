@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <mpi.h>
+
+#include "bench/laple-bench/options.hpp"
+
+namespace laple::bench {
+
+/// Rank 0's CLOCK_MONOTONIC, read on every rank. Where all ranks are on one machine it is the same clock;
+/// else each rank knows its offset from ping-pongs with rank 0, right to half of their shortest round trip.
+class Clock {
+  public:
+    /// Collective over `control`, which must outlive the clock.
+    Clock(MPI_Comm control, ClockChoice choice);
+
+    /// Collective: measures the offsets again, because clocks drift. Does nothing for a shared clock.
+    void synchronize();
+
+    /// Nanoseconds in rank 0's time.
+    std::int64_t now_ns() const;
+
+    /// Returns at `time_ns` of rank 0's time, at once when that is past. Sleeps, then yields: ranks that
+    /// share a core all get their turn.
+    void wait_until(std::int64_t time_ns) const;
+
+    /// The largest error that the offsets can have; 0 for a shared clock. The same on all ranks.
+    std::int64_t error_ns() const { return error_ns_; }
+
+    /// How the ranks' clocks were made one, for people.
+    std::string description() const;
+
+  private:
+    std::int64_t answer_pings() const;
+    std::int64_t ping(int rank) const;
+
+    MPI_Comm control_;
+    bool shared_ = false;
+    std::int64_t offset_ns_ = 0;  ///< rank 0's time - local time
+    std::int64_t error_ns_ = 0;
+};
+
+}  // namespace laple::bench

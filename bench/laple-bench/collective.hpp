@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace laple::bench {
+
+enum class Collective { bcast, reduce, allreduce, barrier };
+
+inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
+                                            Collective::barrier};
+
+/// "bcast", "reduce", "allreduce", "barrier": as on the command line, in the table and in the JSON.
+std::string to_string(Collective collective);
+
+/// The names of all collectives, in the order of kAllCollectives.
+std::vector<std::string> collective_names();
+
+/// The collective of that name. Throws Error, naming the nearest one, when there is none.
+Collective parse_collective(std::string_view name);
+
+inline bool has_root(Collective c) {
+    return c == Collective::bcast || c == Collective::reduce;
+}
+inline bool has_data(Collective c) {
+    return c != Collective::barrier;
+}
+
+}  // namespace laple::bench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/laple-bench/context.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace laple::bench {
+namespace {
+
+/// Every rank's host, each once, on rank 0.
+std::vector<std::string> gather_hosts(MPI_Comm comm) {
+    int rank = 0;
+    int size = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    std::array<char, MPI_MAX_PROCESSOR_NAME + 1> mine{};
+    int length = 0;
+    PMPI_Get_processor_name(mine.data(), &length);
+    std::vector<char> all(rank == 0 ? mine.size() * static_cast<std::size_t>(size) : 0);
+    const int bytes = static_cast<int>(mine.size());
+    PMPI_Gather(mine.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, 0, comm);
+    std::vector<std::string> hosts;
+    for (std::size_t at = 0; at < all.size(); at += mine.size()) {
+        const std::string host = all.data() + at;
+        if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+    }
+    return hosts;
+}
+
+std::string mpi_library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    PMPI_Get_library_version(text.data(), &length);
+    std::string line = text.data();
+    line.resize(std::min(line.size(), line.find('\n')));
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    return line;
+}
+
+std::string utc_now() {
+    const time_t now = time(nullptr);
+    tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
+}
+
+/// What in rank 0's environment can change the figures.
+std::map<std::string, std::string> relevant_environment() {
+    constexpr std::array<std::string_view, 6> kPrefixes{"LAPLE_",     "LD_PRELOAD=", "UCX_",
+                                                        "MPIR_CVAR_", "FI_",         "I_MPI_"};
+    std::map<std::string, std::string> variables;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        const bool relevant = std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                          [&](auto prefix) { return text.starts_with(prefix); });
+        if (relevant && equals != std::string_view::npos) {
+            variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    return variables;
+}
+
+}  // namespace
+
+Context describe_run(const Options& options, const std::vector<std::string>& command, MPI_Comm comm) {
+    Context context;
+    PMPI_Comm_size(comm, &context.ranks);
+    context.hosts = gather_hosts(comm);
+    context.mpi_library = mpi_library();
+    context.date = utc_now();
+    context.command = fmt::format("{}", fmt::join(command, " "));
+    context.root = options.root;
+    context.iterations = options.iterations;
+    context.cold_s = options.cold.count();
+    context.budget_s = options.budget.count();
+    context.environment = relevant_environment();
+    return context;
+}
+
+}  // namespace laple::bench

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "base/error.hpp"
+#include "bench/laple-bench/check.hpp"
+#include "bench/laple-bench/clock.hpp"
+#include "bench/laple-bench/context.hpp"
+#include "bench/laple-bench/loaded_laple.hpp"
+#include "bench/laple-bench/measure.hpp"
+#include "bench/laple-bench/options.hpp"
+#include "bench/laple-bench/report.hpp"
+#include "bench/laple-bench/statistics.hpp"
+
+namespace laple::bench {
+namespace {
+
+constexpr int kWrongResult = 1;
+constexpr int kBadInput = 2;
+
+void write_file(const std::string& file, const std::string& content) {
+    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+    stream << content << std::flush;
+    if (!stream) throw Error({file, 0, 0}, "cannot be written", "check the path and its permissions");
+}
+
+/// The whole run, as seen by one rank. Only rank 0 talks.
+class Bench {
+  public:
+    Bench(const Options& options, const std::vector<std::string>& command, MPI_Comm control)
+        : options_(options),
+          control_(control),
+          clock_(control, options.clock),
+          measurer_(MPI_COMM_WORLD, control, clock_, laple_),
+          checker_(MPI_COMM_WORLD, control, clock_) {
+        PMPI_Comm_rank(control, &rank_);
+        context_ = describe_run(options, command, control);
+        context_.clock = clock_.description();
+        context_.laple_version = laple_.version();
+    }
+
+    /// Collective. Returns the exit code.
+    int run() {
+        if (rank_ == 0) begin_report();
+        for (const Collective collective : options_.collectives) {
+            if (!has_data(collective)) {
+                run_row(collective, 0);
+                continue;
+            }
+            for (const Bytes bytes : options_.sizes) run_row(collective, bytes);
+        }
+        if (rank_ == 0) end_report();
+        return all_correct_ ? 0 : kWrongResult;
+    }
+
+  private:
+    void run_row(Collective collective, Bytes bytes) {
+        clock_.synchronize();
+        Row row;
+        row.collective = collective;
+        row.bytes = bytes;
+        if (options_.check) {
+            const std::string error = checker_.first_error(collective, bytes, options_.root);
+            row.correct = error.empty();
+            all_correct_ = all_correct_ && error.empty();
+            if (rank_ == 0 && !error.empty()) fmt::print(stderr, "laple-bench: WRONG: {}\n", error);
+        }
+        std::vector<unsigned char> send(bytes);
+        std::vector<unsigned char> receive(bytes);
+        RowPlan plan;
+        plan.call = {collective, bytes, options_.root, send.data(), receive.data()};
+        plan.iterations = iterations_for(options_, bytes);
+        plan.warmups = warmups_for(options_, bytes);
+        plan.cold = options_.cold;
+        plan.budget = options_.budget;
+        const RowSamples samples = measurer_.measure(plan);
+        row.stock_us = summarize(samples.stock_us);
+        row.laple_us = summarize(samples.laple_us);
+        row.algorithm = samples.algorithm;
+        if (rank_ == 0) report(row, samples);
+    }
+
+    void begin_report() const {
+        fmt::print("{}", format_header(context_, options_.full));
+        std::fflush(stdout);
+        if (!laple_.present()) {
+            fmt::print(stderr,
+                       "laple-bench: LaPle is not loaded: both columns show {}'s own collectives. "
+                       "Start with: laple-run mpiexec ... laple-bench\n",
+                       context_.mpi_library.substr(0, context_.mpi_library.find(' ')));
+        }
+    }
+
+    /// The files are written anew after each row: a run that is cut short leaves what it had measured.
+    void report(const Row& row, const RowSamples& samples) {
+        rows_.push_back(row);
+        context_.clock = clock_.description();
+        context_.late_starts_repeated += samples.late_repeated;
+        context_.late_starts_kept += samples.late_kept;
+        fmt::print("{}\n", format_row(row, options_.full));
+        std::fflush(stdout);
+        if (!options_.json_file.empty()) {
+            write_file(options_.json_file, to_json(context_, rows_).dump(2) + "\n");
+        }
+        if (!options_.csv_file.empty()) write_file(options_.csv_file, to_csv(rows_));
+    }
+
+    void end_report() const {
+        if (context_.late_starts_kept == 0) return;
+        int samples = 0;
+        for (const Row& row : rows_) samples += row.stock_us.count + row.laple_us.count;
+        fmt::print(stderr,
+                   "laple-bench: in {} of {} samples a rank started late: it had to wait for a core. "
+                   "Use no more ranks than cores, or let waiting ranks yield (liblaple_yield.so)\n",
+                   context_.late_starts_kept, samples);
+    }
+
+    const Options& options_;
+    MPI_Comm control_;
+    int rank_ = 0;
+    Clock clock_;
+    LoadedLaple laple_;
+    Measurer measurer_;
+    Checker checker_;
+    Context context_;
+    std::vector<Row> rows_;
+    bool all_correct_ = true;
+};
+
+/// What only rank 0 can see: that its files can be written, and what is asked of the number of ranks.
+void check_run(const Options& options, int rank, int size) {
+    if (options.root >= size) {
+        throw Error(fmt::format("--root {} is not a rank of this run", options.root),
+                    fmt::format("choose 0 to {}", size - 1));
+    }
+    if (rank != 0) return;
+    for (const auto& file : {options.json_file, options.csv_file}) {
+        if (!file.empty()) write_file(file, "");
+    }
+}
+
+/// Every rank understands the same command line; returns nothing when all of them are to leave with
+/// `exit_code`.
+std::optional<Options> agree_on_options(const std::vector<std::string>& arguments, MPI_Comm control,
+                                        int& exit_code) {
+    int rank = 0;
+    int size = 0;
+    PMPI_Comm_rank(control, &rank);
+    PMPI_Comm_size(control, &size);
+    std::optional<Options> options;
+    exit_code = 0;
+    try {
+        std::ostringstream text;
+        options = parse_options(arguments, text);
+        if (rank == 0) fmt::print("{}", text.str());
+        if (options) check_run(*options, rank, size);
+    } catch (const std::exception& error) {
+        if (rank == 0) fmt::print(stderr, "laple-bench: {}\n", error.what());
+        exit_code = kBadInput;
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, &exit_code, 1, MPI_INT, MPI_MAX, control);
+    if (exit_code != 0) options.reset();
+    return options;
+}
+
+int run_bench(const std::vector<std::string>& command) {
+    MPI_Comm control = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &control);
+    int exit_code = 0;
+    const auto options = agree_on_options({command.begin() + 1, command.end()}, control, exit_code);
+    if (options) exit_code = Bench(*options, command, control).run();
+    PMPI_Comm_free(&control);
+    return exit_code;
+}
+
+}  // namespace
+}  // namespace laple::bench
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int exit_code = 0;
+    try {
+        exit_code = laple::bench::run_bench({argv, argv + argc});
+    } catch (const std::exception& error) {
+        // Alone on one rank, in the middle of a run: the others wait for this one, so all have to go.
+        fmt::print(stderr, "laple-bench: {}\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, laple::bench::kBadInput);
+    }
+    MPI_Finalize();
+    return exit_code;
+}

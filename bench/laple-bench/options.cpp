@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/laple-bench/options.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace laple::bench {
+namespace {
+
+constexpr Bytes kDefaultSmallest = 8;
+constexpr Bytes kDefaultLargest = Bytes{1} << 20;
+constexpr Bytes kLargest = std::numeric_limits<int>::max();  // MPI counts are ints
+
+constexpr const char* kHelp =
+    R"(Measures MPI's own collectives and LaPle's side by side, in one run.
+
+Examples:
+  laple-run mpiexec -n 8 laple-bench                          all four, 8 bytes to 1 MiB
+  laple-run mpiexec -n 8 laple-bench bcast -m 1K:8M -c        check each result, too
+  laple-run mpiexec -n 8 laple-bench allreduce --sizes 8,64K --json out.json
+  laple-run mpiexec -n 8 laple-bench barrier -i 1000 -x 50 -f
+  mpiexec -n 8 laple-bench                                    without LaPle: how large is the noise?
+)";
+
+/// The command line as it was typed: texts that still have to be understood.
+struct RawOptions {
+    std::vector<std::string> collectives;
+    std::string range;
+    std::string sizes;
+    double cold_s = 0;
+    double budget_s = 0;
+};
+
+void declare(CLI::App& app, Options& options, RawOptions& raw) {
+    const std::map<std::string, ClockChoice> clocks{{"auto", ClockChoice::automatic},
+                                                    {"shared", ClockChoice::shared},
+                                                    {"measured", ClockChoice::measured}};
+    raw.budget_s = options.budget.count();
+    app.add_option("collective", raw.collectives, "bcast, reduce, allreduce, barrier (default: all)")
+        ->type_name("");
+    auto* range = app.add_option("-m,--message-size", raw.range, "message sizes, doubling (default: 8:1M)")
+                      ->type_name("MIN:MAX");
+    app.add_option("--sizes", raw.sizes, "exactly these message sizes, such as 8,1K,64K")
+        ->type_name("LIST")
+        ->excludes(range);
+    app.add_option("-i,--iterations", options.iterations, "measured calls of each library (default: by size)")
+        ->type_name("N");
+    app.add_option("-x,--warmup", options.warmups, "calls before the measured ones (default: by size)")
+        ->type_name("N");
+    app.add_option("--root", options.root, "root of bcast and reduce (default: 0)")->type_name("RANK");
+    app.add_flag("-f,--full", options.full, "also minimum, 95th percentile, maximum and iterations");
+    app.add_flag("-c,--validation", options.check, "compare every byte of each result with MPI's own");
+    app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");
+    app.add_option("--budget", raw.budget_s, "end a row after so long (default: 20)")->type_name("SECONDS");
+    app.add_option("--clock", options.clock,
+                   "shared: all ranks read one clock; measured: offsets by ping-pongs; "
+                   "auto: shared where all ranks are on one machine (default: auto)")
+        ->transform(CLI::CheckedTransformer(clocks).description(""))
+        ->type_name("NAME");
+    app.add_option("--json", options.json_file, "also write the results to this file, as JSON")
+        ->type_name("FILE");
+    app.add_option("--csv", options.csv_file, "also write the results to this file, as CSV")
+        ->type_name("FILE");
+    app.set_version_flag("--version", std::string("laple-bench ") + LAPLE_VERSION);
+}
+
+/// Every way to write an option: "-m", "--message-size", ...
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
+}
+
+void refuse_unknown(const CLI::App& app) {
+    const std::vector<std::string> unknown = app.remaining();
+    if (unknown.empty()) return;
+    const std::string word = unknown.front().substr(0, unknown.front().find('='));
+    const std::string nearest = word.starts_with("--") ? nearest_name(word, option_names(app)) : "";
+    throw Error(fmt::format("unknown option \"{}\"", word),
+                nearest.empty() ? "see laple-bench --help" : fmt::format("did you mean {}?", nearest));
+}
+
+Bytes parse_message_size(std::string_view text) {
+    const Bytes bytes = parse_bytes(text);
+    if (bytes < 1 || bytes > kLargest) {
+        throw Error(fmt::format("message size {} is out of range", text), "choose 1 byte to less than 2G");
+    }
+    return bytes;
+}
+
+std::vector<Bytes> parse_size_list(std::string_view text) {
+    std::vector<Bytes> sizes;
+    for (const auto& size : CLI::detail::split(std::string(text), ',')) {
+        sizes.push_back(parse_message_size(size));
+    }
+    return sizes;
+}
+
+void understand(const RawOptions& raw, Options& options) {
+    for (const auto& name : raw.collectives) {
+        const Collective collective = parse_collective(name);
+        const auto& known = options.collectives;
+        if (std::find(known.begin(), known.end(), collective) == known.end()) {
+            options.collectives.push_back(collective);
+        }
+    }
+    if (options.collectives.empty()) {
+        options.collectives.assign(kAllCollectives.begin(), kAllCollectives.end());
+    }
+    if (raw.sizes.empty()) {
+        options.sizes = parse_size_range(raw.range.empty() ? "8:1M" : raw.range);
+    } else {
+        options.sizes = parse_size_list(raw.sizes);
+    }
+    options.cold = Seconds(raw.cold_s);
+    options.budget = Seconds(raw.budget_s);
+}
+
+void refuse_nonsense(const Options& options) {
+    if (options.iterations.value_or(1) < 1) throw Error("-i is below 1", "measure at least one call");
+    if (options.warmups.value_or(0) < 0) throw Error("-x is negative", "0 means no warm-up");
+    if (options.root < 0) throw Error("--root is negative", "ranks are counted from 0");
+    // Written so that "nan" is refused as well.
+    if (!(options.cold.count() >= 0 && options.cold.count() <= 3600)) {
+        throw Error("--cold is out of range", "choose 0 to 3600 seconds");
+    }
+    if (!(options.budget.count() > 0)) throw Error("--budget is not positive", "give seconds per row");
+}
+
+}  // namespace
+
+std::vector<Bytes> parse_size_range(std::string_view text) {
+    const auto colon = text.find(':');
+    const bool one_number = colon == std::string_view::npos;
+    const std::string_view low_text = one_number ? "" : text.substr(0, colon);
+    const std::string_view high_text = one_number ? text : text.substr(colon + 1);
+    const Bytes high = high_text.empty() ? kDefaultLargest : parse_message_size(high_text);
+    const Bytes low = low_text.empty() ? std::min(kDefaultSmallest, high) : parse_message_size(low_text);
+    if (low > high) {
+        throw Error(fmt::format("the range {} is empty", text), "write the smaller size first: 8:1M");
+    }
+    std::vector<Bytes> sizes;
+    for (Bytes bytes = low; bytes <= high; bytes *= 2) sizes.push_back(bytes);
+    return sizes;
+}
+
+std::optional<Options> parse_options(const std::vector<std::string>& arguments, std::ostream& out) {
+    Options options;
+    RawOptions raw;
+    CLI::App app(kHelp, "laple-bench");
+    declare(app, options, raw);
+    app.allow_extras();  // so that refuse_unknown() can name the nearest option
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::CallForHelp&) {
+        out << app.help();
+        return std::nullopt;
+    } catch (const CLI::CallForVersion& version) {
+        out << version.what() << '\n';
+        return std::nullopt;
+    } catch (const CLI::ParseError& error) {
+        throw Error(error.what(), "see laple-bench --help");
+    }
+    refuse_unknown(app);
+    understand(raw, options);
+    refuse_nonsense(options);
+    return options;
+}
+
+int iterations_for(const Options& options, Bytes bytes) {
+    if (options.iterations) return *options.iterations;
+    if (options.cold.count() > 0) return 10;
+    if (bytes <= 8 * 1024) return 100;
+    if (bytes <= 64 * 1024) return 50;
+    return bytes <= 1024 * 1024 ? 20 : 10;
+}
+
+int warmups_for(const Options& options, Bytes bytes) {
+    if (options.warmups) return *options.warmups;
+    if (options.cold.count() > 0) return 1;
+    return bytes <= 64 * 1024 ? 5 : 2;
+}
+
+}  // namespace laple::bench

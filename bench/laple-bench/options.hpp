@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "bench/laple-bench/collective.hpp"
+
+namespace laple::bench {
+
+/// Where the agreed start instants come from: one clock that all ranks read, or offsets to rank 0's clock.
+enum class ClockChoice { automatic, shared, measured };
+
+struct Options {
+    std::vector<Collective> collectives;
+    std::vector<Bytes> sizes;
+    std::optional<int> iterations;  ///< of each of the two libraries; empty: iterations_for()
+    std::optional<int> warmups;     ///< empty: warmups_for()
+    Rank root = 0;
+    bool full = false;
+    bool check = false;
+    Seconds cold{0};  ///< idle time before each measured call; 0: none
+    Seconds budget{20};
+    ClockChoice clock = ClockChoice::automatic;
+    std::string json_file;
+    std::string csv_file;
+};
+
+/// Reads the command line, `arguments` without the program's name. When it asks for the help or the version,
+/// writes that to `out` and returns nothing. Throws Error for anything that is not understood.
+std::optional<Options> parse_options(const std::vector<std::string>& arguments, std::ostream& out);
+
+/// "8:1M" → 8, 16, ... 1M; "1M" and "8:" leave the other end at 8 and at 1M. Throws Error.
+std::vector<Bytes> parse_size_range(std::string_view text);
+
+/// Iterations and warm-ups where none are asked for: many for small messages, few for large ones, and few
+/// after idle pauses, which take long and vary little.
+int iterations_for(const Options& options, Bytes bytes);
+int warmups_for(const Options& options, Bytes bytes);
+
+}  // namespace laple::bench

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/laple-bench/report.hpp"
+
+#include <fmt/format.h>
+
+namespace laple::bench {
+namespace {
+
+std::string format_check(const std::optional<bool>& correct) {
+    if (!correct) return "-";
+    return *correct ? "pass" : "FAIL";
+}
+
+/// A value, or null where there is none.
+template <typename T>
+Json optional_json(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+/// Nanoseconds are the clock's resolution: more digits would only be noise in the file.
+double round_us(double us) {
+    return static_cast<double>(static_cast<long long>(us * 1000 + 0.5)) / 1000;
+}
+
+Json row_json(const Row& row) {
+    return {{"collective", to_string(row.collective)},
+            {"bytes", row.bytes},
+            {"library_us", round_us(row.stock_us.median)},
+            {"laple_us", round_us(row.laple_us.median)},
+            {"speedup", round_us(speedup(row))},
+            {"bound_us", nullptr},
+            {"efficiency", nullptr},
+            {"algorithm", row.algorithm},
+            {"correct", optional_json(row.correct)},
+            {"library_min_us", round_us(row.stock_us.min)},
+            {"laple_min_us", round_us(row.laple_us.min)},
+            {"library_p95_us", round_us(row.stock_us.p95)},
+            {"laple_p95_us", round_us(row.laple_us.p95)},
+            {"library_max_us", round_us(row.stock_us.max)},
+            {"laple_max_us", round_us(row.laple_us.max)},
+            {"library_samples", row.stock_us.count},
+            {"laple_samples", row.laple_us.count}};
+}
+
+Json context_json(const Context& context) {
+    return {{"ranks", context.ranks},
+            {"hosts", context.hosts},
+            {"mpi_library", context.mpi_library},
+            {"laple_version", optional_json(context.laple_version)},
+            {"date", context.date},
+            {"root", context.root},
+            {"iterations", optional_json(context.iterations)},
+            {"cold_s", context.cold_s},
+            {"budget_s", context.budget_s},
+            {"clock", context.clock},
+            {"late_starts_repeated", context.late_starts_repeated},
+            {"late_starts_kept", context.late_starts_kept},
+            {"command", context.command},
+            {"environment", Json(context.environment)}};
+}
+
+/// A CSV field: quoted when it has to be.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
+}  // namespace
+
+double speedup(const Row& row) {
+    return row.laple_us.median > 0 ? row.stock_us.median / row.laple_us.median : 0;
+}
+
+std::string format_header(const Context& context, bool full) {
+    std::string text =
+        fmt::format("# laple-bench: {} rank{} on {} host{}; LaPle {}\n# {}\n", context.ranks,
+                    context.ranks == 1 ? "" : "s", context.hosts.size(), context.hosts.size() == 1 ? "" : "s",
+                    context.laple_version.value_or("not loaded"), context.mpi_library);
+    text += fmt::format("# time of a call: agreed start to the last rank's finish, medians; clock: {}\n",
+                        context.clock);
+    text += fmt::format("#{:<11} {:>10} {:>12} {:>12} {:>9}", " collective", "bytes", "stock[us]",
+                        "laple[us]", "speed-up");
+    if (full) {
+        for (const char* name : {"stock min", "p95", "max", "laple min", "p95", "max"}) {
+            text += fmt::format(" {:>12}", name);
+        }
+        text += fmt::format(" {:>10}", "iterations");
+    }
+    return text + fmt::format("  {:<28} {}\n", "algorithm", "check");
+}
+
+std::string format_row(const Row& row, bool full) {
+    std::string text = fmt::format("{:<12} {:>10} {:>12.2f} {:>12.2f} {:>9.2f}", to_string(row.collective),
+                                   row.bytes, row.stock_us.median, row.laple_us.median, speedup(row));
+    if (full) {
+        for (const Summary* summary : {&row.stock_us, &row.laple_us}) {
+            text += fmt::format(" {:>12.2f} {:>12.2f} {:>12.2f}", summary->min, summary->p95, summary->max);
+        }
+        text += fmt::format(" {:>10}", row.laple_us.count);
+    }
+    return text + fmt::format("  {:<28} {}", row.algorithm, format_check(row.correct));
+}
+
+Json to_json(const Context& context, const std::vector<Row>& rows) {
+    Json document{{"format", "laple-bench-1"}, {"context", context_json(context)}};
+    Json results = Json::array();
+    for (const Row& row : rows) results.push_back(row_json(row));
+    document["results"] = results;
+    return document;
+}
+
+std::string to_csv(const std::vector<Row>& rows) {
+    std::string text =
+        "collective,bytes,library_us,laple_us,speedup,library_min_us,laple_min_us,"
+        "library_samples,laple_samples,algorithm,correct\n";
+    for (const Row& row : rows) {
+        text +=
+            fmt::format("{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{}\n", to_string(row.collective),
+                        row.bytes, row.stock_us.median, row.laple_us.median, speedup(row), row.stock_us.min,
+                        row.laple_us.min, row.stock_us.count, row.laple_us.count, csv_field(row.algorithm),
+                        row.correct ? (*row.correct ? "true" : "false") : "");
+    }
+    return text;
+}
+
+}  // namespace laple::bench
