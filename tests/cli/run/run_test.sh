@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests laple-run, whose path is the first argument, in a tree of its own: no MPI and no liblaple are needed.
+set -euo pipefail
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/bin" "$tree/lib"
+cp "$1" "$tree/bin/laple-run"
+library=$tree/lib/liblaple.so
+touch "$library"
+laple_run=$tree/bin/laple-run
+cd "$tree"
+unset LD_PRELOAD
+failures=0
+
+# Runs laple-run with the arguments; leaves $status, $out and $err.
+run() {
+    status=0
+    "$laple_run" "$@" >"$tree/out" 2>"$tree/err" || status=$?
+    out=$(<"$tree/out")
+    err=$(<"$tree/err")
+}
+
+# expect WHAT ACTUAL WANTED
+expect() {
+    [[ $2 == "$3" ]] && return
+    printf 'FAILED: %s\n  is:     %s\n  wanted: %s\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+}
+
+# expect_part WHAT ACTUAL PART
+expect_part() {
+    [[ $2 == *"$3"* ]] && return
+    printf 'FAILED: %s\n  is:     %s\n  wanted: ...%s...\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+}
+
+# What is run: -genv for MPICH's mpiexec, the environment for all others.
+run --print mpiexec -n 2 ./app --report
+expect "mpiexec" "$err" "mpiexec -genv LD_PRELOAD $library -n 2 ./app --report"
+expect "mpiexec, status" "$status" 0
+expect "mpiexec, stdout" "$out" ""
+run --print /usr/bin/mpiexec.hydra ./app
+expect "path of mpiexec" "$err" "/usr/bin/mpiexec.hydra -genv LD_PRELOAD $library ./app"
+run --print ./app --debug x
+expect "program" "$err" "LD_PRELOAD=$library ./app --debug x"
+run --print -- ./app -- y
+expect "--" "$err" "LD_PRELOAD=$library ./app -- y"
+run --print --disable --debug info --report --algorithm 'bcast:0-64K:two_level;^barrier' mpirun ./app
+expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM \
+'bcast:0-64K:two_level;^barrier' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG info -genv LAPLE_DISABLE 1 ./app"
+run --print --report=out.txt mpiexec ./app
+expect "report file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/out.txt ./app"
+touch "my map"
+run --print --topology "my map" mpiexec ./app
+expect "topology file" "$err" \
+    "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY '$tree/my map' ./app"
+run --print --topology off mpiexec ./app
+expect "topology off" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY off ./app"
+
+# An LD_PRELOAD that is there stays in front. ("env" sets it, so that this shell is not touched.)
+status=0
+err=$(env LD_PRELOAD=/nowhere/libprofiler.so "$laple_run" --print mpiexec ./app 2>&1 | grep -v '^ERROR: ld.so') ||
+    status=$?
+expect "existing LD_PRELOAD" "$err" \
+    "mpiexec -genv LD_PRELOAD /nowhere/libprofiler.so:$library ./app"
+run --print mpiexec -genv LD_PRELOAD /nowhere/libyield.so ./app
+expect "LD_PRELOAD by -genv" "$err" \
+    "mpiexec -genv LD_PRELOAD $library -genv LD_PRELOAD /nowhere/libyield.so:$library ./app"
+
+# The line can be pasted: a shell reads back the same words.
+run --print ./app "it's" 'a  b' "\$HOME" '' '*'
+words=()
+eval "words=(${err#*=* })"
+expect "quoting" "$(printf '<%s>' "${words[@]}")" "<./app><it's><a  b><\$HOME><><*>"
+
+# It is run, with these settings and this exit code. The dynamic linker complains of the empty liblaple.so on stderr.
+run --debug trace sh -c "echo \"\$LAPLE_DEBUG \$LD_PRELOAD\"; exit 7"
+expect "exit code" "$status" 7
+expect "environment" "$out" "trace $library"
+cat >mpiexec <<'END'
+#!/bin/sh
+echo "${LD_PRELOAD-none} ${LAPLE_DEBUG-none} $*"
+END
+chmod +x mpiexec
+run --debug trace ./mpiexec -n 1 ./app
+expect "mpiexec stays clean" "$out" "none none -genv LD_PRELOAD $library -genv LAPLE_DEBUG trace -n 1 ./app"
+
+# Mistakes are told, and nothing is run.
+run --reprot=x touch ran
+expect "unknown option, status" "$status" 2
+expect_part "unknown option" "$err" 'did you mean --report?'
+run --topology nowhere touch ran
+expect "no topology file, status" "$status" 2
+expect_part "no topology file" "$err" "nowhere does not exist"
+run --debug
+expect "option without value, status" "$status" 2
+run
+expect "no command, status" "$status" 2
+expect_part "no command" "$err" "no command to run"
+run ./no-such-command
+expect "no such command, status" "$status" 127
+expect_part "no such command" "$err" "laple-run: ./no-such-command: command not found"
+run --version
+expect "version" "${out%% *} $status" "laple-run 0"
+run --help
+expect_part "help" "$out" "Examples:"
+
+# Where liblaple.so is looked for.
+mkdir "$tree/lib/x86_64-linux-gnu"
+mv "$library" "$tree/lib/x86_64-linux-gnu"
+run --print ./app
+expect "multiarch directory" "$err" "LD_PRELOAD=$tree/lib/x86_64-linux-gnu/liblaple.so ./app"
+ln -s bin/laple-run link
+status=0
+err=$(./link --print ./app 2>&1) || status=$?
+expect "through a link" "$err" "LD_PRELOAD=$tree/lib/x86_64-linux-gnu/liblaple.so ./app"
+rm -r "$tree/lib/x86_64-linux-gnu"
+run touch ran
+expect "no liblaple.so, status" "$status" 2
+expect_part "no liblaple.so" "$err" "there is no liblaple.so in $tree/lib"
+
+[[ ! -e ran ]] || { echo "FAILED: a command was run in spite of a mistake"; failures=$((failures + 1)); }
+((failures == 0)) || exit 1
+echo "laple-run: all passed"

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/run/command.hpp"
+#include "tools/run/library.hpp"
+#include "tools/run/options.hpp"
+
+namespace laple::run {
+namespace {
+
+constexpr int kBadInput = 2;
+
+int run(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments, std::cout);
+    if (!options) return 0;
+    const auto library = find_library(std::filesystem::read_symlink("/proc/self/exe"));
+    const char* existing = std::getenv("LD_PRELOAD");
+    const Command command =
+        with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);
+    fmt::print(stderr, "{}\n", format_shell(command));
+    if (options->print_only) return 0;
+    const int exit_code = execute(command);
+    fmt::print(stderr, "laple-run: {}: {}\n", command.words.front(),
+               exit_code == 127 ? "command not found" : std::strerror(errno));
+    return exit_code;
+}
+
+}  // namespace
+}  // namespace laple::run
+
+int main(int argc, char** argv) {
+    try {
+        return laple::run::run({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "laple-run: {}\n", error.what());
+        return laple::run::kBadInput;
+    }
+}

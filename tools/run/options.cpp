@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/run/options.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace laple::run {
+namespace {
+
+constexpr const char* kHelp =
+    R"(Runs a program with LaPle.
+
+Examples:
+  laple-run mpiexec -n 8 ./app
+  laple-run --topology magpie_clusters --report mpiexec -hosts a,b,c ./app input
+  laple-run --algorithm "bcast:0-64K:two_level" mpiexec -n 8 ./app
+  laple-run --disable mpiexec -n 8 ./app                      the same, without LaPle's collectives
+  laple-run --print mpiexec -n 8 ./app                        only print what would be run
+  laple-run srun -n 8 ./app                                   any launcher that hands on its environment)";
+
+/// CLI11 does not know of the command that follows the options.
+class HelpFormatter : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App*, std::string) const override {
+        return "\nUsage: laple-run [OPTIONS] [--] COMMAND [ARGUMENT]...\n";
+    }
+};
+
+/// The command line as it was typed.
+struct RawOptions {
+    std::string topology;
+    std::string algorithm;
+    std::string report;
+    std::string debug;
+    bool disable = false;
+    bool print_only = false;
+};
+
+void declare(CLI::App& app, RawOptions& raw) {
+    app.add_option("--topology", raw.topology,
+                   "which ranks are near each other: a magpie_clusters or JSON file, or off (LAPLE_TOPOLOGY)")
+        ->type_name("FILE");
+    app.add_option("--algorithm", raw.algorithm, "force or forbid algorithms (LAPLE_ALGORITHM)")
+        ->type_name("SPEC");
+    // A flag, because the value of an option could be the first word of the command.
+    app.add_flag("--report", raw.report,
+                 "say at the end what was used, on stderr or, with --report=FILE, in a file (LAPLE_REPORT)");
+    app.add_option("--debug", raw.debug, "how much to tell (LAPLE_DEBUG)")->type_name("LEVEL");
+    app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
+    app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
+    app.set_version_flag("--version", std::string("laple-run ") + LAPLE_VERSION);
+    app.prefix_command();  // the first word that is not ours begins the command
+    app.formatter(std::make_shared<HelpFormatter>());
+}
+
+/// The program may change its directory, and so may mpiexec.
+std::string absolute(const std::string& file) {
+    return std::filesystem::absolute(file).lexically_normal();
+}
+
+std::string existing_topology(const std::string& topology) {
+    if (topology == "off") return topology;
+    if (!std::filesystem::exists(topology)) {
+        throw Error(fmt::format("the topology file {} does not exist", topology),
+                    "make it with laple-discover, or say --topology off");
+    }
+    return absolute(topology);
+}
+
+Environment settings_of(const RawOptions& raw) {
+    Environment settings;
+    if (!raw.topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(raw.topology));
+    if (!raw.algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", raw.algorithm);
+    if (!raw.report.empty()) {
+        settings.emplace_back("LAPLE_REPORT", raw.report == "true" ? "1" : absolute(raw.report));
+    }
+    if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
+    if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
+    return settings;
+}
+
+/// Takes the "--" off, and refuses an option that is not ours where the command should begin.
+std::vector<std::string> command_of(const CLI::App& app) {
+    std::vector<std::string> words = app.remaining();
+    const bool marked = !words.empty() && words.front() == "--";
+    if (marked) words.erase(words.begin());
+    if (words.empty())
+        throw Error("there is no command to run", "write it last: laple-run mpiexec -n 8 ./app");
+    if (marked || !words.front().starts_with('-')) return words;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
+    const std::string word = words.front().substr(0, words.front().find('='));
+    const std::string nearest = word.starts_with("--") ? nearest_name(word, known) : "";
+    throw Error(fmt::format("unknown option \"{}\"", word),
+                nearest.empty() ? "see laple-run --help" : fmt::format("did you mean {}?", nearest));
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(const std::vector<std::string>& arguments, std::ostream& out) {
+    RawOptions raw;
+    CLI::App app(kHelp, "laple-run");
+    declare(app, raw);
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::CallForHelp&) {
+        out << app.help();
+        return std::nullopt;
+    } catch (const CLI::CallForVersion& version) {
+        out << version.what() << '\n';
+        return std::nullopt;
+    } catch (const CLI::ParseError& error) {
+        throw Error(error.what(), "see laple-run --help");
+    }
+    Options options;
+    options.command = command_of(app);
+    options.settings = settings_of(raw);
+    options.print_only = raw.print_only;
+    return options;
+}
+
+}  // namespace laple::run
