@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "collectives/rules.hpp"
+#include "topology/magpie_file.hpp"
 
 namespace laple::run {
 namespace {
@@ -70,12 +73,15 @@ std::string existing_topology(const std::string& topology) {
         throw Error(fmt::format("the topology file {} does not exist", topology),
                     "make it with laple-discover, or say --topology off");
     }
+    // Whether it fits the job, only the job can tell; whether it is a map at all is better said now.
+    parse_magpie(read_file(topology), topology);
     return absolute(topology);
 }
 
 Environment settings_of(const RawOptions& raw) {
     Environment settings;
     if (!raw.topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(raw.topology));
+    parse_rules(raw.algorithm);
     if (!raw.algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", raw.algorithm);
     if (!raw.report.empty()) {
         settings.emplace_back("LAPLE_REPORT", raw.report == "true" ? "1" : absolute(raw.report));

@@ -52,7 +52,7 @@ expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM
 'bcast:0-64K:two_level;^barrier' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG info -genv LAPLE_DISABLE 1 ./app"
 run --print --report=out.txt mpiexec ./app
 expect "report file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/out.txt ./app"
-touch "my map"
+echo "cluster 0 process 0 1" >"my map"
 run --print --topology "my map" mpiexec ./app
 expect "topology file" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY '$tree/my map' ./app"
@@ -91,6 +91,13 @@ expect "mpiexec stays clean" "$out" "none none -genv LD_PRELOAD $library -genv L
 run --reprot=x touch ran
 expect "unknown option, status" "$status" 2
 expect_part "unknown option" "$err" 'did you mean --report?'
+echo "cluster 0 process 0 2" >broken
+run --topology broken touch ran
+expect "a broken map is refused before anything runs" "$status" 2
+expect_part "... with its place" "$err" "broken:1:21: rank 2 is here, but rank 1 is in no cluster"
+run --algorithm bush/flat touch ran
+expect "an unknown algorithm is refused" "$status" 2
+expect_part "... with the names that exist" "$err" "flat, binomial, binary"
 run --topology nowhere touch ran
 expect "no topology file, status" "$status" 2
 expect_part "no topology file" "$err" "nowhere does not exist"
