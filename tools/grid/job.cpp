@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "grid/job.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include "grid/machine_error.hpp"
+#include "grid/netns.hpp"
+
+namespace laple::grid {
+namespace {
+
+constexpr int kGraceMs = 2000;
+constexpr const char* kLauncher = "launch";
+
+std::map<std::string, std::string> rank_environment(const Job& job) {
+    // All bytes cross the emulated network; none takes a short cut through this machine's memory.
+    std::map<std::string, std::string> variables{{"UCX_TLS", "tcp,self"}, {"UCX_NET_DEVICES", "veth0"}};
+    if (const char* inherited = getenv("LD_PRELOAD")) variables["LD_PRELOAD"] = inherited;
+    for (const std::string& assignment : job.environment) {
+        const auto split = assignment.find('=');
+        variables[assignment.substr(0, split)] = assignment.substr(split + 1);
+    }
+    if (const std::string yield = yield_library(); !yield.empty()) {
+        std::string& preload = variables["LD_PRELOAD"];
+        preload += (preload.empty() ? "" : ":") + yield;
+    }
+    return variables;
+}
+
+void make_launcher(const GridState& grid) {
+    // A link, not a script: /run is often mounted without the right to execute.
+    const std::string link = grid.directory() + "/" + kLauncher;
+    std::error_code error;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (symlink(self.c_str(), link.c_str()) != 0 && errno != EEXIST) {
+        throw MachineError(fmt::format("cannot make {}: {}", link, errno_text()), "make room in /run");
+    }
+}
+
+/// Waits for the child; passes signals on; ends it at the timeout.
+int supervise(Child child, const EndSignals& signals, int keeper_fd, int timeout_s) {
+    const int event =
+        wait_readable({child.pidfd(), signals.fd(), keeper_fd}, timeout_s > 0 ? timeout_s * 1000 : -1);
+    if (event == 0) return child.wait();
+    int status = kExitTimeout;
+    if (event < 0) {
+        say(fmt::format("the job has not ended within {} s", timeout_s));
+        child.signal(SIGTERM);
+    } else if (event == 1) {
+        const auto received = signals.next();
+        const int number = received ? received->number : SIGTERM;
+        status = kExitSignal + number;
+        // Ctrl-C at the terminal has reached the job already, and a second one means "at once" to mpiexec.
+        if (!received || !received->from_terminal) child.signal(SIGTERM);
+    } else {
+        say("the grid's keeper died; the grid is gone");
+        status = kExitMachine;
+    }
+    if (wait_readable({child.pidfd(), signals.fd()}, kGraceMs) != 0) child.signal(SIGKILL);
+    child.wait();
+    return status;
+}
+
+const HostLayout* find_address(const std::vector<HostLayout>& hosts, const std::string& address) {
+    const auto found =
+        std::find_if(hosts.begin(), hosts.end(), [&](const HostLayout& h) { return h.address == address; });
+    return found == hosts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void check_job(Job& job) {
+    for (const std::string& assignment : job.environment) {
+        if (assignment.find('=') == std::string::npos || assignment.front() == '=') {
+            throw Error(fmt::format("--env {}: no variable is set", quote(assignment)),
+                        "write --env NAME=value");
+        }
+    }
+    if (job.program.empty()) throw Error("no program to run", "add -- PROGRAM ARGUMENTS...");
+    const std::string wanted = job.mpiexec;
+    for (const std::string& name :
+         wanted.empty() ? Arguments{"mpiexec.mpich", "mpiexec"} : Arguments{wanted}) {
+        job.mpiexec = find_program(name);
+        if (!job.mpiexec.empty()) return;
+    }
+    throw Error(
+        wanted.empty() ? std::string("there is no mpiexec") : fmt::format("there is no program {}", wanted),
+        "install MPICH, or name the launcher with --mpiexec PATH");
+}
+
+Arguments mpiexec_command(const Job& job, const GridState& grid) {
+    const std::vector<HostLayout> hosts = grid.layout.hosts();
+    const int ranks = job.ranks > 0 ? job.ranks : static_cast<int>(hosts.size());
+    const std::vector<int> counts = place_ranks(ranks, static_cast<int>(hosts.size()));
+    Arguments places;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        places.push_back(fmt::format("{}:{}", hosts[i].address, counts[i]));
+    }
+    Arguments command{job.mpiexec,
+                      "-launcher",
+                      "ssh",
+                      "-launcher-exec",
+                      grid.directory() + "/" + kLauncher,
+                      "-localhost",
+                      hosts.front().address,
+                      "-hosts",
+                      fmt::format("{}", fmt::join(places, ","))};
+    for (const auto& [name, value] : rank_environment(job))
+        command.insert(command.end(), {"-genv", name, value});
+    command.insert(command.end(), {"-n", std::to_string(ranks)});
+    command.insert(command.end(), job.program.begin(), job.program.end());
+    return command;
+}
+
+int run_job(const Job& job, const GridState& grid, const EndSignals& signals, int keeper_fd) {
+    make_launcher(grid);
+    if (yield_library().empty()) {
+        say("liblaple_yield.so is not installed: ranks that wait will keep the processor from those they "
+            "wait for");
+    }
+    const HostLayout first = grid.layout.hosts().front();
+    const Arguments command = mpiexec_command(job, grid);
+    explain("in " + first.netns + ": " + quote(command));
+    Child mpiexec = fork_child(
+        [&] {
+            become_host(first.netns, first.name, grid.hosts_file());
+            unsetenv("HYDRA_LAUNCHER_EXTRA_ARGS");  // those are for a real ssh
+            execute(command);
+            say(fmt::format("cannot run {}: {}", command[0], errno_text()));
+            return 127;
+        },
+        SIGTERM);
+    return supervise(std::move(mpiexec), signals, keeper_fd, job.timeout_s);
+}
+
+int run_in_host(const GridState& grid, const std::string& host, const Arguments& command,
+                const EndSignals& signals) {
+    Arguments names;
+    std::string name;
+    std::string netns;
+    const auto consider = [&](const auto& place) {
+        names.push_back(place.name);
+        if (place.name != host && place.address != host) return;
+        name = place.name;
+        netns = place.netns;
+    };
+    for (const SiteLayout& site : grid.layout.sites) {
+        consider(site);
+        for (const HostLayout& h : site.hosts) consider(h);
+    }
+    if (netns.empty()) {
+        const std::string near = nearest_name(host, names);
+        throw Error(fmt::format("grid {} has no host \"{}\"", grid.layout.id, host),
+                    near.empty() ? fmt::format("it has: {}", fmt::join(names, ", "))
+                                 : fmt::format("did you mean {}?", near));
+    }
+    const char* shell = getenv("SHELL");
+    const Arguments words = !command.empty() ? command : Arguments{shell != nullptr ? shell : "/bin/sh"};
+    Child child = fork_child(
+        [&] {
+            become_host(netns, name, grid.hosts_file());
+            execute(words);
+            say(fmt::format("cannot run {}: {}", words[0], errno_text()));
+            return 127;
+        },
+        SIGHUP);
+    // An interactive program deals with Ctrl-C itself, and a shell outlives it: wait on.
+    for (;;) {
+        if (wait_readable({child.pidfd(), signals.fd()}, -1) == 0) return child.wait();
+        const auto received = signals.next();
+        if (received && !received->from_terminal) child.signal(received->number);
+    }
+}
+
+int stand_in_for_ssh(const Arguments& arguments) {
+    const std::filesystem::path link = arguments.front();
+    const GridState grid = load_grid(link.parent_path().filename());
+    std::size_t word = 1;
+    while (word < arguments.size() && arguments[word].rfind('-', 0) == 0) ++word;
+    const std::vector<HostLayout> hosts = grid.layout.hosts();
+    const HostLayout* host = word < arguments.size() ? find_address(hosts, arguments[word]) : nullptr;
+    if (host == nullptr)
+        throw Error("launch: " + quote(arguments) + " names no host", "this is for mpiexec only");
+    // Like ssh: the words are joined by blanks, and a shell at the other end takes them apart.
+    const std::string command =
+        fmt::format("{}", fmt::join(arguments.begin() + static_cast<long>(word) + 1, arguments.end(), " "));
+    become_host(host->netns, host->name, grid.hosts_file());
+    return execute({"/bin/sh", "-c", command});
+}
+
+std::string yield_library() {
+    for (const char* place : {"../lib", LAPLE_GRID_LIBDIR "/laple", LAPLE_GRID_LIBDIR}) {
+        std::error_code error;
+        const auto file = std::filesystem::canonical(
+            std::filesystem::path(program_directory()) / place / "liblaple_yield.so", error);
+        if (!error) return file;
+    }
+    return "";
+}
+
+}  // namespace laple::grid

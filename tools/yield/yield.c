@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A preload for test beds in which many ranks share few cores. It steps between MPICH and its network library, UCX,
+// in two places.
+//
+// 1. MPICH polls UCX without ever giving the processor away, so that a rank which waits keeps the core from the
+//    rank it waits for until its time slice ends. Here a poll that found nothing yields.
+// 2. In MPI_Finalize, MPICH before 4.2 disconnects and then blocks in a read from its process manager (a barrier).
+//    A peer whose disconnect still needs an answer then waits for ever:
+//    https://github.com/pmodels/mpich/pull/6596. Over a wide-area network that is the rule. Here UCX goes on until
+//    the process manager has something to read.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct ucp_worker;
+struct ucp_ep;
+
+EXPORT unsigned ucp_worker_progress(struct ucp_worker* worker);
+EXPORT void* ucp_disconnect_nb(struct ucp_ep* endpoint);
+EXPORT void ucp_worker_destroy(struct ucp_worker* worker);
+EXPORT ssize_t read(int fd, void* buffer, size_t count);
+
+static unsigned (*next_progress)(struct ucp_worker*);
+static void* (*next_disconnect)(struct ucp_ep*);
+static void (*next_destroy)(struct ucp_worker*);
+static ssize_t (*next_read)(int, void*, size_t);
+
+// The worker that this thread polls, and whether this thread is in MPI_Finalize. UCX has threads of its own,
+// which read too and must not poll.
+static __thread struct ucp_worker* polled_worker;
+static __thread int is_disconnecting;
+
+// ISO C knows no cast from an object pointer to a function pointer; POSIX asks for this way.
+#define FIND_NEXT(pointer, name) \
+    if ((pointer) == NULL) *(void**)&(pointer) = dlsym(RTLD_NEXT, name)
+
+// A read that blocks may as well wait in poll. UCX's own reads do not block, and must not come to.
+static int would_block(int fd) {
+    const int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+unsigned ucp_worker_progress(struct ucp_worker* worker) {
+    FIND_NEXT(next_progress, "ucp_worker_progress");
+    polled_worker = worker;
+    const unsigned events = next_progress(worker);
+    if (events == 0) sched_yield();
+    return events;
+}
+
+void* ucp_disconnect_nb(struct ucp_ep* endpoint) {
+    FIND_NEXT(next_disconnect, "ucp_disconnect_nb");
+    is_disconnecting = 1;
+    return next_disconnect(endpoint);
+}
+
+void ucp_worker_destroy(struct ucp_worker* worker) {
+    FIND_NEXT(next_destroy, "ucp_worker_destroy");
+    is_disconnecting = 0;
+    polled_worker = NULL;
+    next_destroy(worker);
+}
+
+ssize_t read(int fd, void* buffer, size_t count) {
+    FIND_NEXT(next_read, "read");
+    if (is_disconnecting && polled_worker != NULL && would_block(fd)) {
+        struct pollfd readable = {fd, POLLIN, 0};
+        while (poll(&readable, 1, 0) == 0) ucp_worker_progress(polled_worker);
+    }
+    return next_read(fd, buffer, count);
+}
