@@ -14,5 +14,7 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake" 
 install(FILES "${CMAKE_BINARY_DIR}/lapleConfig.cmake" "${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake"
   DESTINATION ${LAPLE_CMAKE_DIR})
 
+# Relative to the file itself, so that an installation can be moved (or made with another --prefix).
+file(RELATIVE_PATH LAPLE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/laple.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -32,15 +32,21 @@ int signal_pidfd(int fd, int number) {
     return static_cast<int>(syscall(SYS_pidfd_send_signal, fd, number, nullptr, 0));
 }
 
+/// Those that we have not been told to ignore (as nohup does, and a shell for what it runs in the
+/// background).
 sigset_t end_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, number);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        struct sigaction action {};
+        sigaction(number, nullptr, &action);
+        if (action.sa_handler != SIG_IGN) sigaddset(&set, number);
+    }
     return set;
 }
 
 void restore_signals() {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(number, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

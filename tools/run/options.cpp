@@ -22,7 +22,7 @@ constexpr const char* kHelp =
 Examples:
   laple-run mpiexec -n 8 ./app
   laple-run --topology magpie_clusters --report mpiexec -hosts a,b,c ./app input
-  laple-run --algorithm "bcast:0-64K:two_level" mpiexec -n 8 ./app
+  laple-run --algorithm "bcast:0-64K:flat/binomial" mpiexec -n 8 ./app
   laple-run --disable mpiexec -n 8 ./app                      the same, without LaPle's collectives
   laple-run --print mpiexec -n 8 ./app                        only print what would be run
   laple-run srun -n 8 ./app                                   any launcher that hands on its environment)";
@@ -54,7 +54,7 @@ void declare(CLI::App& app, RawOptions& raw) {
     // A flag, because the value of an option could be the first word of the command.
     app.add_flag("--report", raw.report,
                  "say at the end what was used, on stderr or, with --report=FILE, in a file (LAPLE_REPORT)");
-    app.add_option("--debug", raw.debug, "how much to tell (LAPLE_DEBUG)")->type_name("LEVEL");
+    app.add_option("--debug", raw.debug, "how much to tell: 0, 1 or 2 (LAPLE_DEBUG)")->type_name("LEVEL");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
     app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
     app.set_version_flag("--version", std::string("laple-run ") + LAPLE_VERSION);

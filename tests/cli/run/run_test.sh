@@ -47,9 +47,9 @@ run --print ./app --debug x
 expect "program" "$err" "LD_PRELOAD=$library ./app --debug x"
 run --print -- ./app -- y
 expect "--" "$err" "LD_PRELOAD=$library ./app -- y"
-run --print --disable --debug info --report --algorithm 'bcast:0-64K:two_level;^barrier' mpirun ./app
+run --print --disable --debug 2 --report --algorithm 'bcast:0-64K:flat/binomial;^native' mpirun ./app
 expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM \
-'bcast:0-64K:two_level;^barrier' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG info -genv LAPLE_DISABLE 1 ./app"
+'bcast:0-64K:flat/binomial;^native' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG 2 -genv LAPLE_DISABLE 1 ./app"
 run --print --report=out.txt mpiexec ./app
 expect "report file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/out.txt ./app"
 echo "cluster 0 process 0 1" >"my map"
@@ -76,16 +76,16 @@ eval "words=(${err#*=* })"
 expect "quoting" "$(printf '<%s>' "${words[@]}")" "<./app><it's><a  b><\$HOME><><*>"
 
 # It is run, with these settings and this exit code. The dynamic linker complains of the empty liblaple.so on stderr.
-run --debug trace sh -c "echo \"\$LAPLE_DEBUG \$LD_PRELOAD\"; exit 7"
+run --debug 2 sh -c "echo \"\$LAPLE_DEBUG \$LD_PRELOAD\"; exit 7"
 expect "exit code" "$status" 7
-expect "environment" "$out" "trace $library"
+expect "environment" "$out" "2 $library"
 cat >mpiexec <<'END'
 #!/bin/sh
 echo "${LD_PRELOAD-none} ${LAPLE_DEBUG-none} $*"
 END
 chmod +x mpiexec
-run --debug trace ./mpiexec -n 1 ./app
-expect "mpiexec stays clean" "$out" "none none -genv LD_PRELOAD $library -genv LAPLE_DEBUG trace -n 1 ./app"
+run --debug 2 ./mpiexec -n 1 ./app
+expect "mpiexec stays clean" "$out" "none none -genv LD_PRELOAD $library -genv LAPLE_DEBUG 2 -n 1 ./app"
 
 # Mistakes are told, and nothing is run.
 run --reprot=x touch ran
