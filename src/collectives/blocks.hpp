@@ -19,12 +19,16 @@ struct Blocks {
     Bytes unit_bytes = 1;
     std::uint64_t units_per_block = 1;
 
-    /// Cuts into blocks of at most `segment_bytes` (at least one unit each); 0 means one block.
+    /// A message is never cut into more blocks than this: a schedule must fit into memory.
+    static constexpr std::uint64_t kMaxBlocks = 1u << 16;
+
+    /// Cuts into blocks of at most `segment_bytes` (at least one unit each, and more where there would be
+    /// more than kMaxBlocks); 0 means one block.
     static Blocks cut(std::uint64_t units, Bytes unit_bytes, Bytes segment_bytes) {
         const std::uint64_t whole = std::max<std::uint64_t>(units, 1);
         if (segment_bytes == 0) return {units, unit_bytes, whole};
-        const std::uint64_t per_block =
-            std::max<std::uint64_t>(segment_bytes / std::max<Bytes>(unit_bytes, 1), 1);
+        const std::uint64_t fewest = (whole + kMaxBlocks - 1) / kMaxBlocks;
+        const std::uint64_t per_block = std::max(segment_bytes / std::max<Bytes>(unit_bytes, 1), fewest);
         return {units, unit_bytes, std::min(per_block, whole)};
     }
 

@@ -66,7 +66,7 @@ class Exchange final : public Meet {
 
   private:
     ScheduleBuilder& builder_;
-    std::vector<std::uint16_t> buffers_;  // by coordinator
+    std::vector<std::uint32_t> buffers_;  // by coordinator
 };
 
 class Doubling final : public Meet {
@@ -112,8 +112,8 @@ class Doubling final : public Meet {
     struct Round {
         Rank peer;
         bool is_left;  // the peer's value is the left operand
-        std::uint16_t theirs;
-        std::uint16_t ours;
+        std::uint32_t theirs;
+        std::uint32_t ours;
     };
 
     /// The folded neighbour has the lower index: theirs ∘ own.
@@ -146,7 +146,7 @@ class Doubling final : public Meet {
     std::size_t index_ = 0;
     bool is_folded_ = false;
     std::optional<Rank> fold_peer_;
-    std::uint16_t fold_buffer_ = 0;
+    std::uint32_t fold_buffer_ = 0;
     std::vector<Round> rounds_;
 };
 
@@ -179,7 +179,7 @@ struct Lane {
 
 /// The lane's phases are separate loops, because messages of a pair of ranks stay in program order: a rank's
 /// contribution to one lane must not queue up behind the result of another, which takes a WAN latency longer.
-void run_lanes(std::vector<Lane>& lanes, std::uint16_t own_buffer) {
+void run_lanes(std::vector<Lane>& lanes, std::uint32_t own_buffer) {
     for (Lane& lane : lanes) {
         for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
             lane.values.push_back(lane.steps.reduce(block, {own_buffer, block}, {kResult, block}));

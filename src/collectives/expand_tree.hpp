@@ -48,7 +48,7 @@ class TreeSteps {
     struct Child {
         Rank rank;
         bool is_left;  // its value is the left operand, ours the right one
-        std::uint16_t buffer;
+        std::uint32_t buffer;
     };
     Rank parent_;
     std::vector<Rank> children_;   // in broadcast order

@@ -55,10 +55,14 @@ Algorithm pipeline() {
     return trees({kChain, true}, kChain, kSegment);
 }
 
-int largest_cluster(const Topology& topology) {
+/// Beyond some lanes the uplinks are full, and every lane costs each of its coordinators a message to all
+/// others.
+constexpr std::size_t kMaxLanes = 8;
+
+int useful_lanes(const Topology& topology) {
     std::size_t largest = 1;
     for (const auto& group : outermost_groups(topology)) largest = std::max(largest, group.size());
-    return static_cast<int>(largest);
+    return static_cast<int>(std::min(largest, kMaxLanes));
 }
 
 /// The best first; the later ones are for operations that the earlier ones cannot do in order.
@@ -72,7 +76,7 @@ std::vector<Algorithm> preferences(const Request& request, const Topology& topol
     }
     if (bytes <= kSmall) return {exchange(kBinomial, 0, 1), short_way()};
     if (bytes <= kLargeAllreduce) {
-        return {exchange(kFlat, kSegment, largest_cluster(topology)), exchange(kChain, kSegment, 1),
+        return {exchange(kFlat, kSegment, useful_lanes(topology)), exchange(kChain, kSegment, 1),
                 short_way()};
     }
     return {pipeline(), exchange(kChain, kSegment, 1), short_way()};

@@ -57,14 +57,14 @@ ScheduleBuilder::ScheduleBuilder(const Blocks& blocks, std::uint32_t window)
     accesses_.emplace_back(blocks.count());  // kInput and kResult
 }
 
-std::uint16_t ScheduleBuilder::add_temporary(std::uint32_t slots) {
+std::uint32_t ScheduleBuilder::add_temporary(std::uint32_t slots) {
     const std::uint32_t useful = std::clamp<std::uint32_t>(slots, 1, schedule_.blocks.count());
     schedule_.temporary_slots.push_back(useful);
     accesses_.emplace_back(useful);
-    return static_cast<std::uint16_t>(kFirstTemporary + schedule_.temporary_slots.size() - 1);
+    return static_cast<std::uint32_t>(kFirstTemporary + schedule_.temporary_slots.size() - 1);
 }
 
-Place ScheduleBuilder::at(std::uint16_t buffer, std::uint32_t block) const {
+Place ScheduleBuilder::at(std::uint32_t buffer, std::uint32_t block) const {
     if (buffer < kFirstTemporary) return {buffer, block};
     return {buffer, block % schedule_.temporary_slots[buffer - kFirstTemporary]};
 }

@@ -17,14 +17,14 @@ namespace laple {
 ///
 ///     kInput    the rank's own contribution; read only; may be the same memory as kResult (MPI_IN_PLACE)
 ///     kResult   the message (bcast) or the result (reductions); scratch on ranks that get no result
-inline constexpr std::uint16_t kInput = 0;
-inline constexpr std::uint16_t kResult = 1;
-inline constexpr std::uint16_t kFirstTemporary = 2;
+inline constexpr std::uint32_t kInput = 0;
+inline constexpr std::uint32_t kResult = 1;
+inline constexpr std::uint32_t kFirstTemporary = 2;
 
 /// One block's worth of memory. In kInput and kResult the slot is the block's index in the message;
 /// a temporary buffer has a few slots, used in turn.
 struct Place {
-    std::uint16_t buffer = kResult;
+    std::uint32_t buffer = kResult;
     std::uint32_t slot = 0;
     bool operator==(const Place&) const = default;
 };
@@ -84,10 +84,10 @@ class ScheduleBuilder {
     ScheduleBuilder(const Blocks& blocks, std::uint32_t window);
 
     /// A temporary buffer of `slots` blocks, at most one for each block of the message; returns its number.
-    std::uint16_t add_temporary(std::uint32_t slots);
+    std::uint32_t add_temporary(std::uint32_t slots);
     std::uint32_t window() const { return window_; }
     /// The place of `block` in a buffer: temporaries reuse their slots in turn.
-    Place at(std::uint16_t buffer, std::uint32_t block) const;
+    Place at(std::uint32_t buffer, std::uint32_t block) const;
 
     void send(Rank peer, std::uint32_t block, Place from);
     void recv(Rank peer, std::uint32_t block, Place to);

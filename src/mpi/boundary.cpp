@@ -93,7 +93,9 @@ class PackedMessage {
         }
         data_ = state.packing_scratch().get(static_cast<std::size_t>(bytes_));
         int position = 0;
-        if (is_root) code_ = PMPI_Pack(buffer, count, type, data_, bytes_, &position, comm_);
+        if (!is_root) return;
+        code_ = buffer == MPI_BOTTOM ? move(buffer, count, type, data_, bytes_, MPI_PACKED)
+                                     : PMPI_Pack(buffer, count, type, data_, bytes_, &position, comm_);
     }
 
     std::byte* data() const { return data_; }
@@ -101,12 +103,23 @@ class PackedMessage {
 
     /// To be called when the data are there.
     int unpack() const {
+        if (!must_unpack_) return MPI_SUCCESS;
         int position = 0;
-        return must_unpack_ ? PMPI_Unpack(data_, bytes_, &position, buffer_, count_, type_, comm_)
-                            : MPI_SUCCESS;
+        return buffer_ == MPI_BOTTOM ? move(data_, bytes_, MPI_PACKED, buffer_, count_, type_)
+                                     : PMPI_Unpack(data_, bytes_, &position, buffer_, count_, type_, comm_);
     }
 
   private:
+    /// By a message to itself: MPICH's MPI_Pack and MPI_Unpack take no MPI_BOTTOM.
+    int move(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+             MPI_Datatype to_type) const {
+        constexpr int kPackTag = 3;
+        int self = 0;
+        PMPI_Comm_rank(comm_, &self);
+        return PMPI_Sendrecv(from, from_count, from_type, self, kPackTag, to, to_count, to_type, self,
+                             kPackTag, comm_, MPI_STATUS_IGNORE);
+    }
+
     void* buffer_;
     int count_;
     MPI_Datatype type_;
@@ -142,12 +155,25 @@ bool is_commutative(MPI_Op op) {
     return commutative != 0;
 }
 
-/// MPI_Reduce and MPI_Allreduce from here on. `result` is nullptr on ranks that get none.
+/// Whether `buffer` cannot be one: MPI's own call says what is wrong. nullptr is MPI_BOTTOM, good for types
+/// that hold addresses.
+bool is_bad_buffer(const void* buffer, const TypeLayout& layout) {
+    return buffer == MPI_IN_PLACE || (buffer == nullptr && layout.true_lb == 0);
+}
+
+/// MPI_Reduce and MPI_Allreduce from here on. `has_result` says whether this rank gets one.
 int reduction(const NativeCall& native, Collective collective, CommState& state, const void* input,
-              void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+              void* result, bool has_result, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+              MPI_Comm comm) {
     if (!may_treat_reduction(count, type, op)) return pass_on(native, &state, collective, 0);
     const TypeLayout layout = layout_of(type);
     if (layout.size > 0 && count > kMaxBytes / layout.size) return pass_on(native, &state, collective, 0);
+    const bool is_in_place = input == MPI_IN_PLACE;
+    const bool is_aliased = has_result && !is_in_place && input == result && result != MPI_BOTTOM;
+    if (count > 0 && (is_aliased || (!is_in_place && is_bad_buffer(input, layout)) ||
+                      (has_result && is_bad_buffer(result, layout)))) {
+        return pass_on(native, &state, collective, 0);
+    }
     const Request request{collective, static_cast<std::uint64_t>(count), static_cast<Bytes>(layout.size),
                           root, is_commutative(op)};
     const PreparedPlan& plan = state.plan_for(request);
@@ -155,8 +181,9 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
 
     Recorder recorder(state, collective, request.bytes());
     Operands operands;
-    operands.input = static_cast<const std::byte*>(input == MPI_IN_PLACE ? result : input);
+    operands.input = static_cast<const std::byte*>(is_in_place ? result : input);
     operands.result = static_cast<std::byte*>(result);
+    operands.has_result = has_result;
     operands.type = type;
     operands.layout = layout;
     operands.op = op;
@@ -177,6 +204,7 @@ int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype 
     const TypeLayout layout = layout_of(type);
     if (layout.size > 0 && count > kMaxBytes / layout.size)
         return pass_on(native, state, Collective::bcast, 0);
+    if (count > 0 && is_bad_buffer(buffer, layout)) return pass_on(native, state, Collective::bcast, 0);
     const Request request{Collective::bcast, static_cast<std::uint64_t>(count * layout.size), 1, root, true};
     const PreparedPlan& plan = state->plan_for(request);
     if (plan.is_native()) return pass_on(native, state, Collective::bcast, request.bytes());
@@ -197,8 +225,7 @@ int reduce(const NativeCall& native, const void* input, void* result, MPI_Count 
     }
     const bool is_root = state->rank() == root;
     if (input == MPI_IN_PLACE && !is_root) return pass_on(native, state, Collective::reduce, 0);
-    return reduction(native, Collective::reduce, *state, input, is_root ? result : nullptr, count, type, op,
-                     root, comm);
+    return reduction(native, Collective::reduce, *state, input, result, is_root, count, type, op, root, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);
 }
@@ -207,7 +234,7 @@ int allreduce(const NativeCall& native, const void* input, void* result, MPI_Cou
               MPI_Op op, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->spans_clusters()) return pass_on(native, state, Collective::allreduce, 0);
-    return reduction(native, Collective::allreduce, *state, input, result, count, type, op, 0, comm);
+    return reduction(native, Collective::allreduce, *state, input, result, true, count, type, op, 0, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);
 }

@@ -154,8 +154,12 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         plans_.clear();
         cached_steps_ = 0;
     }
-    const Plan plan = choose_plan(request, topology_, rules_);
-    PreparedPlan prepared{name_of(plan.algorithm), nullptr, plan.algorithm.native_within};
+    Plan plan = choose_plan(request, topology_, rules_);
+    if (plan.algorithm.native_within && !join_group()) {
+        plan.algorithm = Algorithm::native();
+        plan.reason = "no communicator left for the clusters";
+    }
+    PreparedPlan prepared{name_of(plan.algorithm), nullptr};
     if (!plan.algorithm.is_native) {
         prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology_, rank_));
         cached_steps_ += prepared.schedule->schedule().steps.size();
@@ -168,16 +172,22 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
 }
 
 int CommState::run(const PreparedPlan& plan, const Operands& operands) {
-    if (plan.needs_group && channels_.group_ranks.empty()) join_group();
     const int code = execute(*plan.schedule, operands, channels_, scratch_);
     scratch_.trim();
     return code;
 }
 
-void CommState::join_group() {
+/// Collective: all ranks make the same plans in the same order, and whether a context id is left is agreed by
+/// MPI.
+bool CommState::join_group() {
+    if (has_tried_to_join_) return channels_.group != MPI_COMM_NULL;
+    has_tried_to_join_ = true;
     channels_.group_ranks = innermost_group(topology_, rank_);
-    PMPI_Comm_split(shadow_, channels_.group_ranks.front(), rank_, &channels_.group);
-    PMPI_Comm_set_errhandler(channels_.group, MPI_ERRORS_RETURN);
+    MPI_Comm group = MPI_COMM_NULL;
+    if (PMPI_Comm_split(shadow_, channels_.group_ranks.front(), rank_, &group) != MPI_SUCCESS) return false;
+    PMPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
+    channels_.group = group;
+    return true;
 }
 
 void CommState::free_communicators() {

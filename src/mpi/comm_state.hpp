@@ -21,7 +21,6 @@ class Process;
 struct PreparedPlan {
     std::string algorithm;
     std::unique_ptr<PreparedSchedule> schedule;
-    bool needs_group = false;  ///< some rank calls MPI's own collectives inside its innermost group
     bool is_native() const { return schedule == nullptr; }
 };
 
@@ -68,7 +67,7 @@ class CommState {
     CommState(Process& process, MPI_Comm comm);
     static int on_delete(MPI_Comm, int, void* value, void*);
     void set_up(MPI_Comm comm);
-    void join_group();
+    bool join_group();
     void free_communicators();
 
     struct RequestHash {
@@ -82,6 +81,7 @@ class CommState {
     Rules rules_;
     MPI_Comm shadow_ = MPI_COMM_NULL;
     Channels channels_;
+    bool has_tried_to_join_ = false;
     std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
     std::size_t cached_steps_ = 0;
     Scratch scratch_;

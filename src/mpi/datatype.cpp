@@ -9,36 +9,61 @@
 namespace laple::mpi {
 namespace {
 
+struct Envelope {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    bool is_known = false;
+};
+
+/// Types made by a constructor with large counts can only be asked by MPI 4's own function; they count as
+/// unknown.
+Envelope envelope_of(MPI_Datatype type) {
+    Envelope envelope;
+#if MPI_VERSION >= 4
+    MPI_Count integers = 0;
+    MPI_Count addresses = 0;
+    MPI_Count large = 0;
+    MPI_Count types = 0;
+    const int code =
+        PMPI_Type_get_envelope_c(type, &integers, &addresses, &large, &types, &envelope.combiner);
+    envelope.is_known = code == MPI_SUCCESS && large == 0;
+    envelope.integers = static_cast<int>(integers);
+    envelope.addresses = static_cast<int>(addresses);
+    envelope.types = static_cast<int>(types);
+#else
+    envelope.is_known = PMPI_Type_get_envelope(type, &envelope.integers, &envelope.addresses, &envelope.types,
+                                               &envelope.combiner) == MPI_SUCCESS;
+#endif
+    return envelope;
+}
+
 bool is_contiguous(MPI_Datatype type);
 
 /// Of a type made by MPI_Type_contiguous or MPI_Type_dup: is it contiguous at the bottom?
-bool is_contiguous_inside(MPI_Datatype type, int integers, int addresses, int types) {
-    std::vector<int> i(static_cast<std::size_t>(integers) + 1);
-    std::vector<MPI_Aint> a(static_cast<std::size_t>(addresses) + 1);
-    std::vector<MPI_Datatype> inner(static_cast<std::size_t>(types) + 1, MPI_DATATYPE_NULL);
-    if (PMPI_Type_get_contents(type, integers, addresses, types, i.data(), a.data(), inner.data()) !=
-        MPI_SUCCESS) {
+bool is_contiguous_inside(MPI_Datatype type, const Envelope& envelope) {
+    std::vector<int> integers(static_cast<std::size_t>(envelope.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(envelope.addresses) + 1);
+    std::vector<MPI_Datatype> inner(static_cast<std::size_t>(envelope.types) + 1, MPI_DATATYPE_NULL);
+    if (PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, envelope.types, integers.data(),
+                               addresses.data(), inner.data()) != MPI_SUCCESS) {
         return false;
     }
     const bool result = is_contiguous(inner[0]);
-    int combiner = MPI_COMBINER_NAMED;
-    int n = 0;
-    PMPI_Type_get_envelope(inner[0], &n, &n, &n, &combiner);
     // MPI_Type_get_contents hands out a reference to a derived type, which must be given back.
-    if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner[0]);
+    const Envelope of_inner = envelope_of(inner[0]);
+    if (!of_inner.is_known || of_inner.combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner[0]);
     return result;
 }
 
 bool is_contiguous(MPI_Datatype type) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = 0;
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
-    if (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) {
-        return is_contiguous_inside(type, integers, addresses, types);
+    const Envelope envelope = envelope_of(type);
+    if (!envelope.is_known) return false;
+    if (envelope.combiner == MPI_COMBINER_CONTIGUOUS || envelope.combiner == MPI_COMBINER_DUP) {
+        return is_contiguous_inside(type, envelope);
     }
-    if (combiner != MPI_COMBINER_NAMED) return false;
+    if (envelope.combiner != MPI_COMBINER_NAMED) return false;
     MPI_Count size = 0;
     MPI_Count lb = 0;
     MPI_Count extent = 0;

@@ -36,6 +36,7 @@ class Run {
             while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
             if (!requests_.empty() && error_ == MPI_SUCCESS) poll();
         }
+        if (error_ != MPI_SUCCESS) abandon();
         return error_;
     }
 
@@ -54,8 +55,7 @@ class Run {
         const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
         span_bytes_ = units > 0 ? high - low_ : 0;
         const std::size_t slot_bytes = aligned(static_cast<std::size_t>(span_bytes_));
-        const std::size_t result_bytes =
-            operands_.result != nullptr ? 0 : slot_bytes * schedule_.blocks.count();
+        const std::size_t result_bytes = operands_.has_result ? 0 : slot_bytes * schedule_.blocks.count();
         std::size_t total = result_bytes;
         for (const std::uint32_t slots : schedule_.temporary_slots) total += slot_bytes * slots;
         std::byte* next = scratch.get(total);
@@ -65,7 +65,7 @@ class Run {
         const auto slot_stride = static_cast<std::ptrdiff_t>(slot_bytes);
         // Only read from: the executor never writes to kInput.
         memory_.push_back({const_cast<std::byte*>(operands_.input), block_stride});
-        if (operands_.result != nullptr) {
+        if (operands_.has_result) {
             memory_.push_back({operands_.result, block_stride});
         } else {
             memory_.push_back({next - low_, slot_stride});
@@ -185,6 +185,16 @@ class Run {
         for (int i = 0; i < count; ++i)
             complete(step_of_request_[static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)])]);
         drop_finished();
+    }
+
+    /// After an error nothing may go on writing to memory that is the user's or used again.
+    void abandon() {
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (requests_[i] == MPI_REQUEST_NULL) continue;
+            if (schedule_.steps[step_of_request_[i]].kind == StepKind::recv) PMPI_Cancel(&requests_[i]);
+            PMPI_Request_free(&requests_[i]);
+        }
+        requests_.clear();
     }
 
     void drop_finished() {

@@ -39,7 +39,8 @@ class PreparedSchedule {
 /// The user's memory and how to work on it.
 struct Operands {
     const std::byte* input = nullptr;  ///< own contribution of a reduction; may be `result`
-    std::byte* result = nullptr;       ///< the message or the result; nullptr where this rank gets none
+    std::byte* result = nullptr;       ///< the message or the result; nullptr may be MPI_BOTTOM, so:
+    bool has_result = true;            ///< false where this rank gets none (MPI_Reduce)
     MPI_Datatype type = MPI_BYTE;      ///< one unit of the schedule's blocks
     TypeLayout layout{1, 1, 0, 1, true};
     MPI_Op op = MPI_OP_NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/process.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -25,6 +26,10 @@ bool is_world_rank_zero() {
     return rank == 0;
 }
 
+/// MPI_Finalize has begun: MPI_COMM_SELF may be gone though MPI is not, while attributes of other
+/// communicators are being deleted.
+std::atomic<bool> is_over{false};
+
 /// MPI is usable, and MPI_COMM_SELF and MPI_COMM_WORLD exist.
 bool is_mpi_running() {
     int flag = 0;
@@ -46,7 +51,7 @@ Process* Process::get() {
     static std::mutex mutex;
     static int keyval = MPI_KEYVAL_INVALID;
     const std::lock_guard lock(mutex);
-    if (!is_mpi_running()) return nullptr;
+    if (is_over || !is_mpi_running()) return nullptr;
     if (keyval == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::on_finalize,
                                                                 &keyval, nullptr) != MPI_SUCCESS) {
         return nullptr;
@@ -104,6 +109,7 @@ void Process::remove(CommState* state) {
 }
 
 int Process::on_finalize(MPI_Comm, int, void* value, void*) {
+    is_over = true;
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();
     // Freeing is collective; the order of set-up is the same on all ranks.
@@ -121,8 +127,11 @@ void Process::write_report() const {
         return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
                                std::strerror(errno), table));
     }
-    std::fwrite(table.data(), 1, table.size(), file);
-    std::fclose(file);
+    const bool is_written = std::fwrite(table.data(), 1, table.size(), file) == table.size();
+    if (std::fclose(file) != 0 || !is_written) {
+        say(fmt::format("the report could not be written to {}: {}; it follows\n{}", settings_.report,
+                        std::strerror(errno), table));
+    }
 }
 
 }  // namespace laple::mpi

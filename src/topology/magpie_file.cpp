@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/magpie_file.hpp"
 
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -45,7 +44,8 @@ class Tokenizer {
 
   private:
     static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-    static bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+    /// Of ASCII only: what is blank must not depend on the application's locale.
+    static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
     static bool ends_token(char c) { return is_blank(c) || c == '#'; }
 
     void skip_blanks_and_comments() {

@@ -187,6 +187,15 @@ void compose(void* in, void* inout, int* length, MPI_Datatype*) {
     }
 }
 
+/// Adds the one int that lies `added_address` beyond what the operation is given: a type of absolute
+/// addresses.
+MPI_Aint added_address = 0;
+void add_at_address(void* in, void* inout, int*, MPI_Datatype*) {
+    auto* a = reinterpret_cast<int*>(reinterpret_cast<MPI_Aint>(in) + added_address);
+    auto* b = reinterpret_cast<int*>(reinterpret_cast<MPI_Aint>(inout) + added_address);
+    *b += *a;
+}
+
 void add_sparse(void* in, void* inout, int* length, MPI_Datatype*) {
     auto* a = static_cast<Sparse*>(in);
     auto* b = static_cast<Sparse*>(inout);
@@ -265,6 +274,57 @@ TEST_CASE("pairs with padding: MPI_DOUBLE_INT and MPI_MINLOC") {
         equal = equal && ours[i].value == theirs[i].value && ours[i].index == theirs[i].index;
     }
     CHECK(equal);
+}
+
+TEST_CASE("MPI_BOTTOM and a type that holds addresses") {
+    int first[3] = {0, 0, 0};
+    int second[2] = {0, 0};
+    const int lengths[] = {3, 2};
+    MPI_Aint addresses[2];
+    PMPI_Get_address(first, &addresses[0]);
+    PMPI_Get_address(second, &addresses[1]);
+    MPI_Datatype both = MPI_DATATYPE_NULL;
+    PMPI_Type_create_hindexed(2, lengths, addresses, MPI_INT, &both);
+    PMPI_Type_commit(&both);
+    for (int root = 0; root < size_of(MPI_COMM_WORLD); ++root) {
+        const bool is_root = rank_in(MPI_COMM_WORLD) == root;
+        for (int& value : first) value = is_root ? 10 + root : -1;
+        for (int& value : second) value = is_root ? 20 + root : -1;
+        REQUIRE(MPI_Bcast(MPI_BOTTOM, 1, both, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(first[2] == 10 + root);
+        CHECK(second[1] == 20 + root);
+    }
+    PMPI_Type_free(&both);
+
+    // One int at an absolute address: the result of a user's operation goes there too.
+    int value = rank_in(MPI_COMM_WORLD) + 1;
+    MPI_Aint address = 0;
+    PMPI_Get_address(&value, &address);
+    const int one = 1;
+    MPI_Datatype there = MPI_DATATYPE_NULL;
+    PMPI_Type_create_hindexed(1, &one, &address, MPI_INT, &there);
+    PMPI_Type_commit(&there);
+    MPI_Op op = MPI_OP_NULL;
+    PMPI_Op_create(add_at_address, 1, &op);
+    added_address = address;
+    MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, there, op, MPI_COMM_WORLD);
+    const int size = size_of(MPI_COMM_WORLD);
+    CHECK(value == size * (size + 1) / 2);
+    PMPI_Op_free(&op);
+    PMPI_Type_free(&there);
+}
+
+TEST_CASE("types made by constructors with large counts") {
+    MPI_Datatype four = MPI_DATATYPE_NULL;
+    PMPI_Type_contiguous_c(4, MPI_INT, &four);
+    PMPI_Type_commit(&four);
+    auto ours = own_data<int>(4000);
+    auto theirs = ours;
+    REQUIRE(MPI_Bcast(ours.data(), 1000, four, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    check_path();
+    PMPI_Bcast(theirs.data(), 1000, four, 0, MPI_COMM_WORLD);
+    CHECK(ours == theirs);
+    PMPI_Type_free(&four);
 }
 
 TEST_CASE("nothing to send") {
@@ -392,6 +452,8 @@ TEST_CASE("errors reach the user's handler, as MPI's own") {
     CHECK(class_of(MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, copy)) == MPI_ERR_TYPE);
     int result = 0;
     CHECK(class_of(MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, copy)) == MPI_ERR_OP);
+    CHECK(class_of(MPI_Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, copy)) == MPI_ERR_BUFFER);
+    CHECK(class_of(MPI_Allreduce(nullptr, &result, 1, MPI_INT, MPI_SUM, copy)) == MPI_ERR_BUFFER);
     double number = 0;
     CHECK(class_of(MPI_Allreduce(&number, &number, 1, MPI_DOUBLE, MPI_BAND, copy)) != MPI_SUCCESS);
     CHECK(MPI_Barrier(copy) == MPI_SUCCESS);

@@ -122,6 +122,7 @@ class Shadow {
 
 Operands operands_of(const Kind& kind, const void* input, void* result) {
     Operands operands;
+    operands.has_result = result != nullptr;
     operands.input = static_cast<const std::byte*>(input);
     operands.result = static_cast<std::byte*>(result);
     operands.type = kind.type;

@@ -22,7 +22,7 @@ TEST_CASE("blocks: sizes at the borders") {
 
 TEST_CASE("dependencies follow from the memory that steps touch") {
     ScheduleBuilder builder(Blocks::cut(2, 1, 1), 8);
-    const std::uint16_t temp = builder.add_temporary(1);
+    const std::uint32_t temp = builder.add_temporary(1);
     builder.recv(1, 0, builder.at(temp, 0));               // 0
     builder.copy(0, {kInput, 0}, {kResult, 0});            // 1
     builder.reduce(0, builder.at(temp, 0), {kResult, 0});  // 2: after 0 and 1
