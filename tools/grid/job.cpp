@@ -2,13 +2,13 @@
 #include "grid/job.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 
 #include "grid/machine_error.hpp"
 #include "grid/netns.hpp"

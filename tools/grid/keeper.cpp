@@ -2,12 +2,12 @@
 #include "grid/keeper.hpp"
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>

@@ -42,7 +42,7 @@ struct Options {
 };
 
 Scenario prepare(const std::string& name) {
-    const Scenario scenario = load_scenario(find_scenario(name));
+    Scenario scenario = load_scenario(find_scenario(name));
     become_root_in_user_namespace();
     require_machine();
     return scenario;
@@ -91,7 +91,7 @@ int up(const Options& options) {
 }
 
 GridState find_raised(const std::string& id) {
-    const GridState grid = find_grid(id);
+    GridState grid = find_grid(id);
     if (!grid.raised) throw Error(fmt::format("grid {} is not up yet", id), "wait a second");
     return grid;
 }
@@ -176,7 +176,8 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     app.add_flag("-v,--verbose", verbose, "Say what is done, and count packets");
     app.fallthrough();
     app.footer(kFooter);
-    const auto add = [&](const char* name, const char* text, std::function<int()> action, bool with_command) {
+    const auto add = [&](const char* name, const char* text, const std::function<int()>& action,
+                         bool with_command) {
         CLI::App* command = app.add_subcommand(name, text);
         command->fallthrough();
         command->callback([&, action, with_command] {
@@ -256,15 +257,14 @@ int laple_grid(const Arguments& words) {
 }  // namespace laple::grid
 
 int main(int argc, char** argv) {
-    const std::vector<std::string> arguments(argv, argv + argc);
-    const std::string& name = arguments.front();
-    if (name.substr(name.rfind('/') + 1) == "launch") {  // mpiexec takes us for ssh
-        try {
-            return laple::grid::stand_in_for_ssh(arguments);
-        } catch (const std::exception& e) {
-            laple::grid::say(e.what());
-            return 255;  // as ssh does
-        }
+    try {
+        const std::vector<std::string> arguments(argv, argv + argc);
+        const std::string& name = arguments.front();
+        const bool is_launcher = name.substr(name.rfind('/') + 1) == "launch";  // mpiexec takes us for ssh
+        if (is_launcher) return laple::grid::stand_in_for_ssh(arguments);
+        return laple::grid::laple_grid({arguments.begin() + 1, arguments.end()});
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "laple-grid: %s\n", e.what());
+        return 255;  // as ssh does
     }
-    return laple::grid::laple_grid({arguments.begin() + 1, arguments.end()});
 }

@@ -2,6 +2,7 @@
 #include "grid/process.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -224,7 +224,8 @@ std::string find_program(const std::string& name) {
     std::istringstream directories(std::string(path != nullptr ? path : "") +
                                    ":/usr/sbin:/sbin:/usr/bin:/bin");
     for (std::string directory; std::getline(directories, directory, ':');) {
-        const std::string file = directory + "/" + name;
+        std::string file = directory;
+        file.append("/").append(name);
         if (!directory.empty() && access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file)) {
             return file;
         }

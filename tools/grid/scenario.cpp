@@ -96,7 +96,7 @@ class Section {
 
     /// A name that can be part of the name of a namespace.
     std::string name(const std::string& key) const {
-        const std::string name = text(key);
+        std::string name = text(key);
         const bool plain =
             name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
         if (name.empty() || name.size() > kMaxName || name.front() == '-' || !plain) {

@@ -90,7 +90,7 @@ GridState claim_grid(const Scenario& scenario, const ProcessId& owner, const Pro
     GridState state;
     for (int number = 1;; ++number) {
         const std::string id = fmt::format("{}-{}", scenario.name, number);
-        if (mkdir((kRoot + "/" + id).c_str(), 0755) == 0) {
+        if (mkdir((fs::path(kRoot) / id).c_str(), 0755) == 0) {
             state.layout = make_layout(scenario, id);
             break;
         }
@@ -134,7 +134,7 @@ std::vector<GridState> living_grids() {
             destroy_netns(state->layout.netns_names());
         }
         std::error_code error;
-        fs::remove_all(kRoot + "/" + id, error);
+        fs::remove_all(fs::path(kRoot) / id, error);
     }
     return living;
 }
