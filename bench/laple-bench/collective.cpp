@@ -8,19 +8,7 @@
 
 namespace laple::bench {
 
-std::string to_string(Collective collective) {
-    switch (collective) {
-        case Collective::bcast:
-            return "bcast";
-        case Collective::reduce:
-            return "reduce";
-        case Collective::allreduce:
-            return "allreduce";
-        case Collective::barrier:
-            return "barrier";
-    }
-    return "";
-}
+std::string to_string(Collective collective) { return std::string(name_of(collective)); }
 
 std::vector<std::string> collective_names() {
     std::vector<std::string> names;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectives/collective.hpp"
+
 namespace laple::bench {
 
-enum class Collective { bcast, reduce, allreduce, barrier };
-
-inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
-                                            Collective::barrier};
+using laple::Collective;
+using laple::kAllCollectives;
 
 /// "bcast", "reduce", "allreduce", "barrier": as on the command line, in the table and in the JSON.
 std::string to_string(Collective collective);
