@@ -66,7 +66,6 @@ class Measurer {
     const LoadedLaple& laple_;
     int rank_ = 0;
     double lead_us_ = 0;
-    std::string algorithm_;
 };
 
 }  // namespace laple::bench
