@@ -14,6 +14,7 @@
 #include "mpi/executor.hpp"
 #include "mpi/log.hpp"
 #include "mpi/process.hpp"
+#include "mpi/quiet_comm.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -25,10 +26,7 @@ constexpr MPI_Count kMaxBytes = std::numeric_limits<int>::max();
 class Recorder {
   public:
     Recorder(CommState& state, Collective collective, Bytes bytes)
-        : state_(state),
-          report_(state.process() != nullptr ? state.process()->report() : nullptr),
-          collective_(collective),
-          bytes_(bytes) {
+        : state_(state), report_(state.report()), collective_(collective), bytes_(bytes) {
         if (report_ != nullptr) start_ = Clock::now();
     }
     void done(const std::string& algorithm) {
@@ -47,8 +45,15 @@ class Recorder {
 
 /// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
 CommState* state_of(MPI_Comm comm) {
-    if (is_disabled()) return nullptr;
-    return CommState::of(comm);
+    if (is_disabled()) {
+        remember_quiet(comm);
+        return nullptr;
+    }
+    CommState* state = CommState::of(comm);
+    if (state == nullptr || state->spans_clusters() || state->report() != nullptr) return state;
+    state->note_algorithm(kNativeName);
+    remember_quiet(comm);
+    return nullptr;
 }
 
 /// The end of each call that is not LaPle's.

@@ -15,6 +15,7 @@
 #include "mpi/agreement.hpp"
 #include "mpi/log.hpp"
 #include "mpi/process.hpp"
+#include "mpi/quiet_comm.hpp"
 #include "topology/magpie_file.hpp"
 
 namespace laple::mpi {
@@ -106,6 +107,10 @@ CommState::CommState(Process& process, MPI_Comm comm) : process_(&process) {
     if (size_ == 1) return;
     const ReturnErrors guard(comm);
     set_up(comm);
+}
+
+Report* CommState::report() const {
+    return process_ != nullptr ? process_->report() : nullptr;
 }
 
 CommState::~CommState() {
@@ -201,7 +206,8 @@ void CommState::detach_from_process() {
     process_ = nullptr;
 }
 
-int CommState::on_delete(MPI_Comm, int, void* value, void*) {
+int CommState::on_delete(MPI_Comm comm, int, void* value, void*) {
+    forget_quiet(comm);
     delete static_cast<CommState*>(value);
     return MPI_SUCCESS;
 }

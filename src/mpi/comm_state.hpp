@@ -16,6 +16,7 @@
 namespace laple::mpi {
 
 class Process;
+class Report;
 
 /// A plan that is ready to run; without a schedule MPI's own call is the plan.
 struct PreparedPlan {
@@ -46,6 +47,8 @@ class CommState {
     const Topology& topology() const { return topology_; }
     /// nullptr once MPI_Finalize has begun.
     Process* process() const { return process_; }
+    /// nullptr when nobody wants one.
+    Report* report() const;
 
     /// The plan for `request`, from the cache or new. Equal on all ranks. The reference is good until the
     /// next call.

@@ -4,30 +4,36 @@
 #include <mpi.h>
 
 #include "mpi/boundary.hpp"
+#include "mpi/quiet_comm.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
 using laple::mpi::BoundCall;
+using laple::mpi::is_quiet;
 
 LAPLE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             int root, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Barrier(comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::barrier(native, comm);
 }
 
@@ -35,18 +41,21 @@ LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
 
 LAPLE_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                                  MPI_Op op, MPI_Comm comm) {
     const BoundCall native([=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
+    if (is_quiet(comm)) return native();
     return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
