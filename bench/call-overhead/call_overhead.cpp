@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What LaPle adds to a call that it passes on: MPI_Bcast of nothing on a communicator inside one cluster, through the
-// interposer and directly, alternating. Usage: laple-run mpiexec -n 1 call-overhead
+// What LaPle adds to a call that it passes on: MPI_Bcast of nothing on a communicator inside one cluster,
+// through the interposer and directly, alternating. Usage: laple-run mpiexec -n 1 call-overhead
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -41,8 +41,9 @@ int main(int argc, char** argv) {
         intercepted.push_back(nanoseconds_a_call([&] { MPI_Bcast(&value, 0, MPI_INT, 0, MPI_COMM_WORLD); }));
     }
     if (rank == 0) {
-        std::printf("stock %.1f ns, through LaPle %.1f ns, added %.1f ns (medians of %d rounds of %d calls)\n",
-                    median(stock), median(intercepted), median(intercepted) - median(stock), kRounds, kCalls);
+        std::printf(
+            "stock %.1f ns, through LaPle %.1f ns, added %.1f ns (medians of %d rounds of %d calls)\n",
+            median(stock), median(intercepted), median(intercepted) - median(stock), kRounds, kCalls);
     }
     MPI_Finalize();
     return 0;

@@ -8,7 +8,9 @@
 
 namespace laple::bench {
 
-std::string to_string(Collective collective) { return std::string(name_of(collective)); }
+std::string to_string(Collective collective) {
+    return std::string(name_of(collective));
+}
 
 std::vector<std::string> collective_names() {
     std::vector<std::string> names;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LaPle's C interface. Nothing here is needed to profit from LaPle: it only lets a program ask what was done. */
+/* LaPle's C interface. Nothing here is needed to profit from LaPle: it only lets a program ask what was done.
+ */
 #ifndef LAPLE_LAPLE_H
 #define LAPLE_LAPLE_H
 
@@ -13,17 +14,17 @@ extern "C" {
 #define LAPLE_MAX_ALGORITHM_NAME 64
 
 /* "0.1.0". Static memory; may be called before MPI_Init. */
-const char *laple_version(void);
+const char* laple_version(void);
 
 /* Writes into `name` (LAPLE_MAX_ALGORITHM_NAME bytes) the algorithm of the last MPI_Bcast, MPI_Reduce,
- * MPI_Allreduce or MPI_Barrier that this process called on `comm`: "native" where MPI's own was called, "none"
- * before the first call. Local. Returns MPI_SUCCESS, or MPI_ERR_ARG when `name` is NULL. */
-int laple_algorithm_used(MPI_Comm comm, char *name);
+ * MPI_Allreduce or MPI_Barrier that this process called on `comm`: "native" where MPI's own was called,
+ * "none" before the first call. Local. Returns MPI_SUCCESS, or MPI_ERR_ARG when `name` is NULL. */
+int laple_algorithm_used(MPI_Comm comm, char* name);
 
 /* Writes into `cluster` the number of the cluster, 0 ..., to which `rank` of `comm` belongs as LaPle sees it;
  * clusters are numbered by their smallest rank. 0 for every rank before the first collective on `comm`
  * and where no topology is known. Local. Returns MPI_SUCCESS, or MPI_ERR_RANK or MPI_ERR_ARG. */
-int laple_cluster_of_rank(MPI_Comm comm, int rank, int *cluster);
+int laple_cluster_of_rank(MPI_Comm comm, int rank, int* cluster);
 
 #ifdef __cplusplus
 }

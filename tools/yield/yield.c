@@ -2,14 +2,12 @@
 // A preload for test beds in which many ranks share few cores. It steps between MPICH and its network
 // library, UCX, in two places.
 //
-// 1. MPICH polls UCX without ever giving the processor away, so that a rank which waits keeps the core from
-// the
-//    rank it waits for until its time slice ends. Here a poll that found nothing yields.
+// 1. MPICH polls UCX without ever giving the processor away, so that a rank which waits keeps the core
+//    from the rank it waits for until its time slice ends. Here a poll that found nothing yields.
 // 2. In MPI_Finalize, MPICH before 4.2 disconnects and then blocks in a read from its process manager (a
-// barrier).
-//    A peer whose disconnect still needs an answer then waits for ever:
-//    https://github.com/pmodels/mpich/pull/6596. Over a wide-area network that is the rule. Here UCX goes on
-//    until the process manager has something to read.
+//    barrier). A peer whose disconnect still needs an answer then waits for ever; over a wide-area network
+//    that is the rule (https://github.com/pmodels/mpich/pull/6596). Here UCX goes on until the process
+//    manager has something to read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

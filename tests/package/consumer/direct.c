@@ -2,4 +2,6 @@
 #include <laple/laple.h>
 #include <stdio.h>
 
-int main(void) { return printf("%s\n", laple_version()) > 0 ? 0 : 1; }
+int main(void) {
+    return printf("%s\n", laple_version()) > 0 ? 0 : 1;
+}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-int app_run(int *argc, char ***argv);
+int app_run(int* argc, char*** argv);
 
-int main(int argc, char **argv) { return app_run(&argc, &argv); }
+int main(int argc, char** argv) {
+    return app_run(&argc, &argv);
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
-
 #include "grid/layout.hpp"
+
+#include <catch2/catch.hpp>
 
 using namespace laple;
 using namespace laple::grid;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "grid/link.hpp"
+
 #include <array>
 
 #include <catch2/catch.hpp>
-
-#include "grid/link.hpp"
 
 using namespace laple;
 using namespace laple::grid;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "grid/quantity.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
-#include "grid/quantity.hpp"
 
 using namespace laple;
 using namespace laple::grid;

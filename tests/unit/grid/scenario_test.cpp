@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "grid/scenario.hpp"
+
 #include <string>
 
 #include <catch2/catch.hpp>
-
-#include "grid/scenario.hpp"
 
 using namespace laple;
 using namespace laple::grid;
