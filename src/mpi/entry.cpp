@@ -10,52 +10,53 @@
 
 using laple::mpi::BoundCall;
 using laple::mpi::is_quiet;
+using laple::mpi::quiet;
 
 LAPLE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (is_quiet(comm)) return quiet.bcast(buffer, count, datatype, root, comm);
     const BoundCall native([=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             int root, MPI_Comm comm) {
+    if (is_quiet(comm)) return quiet.reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const BoundCall native([=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
+    if (is_quiet(comm)) return quiet.allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     const BoundCall native([=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
+    if (is_quiet(comm)) return quiet.barrier(comm);
     const BoundCall native([=] { return PMPI_Barrier(comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::barrier(native, comm);
 }
 
 #if MPI_VERSION >= 4
 
 LAPLE_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (is_quiet(comm)) return PMPI_Bcast_c(buffer, count, datatype, root, comm);
     const BoundCall native([=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::bcast(native, buffer, count, datatype, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm) {
+    if (is_quiet(comm)) return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const BoundCall native([=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::reduce(native, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 LAPLE_EXPORT int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                                  MPI_Op op, MPI_Comm comm) {
+    if (is_quiet(comm)) return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     const BoundCall native([=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
-    if (is_quiet(comm)) return native();
     return laple::mpi::allreduce(native, sendbuf, recvbuf, count, datatype, op, comm);
 }
 

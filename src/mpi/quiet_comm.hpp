@@ -5,32 +5,41 @@
 
 #include <mpi.h>
 
-/// The shortest way to MPI's own call. On most communicators of most jobs LaPle has nothing to do, and there it
-/// must cost nothing that a user could measure, even when ranks share cores and find their caches cold at each
-/// call: one load, one comparison, one jump.
+/// The shortest way to MPI's own call. On most communicators of most jobs LaPle has nothing to do, and there
+/// it must cost nothing that a user could measure, even when ranks share cores and find their caches cold at
+/// each call: one load, one comparison, one jump.
 ///
 /// A communicator is quiet when every collective on it is MPI's own and nobody counts the calls. Only the one
 /// found last is remembered. Its handle is forgotten before MPI can give it to another communicator: by the
-/// delete callback of LaPle's attribute. With MPI_THREAD_MULTIPLE the worst race costs the long way: a thread may
-/// not free a communicator while another calls a collective on it.
+/// delete callback of LaPle's attribute. With MPI_THREAD_MULTIPLE the worst race costs the long way: a thread
+/// may not free a communicator while another calls a collective on it.
 namespace laple::mpi {
 
-inline std::atomic<MPI_Comm> quiet_comm{MPI_COMM_NULL};
+struct alignas(64) Quiet {
+    std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
+    // Beside it, so that one line of the cache holds all that the way needs.
+    decltype(&PMPI_Bcast) bcast = PMPI_Bcast;
+    decltype(&PMPI_Reduce) reduce = PMPI_Reduce;
+    decltype(&PMPI_Allreduce) allreduce = PMPI_Allreduce;
+    decltype(&PMPI_Barrier) barrier = PMPI_Barrier;
+};
+inline Quiet quiet;
 
 /// Whether a call on `comm` can go straight to MPI. True of MPI_COMM_NULL at first: MPI says what is wrong.
 inline bool is_quiet(MPI_Comm comm) {
-    return comm == quiet_comm.load(std::memory_order_relaxed);
+    return comm == quiet.comm.load(std::memory_order_relaxed);
 }
 
-/// To be called on every rank's own way through a call, once LaPle is known to have nothing to do with `comm`.
+/// To be called on every rank's own way through a call, once LaPle is known to have nothing to do with
+/// `comm`.
 inline void remember_quiet(MPI_Comm comm) {
-    quiet_comm.store(comm, std::memory_order_relaxed);
+    quiet.comm.store(comm, std::memory_order_relaxed);
 }
 
 /// To be called before the handle `comm` becomes free.
 inline void forget_quiet(MPI_Comm comm) {
     MPI_Comm expected = comm;
-    quiet_comm.compare_exchange_strong(expected, MPI_COMM_NULL, std::memory_order_relaxed);
+    quiet.comm.compare_exchange_strong(expected, MPI_COMM_NULL, std::memory_order_relaxed);
 }
 
 }  // namespace laple::mpi
