@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <sched.h>
+
 namespace laple::mpi {
 namespace {
 
@@ -32,7 +34,7 @@ class Run {
     int to_end() {
         while (done_ < schedule_.steps.size() && error_ == MPI_SUCCESS) {
             while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
-            if (!requests_.empty() && error_ == MPI_SUCCESS) wait();
+            if (!requests_.empty() && error_ == MPI_SUCCESS) poll();
         }
         if (error_ != MPI_SUCCESS) abandon();
         return error_;
@@ -171,14 +173,19 @@ class Run {
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }
 
-    /// Waits until a request is done, the oldest first. MPI_Waitany alone of MPI's ways to wait for one of
-    /// several does not poll the network first in MPICH 4.0 when one is done already: small messages are, as
-    /// soon as they are sent, and a rank that polls may lose its core.
-    void wait() {
+    /// Looks for a request that is done, the oldest first, and yields when there is none: ranks may share
+    /// cores, and MPICH polls without ever giving one away. Of MPI's ways to look at several requests
+    /// MPI_Testany alone does not poll the network in MPICH 4.0 when one is done already, as small sends are
+    /// at once.
+    void poll() {
         int finished = MPI_UNDEFINED;
-        check(
-            PMPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &finished, MPI_STATUS_IGNORE));
-        if (finished == MPI_UNDEFINED) return;
+        int is_done = 0;
+        check(PMPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &finished, &is_done,
+                           MPI_STATUS_IGNORE));
+        if (is_done == 0 || finished == MPI_UNDEFINED) {
+            sched_yield();
+            return;
+        }
         const std::uint32_t step = step_of_request_[static_cast<std::size_t>(finished)];
         requests_.erase(requests_.begin() + finished);
         step_of_request_.erase(step_of_request_.begin() + finished);
