@@ -3,29 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <string>
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench/laple-bench/local_time.hpp"
 
 namespace laple::bench {
 namespace {
 
 constexpr int kExchanges = 12;
 constexpr int kTag = 1;
-constexpr std::int64_t kSpinNs = 500'000;  // several times what a timer and 16 switches of context take
-
-std::int64_t local_now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 /// The same text on two ranks, and not empty: they read the same CLOCK_MONOTONIC. One running kernel is not
 /// enough, since a time namespace shifts the clock.
@@ -110,17 +102,11 @@ std::int64_t Clock::now_ns() const {
 }
 
 void Clock::wait_until(std::int64_t time_ns) const {
-    const std::int64_t wake_ns = time_ns - offset_ns_ - kSpinNs;
-    if (wake_ns > local_now_ns()) {
-        const timespec wake{wake_ns / 1'000'000'000, wake_ns % 1'000'000'000};
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr) == EINTR) {
-        }
-    }
-    while (now_ns() < time_ns) sched_yield();
+    wait_until_local(time_ns - offset_ns_);
 }
 
 std::string Clock::description() const {
-    if (shared_) return "CLOCK_MONOTONIC, shared by all ranks";
+    if (shared_) return local_clock_name() + ", shared by all ranks";
     return fmt::format("offsets to rank 0 by ping-pongs, right to {:.1f} us",
                        static_cast<double>(error_ns_) / 1000);
 }

@@ -14,6 +14,7 @@ namespace {
 /// for (1 Gbit/s × 20 ms = 2.5 MB would be the extreme; 100 Mbit/s × 40 ms = 0.5 MB the usual), so that a
 /// pipeline never waits for an acknowledgement, and a bound on requests and on temporary memory.
 constexpr Bytes kWindowBytes = 512 * 1024;
+constexpr Bytes kNearWindowBytes = 64 * 1024;  // inside a cluster: 5 Gbit/s × 100 us
 constexpr std::uint64_t kMinWindow = 4;
 constexpr std::uint64_t kMaxWindow = 64;
 
@@ -22,10 +23,10 @@ bool has_spread(const Algorithm& algorithm) {
                        [](const LevelShape& level) { return level.spread; });
 }
 
-std::uint32_t window_of(const Blocks& blocks) {
+std::uint32_t window_of(const Blocks& blocks, Bytes window_bytes) {
     const Bytes block_bytes = std::max<Bytes>(blocks.bytes_in(0), 1);
     return static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(kWindowBytes / block_bytes, kMinWindow, kMaxWindow));
+        std::clamp<std::uint64_t>(window_bytes / block_bytes, kMinWindow, kMaxWindow));
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ bool can_do(const Algorithm& algorithm, const Request& request, const Topology& 
 }
 
 Schedule expand(const Plan& plan, const Topology& topology, Rank rank) {
-    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks()));
+    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks(), kWindowBytes));
+    builder.set_near(innermost_group(topology, rank), window_of(plan.blocks(), kNearWindowBytes));
     if (plan.algorithm.meeting == Meeting::tree) {
         expand_tree(plan, topology, rank, builder);
     } else {

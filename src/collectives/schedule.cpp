@@ -57,6 +57,11 @@ ScheduleBuilder::ScheduleBuilder(const Blocks& blocks, std::uint32_t window)
     accesses_.emplace_back(blocks.count());  // kInput and kResult
 }
 
+void ScheduleBuilder::set_near(std::vector<Rank> ranks, std::uint32_t window) {
+    near_ = std::move(ranks);
+    near_window_ = std::max<std::uint32_t>(window, 1);
+}
+
 std::uint32_t ScheduleBuilder::add_temporary(std::uint32_t slots) {
     const std::uint32_t useful = std::clamp<std::uint32_t>(slots, 1, schedule_.blocks.count());
     schedule_.temporary_slots.push_back(useful);
@@ -73,7 +78,8 @@ void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from) {
     const std::uint32_t step = begin(StepKind::send, peer, block);
     schedule_.steps[step].from = from;
     reads(step, from);
-    enter_channel(step, sends_[peer]);
+    const bool is_near = std::find(near_.begin(), near_.end(), peer) != near_.end();
+    enter_channel(step, sends_[peer], is_near ? near_window_ : window_);
     end(step);
 }
 
@@ -81,7 +87,7 @@ void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to) {
     const std::uint32_t step = begin(StepKind::recv, peer, block);
     schedule_.steps[step].to = to;
     writes(step, to);
-    enter_channel(step, recvs_[peer]);
+    enter_channel(step, recvs_[peer], window_);
     end(step);
 }
 
@@ -152,15 +158,15 @@ void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {
     schedule_.dependencies.push_back(dependency);
 }
 
-void ScheduleBuilder::enter_channel(std::uint32_t step, Channel& channel) {
-    if (channel.count == 0) channel.under_way.resize(window_);
+void ScheduleBuilder::enter_channel(std::uint32_t step, Channel& channel, std::uint32_t window) {
+    if (channel.count == 0) channel.under_way.resize(window);
     if (channel.count > 0) {
-        const std::uint32_t previous = channel.under_way[(channel.count - 1) % window_];
+        const std::uint32_t previous = channel.under_way[(channel.count - 1) % window];
         schedule_.steps[previous].next_in_channel = step;
         schedule_.steps[step].is_first_in_channel = false;
     }
-    std::uint32_t& slot = channel.under_way[channel.count % window_];
-    if (channel.count >= window_) depends_on(step, slot);
+    std::uint32_t& slot = channel.under_way[channel.count % window];
+    if (channel.count >= window) depends_on(step, slot);
     slot = step;
     ++channel.count;
 }

@@ -77,11 +77,17 @@ std::string describe(const Schedule& schedule);
 /// The caller writes a straight program for one rank; two steps depend on each other when they touch the same
 /// place and one of them writes it (read after write, write after read, write after write). kInput and
 /// kResult count as one memory, because MPI_IN_PLACE makes them so. In addition at most `window` sends to,
-/// and receives from, one peer are under way at a time: requests to poll and memory stay bounded.
+/// and receives from, one peer are under way at a time: requests to poll and memory stay bounded. Sends to
+/// near ranks have a smaller window: their links have little in flight, and where messages share a link
+/// instead of queueing (MPI over several connections, SimGrid) the first of many segments would arrive with
+/// the last.
 class ScheduleBuilder {
   public:
     /// `window` ≥ 1, in blocks.
     ScheduleBuilder(const Blocks& blocks, std::uint32_t window);
+
+    /// Ranks to which at most `window` ≥ 1 sends are under way at a time. To be called first.
+    void set_near(std::vector<Rank> ranks, std::uint32_t window);
 
     /// A temporary buffer of `slots` blocks, at most one for each block of the message; returns its number.
     std::uint32_t add_temporary(std::uint32_t slots);
@@ -104,7 +110,7 @@ class ScheduleBuilder {
         std::vector<std::uint32_t> readers;  // since that write
     };
     struct Channel {
-        std::vector<std::uint32_t> under_way;  // ring of the last `window_` steps
+        std::vector<std::uint32_t> under_way;  // ring of the last steps, as many as its window
         std::uint64_t count = 0;
     };
 
@@ -112,12 +118,14 @@ class ScheduleBuilder {
     void reads(std::uint32_t step, Place place);
     void writes(std::uint32_t step, Place place);
     void depends_on(std::uint32_t step, std::int64_t earlier);
-    void enter_channel(std::uint32_t step, Channel& channel);
+    void enter_channel(std::uint32_t step, Channel& channel, std::uint32_t window);
     void end(std::uint32_t step);
     Access& access(Place place);
 
     Schedule schedule_;
     std::uint32_t window_;
+    std::vector<Rank> near_;
+    std::uint32_t near_window_ = 1;
     std::vector<std::vector<Access>> accesses_;  // by memory, by slot
     std::unordered_map<Rank, Channel> sends_;
     std::unordered_map<Rank, Channel> recvs_;

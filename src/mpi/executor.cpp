@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <sched.h>
+#include "mpi/transport.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -34,7 +34,7 @@ class Run {
     int to_end() {
         while (done_ < schedule_.steps.size() && error_ == MPI_SUCCESS) {
             while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
-            if (!requests_.empty() && error_ == MPI_SUCCESS) poll();
+            if (!requests_.empty() && error_ == MPI_SUCCESS) wait();
         }
         if (error_ != MPI_SUCCESS) abandon();
         return error_;
@@ -93,8 +93,8 @@ class Run {
         switch (step.kind) {
             case StepKind::send:
                 request(index);
-                check(PMPI_Isend(address(step.from), count_of(step), operands_.type, step.peer, kTag,
-                                 channels_.shadow, &requests_.back()));
+                check(start_send(address(step.from), count_of(step), operands_.type, step.peer, kTag,
+                                 channels_.shadow, requests_.back()));
                 return;
             case StepKind::recv:
                 request(index);
@@ -173,19 +173,10 @@ class Run {
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }
 
-    /// Looks for a request that is done, the oldest first, and yields when there is none: ranks may share
-    /// cores, and MPICH polls without ever giving one away. Of MPI's ways to look at several requests
-    /// MPI_Testany alone does not poll the network in MPICH 4.0 when one is done already, as small sends are
-    /// at once.
-    void poll() {
+    void wait() {
         int finished = MPI_UNDEFINED;
-        int is_done = 0;
-        check(PMPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &finished, &is_done,
-                           MPI_STATUS_IGNORE));
-        if (is_done == 0 || finished == MPI_UNDEFINED) {
-            sched_yield();
-            return;
-        }
+        check(wait_for_any(requests_, finished));
+        if (finished == MPI_UNDEFINED) return;
         const std::uint32_t step = step_of_request_[static_cast<std::size_t>(finished)];
         requests_.erase(requests_.begin() + finished);
         step_of_request_.erase(step_of_request_.begin() + finished);

@@ -30,6 +30,8 @@ bool is_world_rank_zero() {
 /// communicators are being deleted.
 std::atomic<bool> is_over{false};
 
+std::atomic<int> self_keyval{MPI_KEYVAL_INVALID};
+
 /// MPI is usable, and MPI_COMM_SELF and MPI_COMM_WORLD exist.
 bool is_mpi_running() {
     int flag = 0;
@@ -49,12 +51,15 @@ bool is_disabled() {
 
 Process* Process::get() {
     static std::mutex mutex;
-    static int keyval = MPI_KEYVAL_INVALID;
     const std::lock_guard lock(mutex);
     if (is_over || !is_mpi_running()) return nullptr;
-    if (keyval == MPI_KEYVAL_INVALID && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::on_finalize,
-                                                                &keyval, nullptr) != MPI_SUCCESS) {
-        return nullptr;
+    int keyval = self_keyval;
+    if (keyval == MPI_KEYVAL_INVALID) {
+        if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::on_finalize, &keyval, nullptr) !=
+            MPI_SUCCESS) {
+            return nullptr;
+        }
+        self_keyval = keyval;
     }
     void* value = nullptr;
     int found = 0;
@@ -68,6 +73,10 @@ Process* Process::get() {
     }
     if (PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, process.get()) != MPI_SUCCESS) return nullptr;
     return process.release();
+}
+
+void Process::end() {
+    if (self_keyval != MPI_KEYVAL_INVALID && !is_over) PMPI_Comm_delete_attr(MPI_COMM_SELF, self_keyval);
 }
 
 Process::Process(Settings settings) : settings_(std::move(settings)) {

@@ -26,6 +26,9 @@ class Process {
     /// session), is finalised, or has no attribute left to give.
     static Process* get();
 
+    /// What MPI does by itself in MPI_Finalize; for an MPI that then forgets its attributes.
+    static void end();
+
     const Settings& settings() const { return settings_; }
     Report* report() { return settings_.report.empty() ? nullptr : &report_; }
 

@@ -24,7 +24,8 @@ namespace {
 constexpr int kBadInput = 2;
 
 struct Options {
-    double tolerance = ClusteringOptions{}.tolerance;
+    Effort effort;
+    double settle_ms = 0;
     bool json = false;
     bool quiet = false;
 };
@@ -49,15 +50,23 @@ void print(std::FILE* file, const std::string& text) {
 /// so all decide alike, and rank 0 alone talks.
 bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) {
     CLI::App app(kHelp, "laple-discover");
-    app.add_option("--tolerance", options.tolerance,
+    app.add_option("--tolerance", options.effort.tolerance,
                    "By which part latencies may differ and still be called equal")
         ->check(CLI::Range(0.0, 2.0))
+        ->capture_default_str();
+    options.settle_ms = 1000 * options.effort.settle.count();
+    app.add_option("--settle", options.settle_ms,
+                   "Measure a pair until its shortest round trip stayed the shortest for so many "
+                   "milliseconds; 0 will "
+                   "do where nothing disturbs")
+        ->check(CLI::Range(0.0, 10000.0))
         ->capture_default_str();
     app.add_flag("--json", options.json, "Write latencies and clusters as JSON instead");
     app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
     app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
     try {
         app.parse(argc, argv);
+        options.effort.settle = Seconds(options.settle_ms / 1000);
         return true;
     } catch (const CLI::ParseError& error) {
         const bool is_request = error.get_exit_code() == 0;  // --help, --version
@@ -87,16 +96,16 @@ void discover(const Options& options) {
     JobLayout layout;
     Discovery found;
     if (layout.probes() != MPI_COMM_NULL) {
-        found.latencies = measure_latencies(layout.probes(), options.tolerance,
+        found.latencies = measure_latencies(layout.probes(), options.effort,
                                             options.quiet ? Progress() : Progress(show_progress));
     }
     layout.rest_until_measured();
     if (layout.nodes().empty()) return;  // not rank 0
 
     found.date = now_in_utc();
-    found.tolerance = options.tolerance;
+    found.tolerance = options.effort.tolerance;
     found.nodes = layout.nodes();
-    found.clusters = cluster_nodes(found.latencies, {.tolerance = options.tolerance});
+    found.clusters = cluster_nodes(found.latencies, {.tolerance = options.effort.tolerance});
     if (!options.quiet) print(stderr, summary_text(found));
     print(stdout, options.json ? json_text(found) : magpie_text(found));
 }

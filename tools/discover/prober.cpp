@@ -12,17 +12,14 @@
 namespace laple::discover {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Flag = unsigned char;
 
 enum Tag { kPing = 1, kRow, kPlan };
 
 // A pair is measured until its shortest round trip has not become kImprovement shorter for a number of trials
-// and for a time. The time is that of several time slices of a scheduler: where ranks share processors, short
-// round trips come in bursts, and a whole burst may be disturbed.
+// and for the time to settle.
 constexpr double kImprovement = 0.02;
 constexpr int kQuietTrials = 5;
-constexpr Seconds kQuietTime = std::chrono::milliseconds(20);
 constexpr int kMaxTrials = 2000;
 
 constexpr int kMaxLooks = 6;  // the first one, and those at doubtful pairs
@@ -33,20 +30,21 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 /// The shortest of a series of round trips, and whether more are worth their time.
 class Shortest {
   public:
+    explicit Shortest(Seconds settle) : settle_(settle) {}
+
     void add(Seconds trip) {
         ++trials_;
         ++trials_since_;
         if (trip.count() < (1 - kImprovement) * reference_) {
             reference_ = trip.count();
             trials_since_ = 0;
-            since_ = Clock::now();
+            since_ = now();
         }
         best_ = std::min(best_, trip.count());
     }
 
     bool is_settled() const {
-        return trials_ >= kMaxTrials ||
-               (trials_since_ >= kQuietTrials && Clock::now() - since_ >= kQuietTime);
+        return trials_ >= kMaxTrials || (trials_since_ >= kQuietTrials && now() - since_ >= settle_);
     }
 
     double best() const { return best_; }
@@ -55,40 +53,41 @@ class Shortest {
     Seconds expected() const { return Seconds(best_ == kUnknown ? 0 : best_); }
 
   private:
+    Seconds settle_;
     double best_ = kUnknown;
     double reference_ = kUnknown;  // what an improvement is measured by, lest many small ones be overlooked
     int trials_ = 0;
     int trials_since_ = 0;
-    Clock::time_point since_ = Clock::now();
+    Seconds since_ = now();
 };
 
 /// Ping-pong with `peer`, who calls answer(). The first trip, which waits for the peer and for connections to
 /// be made, does not count. The last message says so, and is not answered. Returns the shortest round trip in
 /// seconds.
-double ask(MPI_Comm probes, int peer) {
-    Shortest shortest;
+double ask(MPI_Comm probes, int peer, Seconds settle) {
+    Shortest shortest(settle);
     for (bool is_warm = false;; is_warm = true) {
         const Flag is_last = is_warm && shortest.is_settled() ? 1 : 0;
-        const auto start = Clock::now();
+        const auto start = now();
         send_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
         if (is_last != 0) return shortest.best();
         Flag answer = 0;
         receive_quietly(&answer, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes, shortest.expected());
-        if (is_warm) shortest.add(Clock::now() - start);
+        if (is_warm) shortest.add(now() - start);
     }
 }
 
 /// The other half of ask(). From its answer to the next message takes one round trip as well, so it has as
 /// many chances to see an undisturbed one.
-double answer(MPI_Comm probes, int peer) {
-    Shortest shortest;
+double answer(MPI_Comm probes, int peer, Seconds settle) {
+    Shortest shortest(settle);
     Flag is_last = 0;
     receive_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
     while (is_last == 0) {
-        const auto start = Clock::now();
+        const auto start = now();
         send_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
         receive_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes, shortest.expected());
-        shortest.add(Clock::now() - start);
+        shortest.add(now() - start);
     }
     return shortest.best();
 }
@@ -121,13 +120,13 @@ class Plan {
 
 class Prober {
   public:
-    explicit Prober(MPI_Comm probes) : probes_(probes) {
+    Prober(MPI_Comm probes, const Effort& effort) : probes_(probes), effort_(effort) {
         MPI_Comm_size(probes_, &nodes_);
         MPI_Comm_rank(probes_, &rank_);
         row_.assign(static_cast<std::size_t>(nodes_), kUnknown);
     }
 
-    LatencyMatrix run(double tolerance, const Progress& progress) {
+    LatencyMatrix run(const Progress& progress) {
         LatencyMatrix matrix(0);
         Plan plan(nodes_, true);
         for (int look = 0; look < kMaxLooks; ++look) {
@@ -136,7 +135,7 @@ class Prober {
             measure(plan, look == 0 && rank_ == 0 ? progress : Progress());
             const LatencyMatrix before = matrix;
             matrix = gather();
-            plan = doubts(matrix, before, plan, tolerance);
+            plan = doubts(matrix, before, plan);
         }
         return matrix;
     }
@@ -148,7 +147,8 @@ class Prober {
             const int peer = partner(rank_, round, nodes_);
             if (peer >= 0 && peer != rank_ && plan.wants(rank_, peer)) {
                 double& shortest = row_[static_cast<std::size_t>(peer)];
-                shortest = std::min(shortest, rank_ < peer ? ask(probes_, peer) : answer(probes_, peer));
+                shortest = std::min(shortest, rank_ < peer ? ask(probes_, peer, effort_.settle)
+                                                           : answer(probes_, peer, effort_.settle));
             }
             if (progress) progress(round + 1, rounds);
         }
@@ -177,11 +177,11 @@ class Prober {
 
     /// The pairs of the next look. A long one that this look has not made shorter is odd, but not disturbed;
     /// the short ones, of which noise is a greater part, cost no time.
-    Plan doubts(const LatencyMatrix& matrix, const LatencyMatrix& before, const Plan& looked_at,
-                double tolerance) const {
+    Plan doubts(const LatencyMatrix& matrix, const LatencyMatrix& before, const Plan& looked_at) const {
         Plan plan(nodes_, false);
         if (rank_ != 0) return plan;
-        for (const NodePair& pair : doubtful_pairs(matrix, cluster_nodes(matrix, {.tolerance = tolerance}))) {
+        for (const NodePair& pair :
+             doubtful_pairs(matrix, cluster_nodes(matrix, {.tolerance = effort_.tolerance}))) {
             const bool is_stable = matrix.at(pair.a, pair.b) > kLong && before.nodes() > 0 &&
                                    looked_at.wants(pair.a, pair.b) &&
                                    matrix.at(pair.a, pair.b) > (1 - kImprovement) * before.at(pair.a, pair.b);
@@ -191,6 +191,7 @@ class Prober {
     }
 
     MPI_Comm probes_;
+    Effort effort_;
     int nodes_ = 0;
     int rank_ = 0;
     std::vector<double> row_;  // shortest round trips to the others, in seconds
@@ -198,8 +199,8 @@ class Prober {
 
 }  // namespace
 
-LatencyMatrix measure_latencies(MPI_Comm probes, double tolerance, const Progress& progress) {
-    return Prober(probes).run(tolerance, progress);
+LatencyMatrix measure_latencies(MPI_Comm probes, const Effort& effort, const Progress& progress) {
+    return Prober(probes, effort).run(progress);
 }
 
 }  // namespace laple::discover

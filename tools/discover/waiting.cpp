@@ -24,6 +24,10 @@ constexpr Seconds kLongestNap = std::chrono::milliseconds(2);
 
 }  // namespace
 
+Seconds now() {
+    return Clock::now().time_since_epoch();
+}
+
 void wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);

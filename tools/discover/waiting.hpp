@@ -5,7 +5,11 @@
 
 #include "base/units.hpp"
 
+/// Time and waiting. Simulated runs have an implementation of their own.
 namespace laple::discover {
+
+/// This process's time since some instant.
+Seconds now();
 
 /// Completes `request`, without keeping the processor busy while there is nothing to do: MPI itself polls,
 /// and a process that polls spoils the measurements of others that share its processor.
