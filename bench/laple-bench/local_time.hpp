@@ -9,8 +9,8 @@ namespace laple::bench {
 
 std::int64_t local_now_ns();
 
-/// Returns at `time_ns`, at once when that is past. Sleeps, then yields: ranks that share a core all get their
-/// turn.
+/// Returns at `time_ns`, at once when that is past. Sleeps, then yields: ranks that share a core all get
+/// their turn.
 void wait_until_local(std::int64_t time_ns);
 
 /// What the clock is called.

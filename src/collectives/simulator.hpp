@@ -22,10 +22,17 @@
 namespace laple {
 
 /// The network of a simulation. A sender's port is busy for gap(m), then the message travels for the latency,
-/// and a receiver's port takes messages gap(m) apart (pLogP without overheads; algorithms.md 3d).
+/// and a receiver's port takes messages gap(m) apart (pLogP without overheads; algorithms.md 3d). On the way
+/// it may pass links that it shares with others, one message after the other.
 struct SimulatedNetwork {
+    struct SharedLink {
+        std::size_t number;  ///< 0 ...
+        double bytes_per_second;
+    };
+
     std::function<Seconds(Rank from, Rank to, Bytes)> gap;
     std::function<Seconds(Rank from, Rank to)> latency;
+    std::function<std::vector<SharedLink>(Rank from, Rank to)> shared_links;  ///< none where it is empty
 };
 
 struct SimulationOptions {
@@ -94,6 +101,7 @@ class Simulator {
     void start(Rank rank, std::uint32_t step);
     void complete(Rank rank, std::uint32_t step);
     void start_send(Rank rank, std::uint32_t index);
+    Seconds pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap);
     void start_recv(Rank rank, std::uint32_t index);
     void match(Rank from, Rank to);
     void start_native(Rank rank, std::uint32_t index);
@@ -111,6 +119,7 @@ class Simulator {
     Seconds now_{0};
     std::uint64_t serial_ = 0;
     std::vector<RankState> states_;
+    std::map<std::size_t, Seconds> link_busy_;  // by number of the shared link, until then
     std::map<std::pair<Rank, Rank>, Channel> channels_;
     std::map<Rank, std::map<Rank, std::uint32_t>> natives_;  // by first rank of the group: who has arrived
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -212,8 +221,9 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
         const Seconds gap = options_.network->gap(rank, step.peer, bytes);
         Seconds& port = state(rank).send_port;
         port = std::max(port, now_) + gap;
+        const Seconds last_byte = pass_links(rank, step.peer, bytes, port, gap);
         Seconds& recv_port = state(step.peer).recv_port;
-        recv_port = std::max(recv_port + gap, port + options_.network->latency(rank, step.peer));
+        recv_port = std::max(recv_port + gap, last_byte + options_.network->latency(rank, step.peer));
         pending.ready = recv_port;
         if (options_.eager) at(port, [this, rank, index] { complete(rank, index); });
     } else if (options_.eager) {
@@ -224,6 +234,19 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     channels_[{rank, step.peer}].sends.push(std::move(pending));
     if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
     match(rank, step.peer);
+}
+
+/// When the last byte is through all shared links; `left` is when it left the sender, `gap` after the first.
+template <typename Memory>
+Seconds Simulator<Memory>::pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap) {
+    if (!options_.network->shared_links) return left;
+    for (const auto& link : options_.network->shared_links(from, to)) {
+        Seconds& busy = link_busy_[link.number];
+        const Seconds passing(static_cast<double>(bytes) / link.bytes_per_second);
+        busy = std::max(std::max(busy, left - gap) + passing, left);
+        left = busy;
+    }
+    return left;
 }
 
 template <typename Memory>

@@ -10,9 +10,9 @@ int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, 
     return PMPI_Isend(data, count, type, to, tag, comm, &request);
 }
 
-/// Yields between looks: ranks may share cores, and MPICH polls without ever giving one away. Of MPI's ways to
-/// look at several requests MPI_Testany alone does not poll the network in MPICH 4.0 when one is done already,
-/// as small sends are at once.
+/// Yields between looks: ranks may share cores, and MPICH polls without ever giving one away. Of MPI's ways
+/// to look at several requests MPI_Testany alone does not poll the network in MPICH 4.0 when one is done
+/// already, as small sends are at once.
 int wait_for_any(std::vector<MPI_Request>& requests, int& finished) {
     finished = MPI_UNDEFINED;
     int is_done = 0;

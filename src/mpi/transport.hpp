@@ -9,10 +9,11 @@
 namespace laple::mpi {
 
 /// MPI_Isend, or its like. Returns MPI's error code.
-int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request& request);
+int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+               MPI_Request& request);
 
-/// Waits until one of `requests`, of which none is MPI_REQUEST_NULL, is done. `finished` is its index, the lowest
-/// if there are several, and MPI_UNDEFINED after an error. Returns MPI's error code.
+/// Waits until one of `requests`, of which none is MPI_REQUEST_NULL, is done. `finished` is its index, the
+/// lowest if there are several, and MPI_UNDEFINED after an error. Returns MPI's error code.
 int wait_for_any(std::vector<MPI_Request>& requests, int& finished);
 
 }  // namespace laple::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for bench/laple-bench/loaded_laple.cpp: a simulated rank is a copy of the program loaded apart, in which
-// nothing is found by name, so LaPle is linked.
+// Stands in for bench/laple-bench/loaded_laple.cpp: a simulated rank is a copy of the program loaded apart,
+// in which nothing is found by name, so LaPle is linked.
 #include "bench/laple-bench/loaded_laple.hpp"
 
 #include <array>

@@ -4,8 +4,8 @@
 
 namespace laple::mpi {
 
-/// A synchronous send is done when its data have arrived. A plain one is done at once, and then SimGrid would let
-/// all that were ever started share the link, where TCP sends one after the other.
+/// A synchronous send is done when its data have arrived. A plain one is done at once, and then SimGrid would
+/// let all that were ever started share the link, where TCP sends one after the other.
 int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request& request) {
     return PMPI_Issend(data, count, type, to, tag, comm, &request);
