@@ -13,8 +13,8 @@
 namespace laple::bench {
 namespace {
 
-/// Every rank's host, each once, on rank 0.
-std::vector<std::string> gather_hosts(MPI_Comm comm) {
+/// On rank 0: every host once, and which of them each rank is on.
+void gather_hosts(MPI_Comm comm, Context& context) {
     int rank = 0;
     int size = 0;
     PMPI_Comm_rank(comm, &rank);
@@ -25,12 +25,13 @@ std::vector<std::string> gather_hosts(MPI_Comm comm) {
     std::vector<char> all(rank == 0 ? mine.size() * static_cast<std::size_t>(size) : 0);
     const int bytes = static_cast<int>(mine.size());
     PMPI_Gather(mine.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, 0, comm);
-    std::vector<std::string> hosts;
+    std::vector<std::string>& hosts = context.hosts;
     for (std::size_t at = 0; at < all.size(); at += mine.size()) {
         const std::string host = all.data() + at;
-        if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+        const auto known = std::find(hosts.begin(), hosts.end(), host);
+        context.host_of_rank.push_back(static_cast<int>(known - hosts.begin()));
+        if (known == hosts.end()) hosts.push_back(host);
     }
-    return hosts;
 }
 
 std::string mpi_library() {
@@ -74,7 +75,7 @@ std::map<std::string, std::string> relevant_environment() {
 Context describe_run(const Options& options, const std::vector<std::string>& command, MPI_Comm comm) {
     Context context;
     PMPI_Comm_size(comm, &context.ranks);
-    context.hosts = gather_hosts(comm);
+    gather_hosts(comm, context);
     context.mpi_library = mpi_library();
     context.date = utc_now();
     context.command = fmt::format("{}", fmt::join(command, " "));

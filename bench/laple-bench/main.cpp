@@ -45,6 +45,7 @@ class Bench {
         context_ = describe_run(options, command, control);
         context_.clock = clock_.description();
         context_.laple_version = laple_.version();
+        if (rank_ == 0 && !options.network_file.empty()) place_in_network();
     }
 
     /// Collective. Returns the exit code.
@@ -81,17 +82,37 @@ class Bench {
         plan.warmups = warmups_for(options_, bytes);
         plan.cold = options_.cold;
         plan.budget = options_.budget;
+        plan.measured = options_.measured;
         const RowSamples samples = measurer_.measure(plan);
         row.stock_us = summarize(samples.stock_us);
         row.laple_us = summarize(samples.laple_us);
-        row.algorithm = samples.algorithm;
+        row.algorithm = options_.measured == Measured::stock ? "-" : samples.algorithm;
+        if (context_.has_bounds) row.bound = bound_of(collective, bytes);
         if (rank_ == 0) report(row, samples);
+    }
+
+    void place_in_network() {
+        network_ = parse_network(JsonDocument::load(options_.network_file));
+        for (const std::string& host : context_.hosts) {
+            const auto found = network_.cluster_of_host.find(host);
+            if (found == network_.cluster_of_host.end()) {
+                throw Error({options_.network_file, 0, 0}, fmt::format("knows no host {}", host),
+                            "give the file of the network on which this runs");
+            }
+            cluster_of_host_.push_back(found->second);
+        }
+        context_.has_bounds = true;
+    }
+
+    LowerBound bound_of(Collective collective, Bytes bytes) const {
+        const int root = context_.host_of_rank[static_cast<std::size_t>(options_.root)];
+        return lower_bound(collective, bytes, root, cluster_of_host_, network_);
     }
 
     void begin_report() const {
         fmt::print("{}", format_header(context_, options_.full));
         std::fflush(stdout);
-        if (!laple_.present()) {
+        if (!laple_.present() && options_.measured != Measured::stock) {
             fmt::print(stderr,
                        "laple-bench: LaPle is not loaded: both columns show {}'s own collectives. "
                        "Start with: laple-run mpiexec ... laple-bench\n",
@@ -131,6 +152,8 @@ class Bench {
     Measurer measurer_;
     Checker checker_;
     Context context_;
+    Network network_;                   // on rank 0, if it is given
+    std::vector<int> cluster_of_host_;  // in the order of context_.hosts
     std::vector<Row> rows_;
     bool all_correct_ = true;
 };
@@ -142,6 +165,7 @@ void check_run(const Options& options, int rank, int size) {
                     fmt::format("choose 0 to {}", size - 1));
     }
     if (rank != 0) return;
+    if (!options.network_file.empty()) parse_network(JsonDocument::load(options.network_file));
     for (const auto& file : {options.json_file, options.csv_file}) {
         if (!file.empty()) write_file(file, "");
     }

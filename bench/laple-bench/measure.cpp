@@ -57,17 +57,22 @@ RowSamples Measurer::measure(const RowPlan& plan) {
 void Measurer::lead_row(const RowPlan& plan, RowSamples& samples) {
     const std::int64_t begin = clock_.now_ns();
     for (int i = 0; i < plan.warmups; ++i) {
-        take_sample(plan, Library::stock);
-        take_sample(plan, Library::laple);
+        if (plan.measured != Measured::laple) take_sample(plan, Library::stock);
+        if (plan.measured != Measured::stock) take_sample(plan, Library::laple);
     }
     for (int i = 0; i < plan.iterations; ++i) {
         // Who comes first changes, so that neither always profits from what the other left behind.
-        const bool stock_first = i % 2 == 0;
-        take_kept_sample(plan, stock_first ? Library::stock : Library::laple, samples);
-        take_kept_sample(plan, stock_first ? Library::laple : Library::stock, samples);
+        take_pair(plan, i % 2 == 0, samples);
         if (us_between(begin, clock_.now_ns()) > plan.budget.count() * 1e6) break;
     }
     send_command(Command::end_of_row, 0);
+}
+
+void Measurer::take_pair(const RowPlan& plan, bool stock_first, RowSamples& samples) {
+    if (plan.measured == Measured::stock) return take_kept_sample(plan, Library::stock, samples);
+    if (plan.measured == Measured::laple) return take_kept_sample(plan, Library::laple, samples);
+    take_kept_sample(plan, stock_first ? Library::stock : Library::laple, samples);
+    take_kept_sample(plan, stock_first ? Library::laple : Library::stock, samples);
 }
 
 void Measurer::take_kept_sample(const RowPlan& plan, Library library, RowSamples& samples) {

@@ -21,6 +21,7 @@ struct RowPlan {
     int warmups = 0;     ///< of each library
     Seconds cold{0};
     Seconds budget{0};
+    Measured measured = Measured::both;
 };
 
 /// On rank 0; empty elsewhere. Times in microseconds.
@@ -54,6 +55,7 @@ class Measurer {
     void lead_row(const RowPlan& plan, RowSamples& samples);
     void follow_row(const RowPlan& plan);
     Sample take_sample(const RowPlan& plan, Library library);
+    void take_pair(const RowPlan& plan, bool stock_first, RowSamples& samples);
     void take_kept_sample(const RowPlan& plan, Library library, RowSamples& samples);
     void send_command(Command command, std::int64_t start_ns);
     struct Timing;

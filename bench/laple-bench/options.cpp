@@ -42,6 +42,7 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
     const std::map<std::string, ClockChoice> clocks{{"auto", ClockChoice::automatic},
                                                     {"shared", ClockChoice::shared},
                                                     {"measured", ClockChoice::measured}};
+    const std::map<std::string, Measured> libraries{{"stock", Measured::stock}, {"laple", Measured::laple}};
     raw.budget_s = options.budget.count();
     app.add_option("collective", raw.collectives, "bcast, reduce, allreduce, barrier (default: all)")
         ->type_name("");
@@ -64,6 +65,14 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                    "auto: shared where all ranks are on one machine (default: auto)")
         ->transform(CLI::CheckedTransformer(clocks).description(""))
         ->type_name("NAME");
+    app.add_option("--only", options.measured, "measure but one of the two: stock or laple")
+        ->transform(CLI::CheckedTransformer(libraries).description(""))
+        ->type_name("NAME");
+    app.add_option(
+           "--network", options.network_file,
+           "what the network can do (bench/smpi/platforms/*.network.json): also show how near to its limit "
+           "LaPle comes")
+        ->type_name("FILE");
     app.add_option("--json", options.json_file, "also write the results to this file, as JSON")
         ->type_name("FILE");
     app.add_option("--csv", options.csv_file, "also write the results to this file, as CSV")

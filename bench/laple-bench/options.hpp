@@ -15,6 +15,9 @@ namespace laple::bench {
 /// Where the agreed start instants come from: one clock that all ranks read, or offsets to rank 0's clock.
 enum class ClockChoice { automatic, shared, measured };
 
+/// Which columns are measured.
+enum class Measured { both, stock, laple };
+
 struct Options {
     std::vector<Collective> collectives;
     std::vector<Bytes> sizes;
@@ -26,6 +29,8 @@ struct Options {
     Seconds cold{0};  ///< idle time before each measured call; 0: none
     Seconds budget{20};
     ClockChoice clock = ClockChoice::automatic;
+    Measured measured = Measured::both;
+    std::string network_file;  ///< empty: no bounds
     std::string json_file;
     std::string csv_file;
 };

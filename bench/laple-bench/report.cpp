@@ -22,14 +22,28 @@ double round_us(double us) {
     return static_cast<double>(static_cast<long long>(us * 1000 + 0.5)) / 1000;
 }
 
+Json rounded_json(const std::optional<double>& value) {
+    return value ? Json(round_us(*value)) : Json(nullptr);
+}
+
+Json median_json(const Summary& summary) {
+    return summary.count > 0 ? Json(round_us(summary.median)) : Json(nullptr);
+}
+
+/// A time of the table; "-" where nothing was measured.
+std::string format_us(const Summary& summary, double value) {
+    return summary.count > 0 ? fmt::format("{:.2f}", value) : "-";
+}
+
 Json row_json(const Row& row) {
     return {{"collective", to_string(row.collective)},
             {"bytes", row.bytes},
-            {"library_us", round_us(row.stock_us.median)},
-            {"laple_us", round_us(row.laple_us.median)},
+            {"library_us", median_json(row.stock_us)},
+            {"laple_us", median_json(row.laple_us)},
             {"speedup", round_us(speedup(row))},
-            {"bound_us", nullptr},
-            {"efficiency", nullptr},
+            {"bound_us", row.bound ? Json(round_us(row.bound->time.count() * 1e6)) : Json(nullptr)},
+            {"binds", row.bound ? Json(row.bound->binds) : Json(nullptr)},
+            {"efficiency", rounded_json(efficiency(row))},
             {"algorithm", row.algorithm},
             {"correct", optional_json(row.correct)},
             {"library_min_us", round_us(row.stock_us.min)},
@@ -73,6 +87,12 @@ double speedup(const Row& row) {
     return row.laple_us.median > 0 ? row.stock_us.median / row.laple_us.median : 0;
 }
 
+std::optional<double> efficiency(const Row& row) {
+    const double median = row.laple_us.count > 0 ? row.laple_us.median : row.stock_us.median;
+    if (!row.bound || median <= 0) return std::nullopt;
+    return row.bound->time.count() * 1e6 / median;
+}
+
 std::string format_header(const Context& context, bool full) {
     std::string text =
         fmt::format("# laple-bench: {} rank{} on {} host{}; LaPle {}\n# {}\n", context.ranks,
@@ -88,19 +108,30 @@ std::string format_header(const Context& context, bool full) {
         }
         text += fmt::format(" {:>10}", "iterations");
     }
-    return text + fmt::format("  {:<28} {}\n", "algorithm", "check");
+    if (context.has_bounds) text += fmt::format(" {:>12} {:>10}", "bound[us]", "efficiency");
+    text += fmt::format("  {:<28} {:<5}", "algorithm", "check");
+    return text + (context.has_bounds ? "  what binds\n" : "\n");
 }
 
 std::string format_row(const Row& row, bool full) {
-    std::string text = fmt::format("{:<12} {:>10} {:>12.2f} {:>12.2f} {:>9.2f}", to_string(row.collective),
-                                   row.bytes, row.stock_us.median, row.laple_us.median, speedup(row));
+    const bool is_pair = row.stock_us.count > 0 && row.laple_us.count > 0;
+    std::string text = fmt::format("{:<12} {:>10} {:>12} {:>12} {:>9}", to_string(row.collective), row.bytes,
+                                   format_us(row.stock_us, row.stock_us.median),
+                                   format_us(row.laple_us, row.laple_us.median),
+                                   is_pair ? fmt::format("{:.2f}", speedup(row)) : "-");
     if (full) {
         for (const Summary* summary : {&row.stock_us, &row.laple_us}) {
             text += fmt::format(" {:>12.2f} {:>12.2f} {:>12.2f}", summary->min, summary->p95, summary->max);
         }
         text += fmt::format(" {:>10}", row.laple_us.count);
     }
-    return text + fmt::format("  {:<28} {}", row.algorithm, format_check(row.correct));
+    if (row.bound) {
+        text +=
+            fmt::format(" {:>12.2f} {:>10.2f}", row.bound->time.count() * 1e6, efficiency(row).value_or(0));
+    }
+    text += fmt::format("  {:<28} {:<5}", row.algorithm, format_check(row.correct));
+    if (row.bound) return text + "  " + row.bound->binds;
+    return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 Json to_json(const Context& context, const std::vector<Row>& rows) {

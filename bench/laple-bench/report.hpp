@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "bench/laple-bench/collective.hpp"
 #include "bench/laple-bench/statistics.hpp"
+#include "collectives/lower_bound.hpp"
 
 namespace laple::bench {
 
@@ -20,13 +21,16 @@ struct Row {
     Summary stock_us;
     Summary laple_us;
     std::string algorithm;
-    std::optional<bool> correct;  ///< empty: not checked
+    std::optional<bool> correct;      ///< empty: not checked
+    std::optional<LowerBound> bound;  ///< empty: the network is not known
 };
 
 /// What has to be known to judge the figures, or to measure them again.
 struct Context {
     int ranks = 0;
     std::vector<std::string> hosts;  ///< in the order of their first ranks
+    std::vector<int> host_of_rank;   ///< as an index into `hosts`
+    bool has_bounds = false;
     std::string mpi_library;
     std::optional<std::string> laple_version;  ///< empty: LaPle was not loaded
     std::string date;                          ///< ISO 8601, UTC
@@ -43,6 +47,10 @@ struct Context {
 
 /// The median of MPI's own library over LaPle's: above 1, LaPle is faster. 0 when it cannot be said.
 double speedup(const Row& row);
+
+/// The bound over LaPle's median, or over MPI's own where LaPle was not measured: at most 1, but for noise
+/// and what the bound's network leaves out. Nothing when it cannot be said.
+std::optional<double> efficiency(const Row& row);
 
 /// The comment lines above the table, the last one naming the columns; each ends with a newline.
 std::string format_header(const Context& context, bool full);

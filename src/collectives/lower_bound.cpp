@@ -53,8 +53,8 @@ class Placement {
         return ((set >> (found - sites_.begin())) & 1u) != 0;
     }
 
-    /// What can enter the sites of `set` from the others, in bytes a second: each site takes and gives no more than
-    /// its uplink, its NICs and its links with the other side carry.
+    /// What can enter the sites of `set` from the others, in bytes a second: each site takes and gives no
+    /// more than its uplink, its NICs and its links with the other side carry.
     double capacity_into(SiteSet set) const {
         double taken = 0;
         double given = 0;
@@ -98,9 +98,9 @@ class Placement {
         std::vector<std::string> outside;
         for (std::size_t s = 0; s < sites_.size(); ++s)
             (((set >> s) & 1u) != 0 ? inside : outside).push_back(network_.sites[index(sites_[s])].name);
-        if (inside.size() == 1) return "uplink of " + inside.front();
-        if (outside.size() == 1) return "uplink of " + outside.front();
-        return fmt::format("cut {{{}}}", fmt::join(inside, ", "));
+        if (inside.size() == 1) return "into " + inside.front();
+        if (outside.size() == 1) return "out of " + outside.front();
+        return fmt::format("into {}", fmt::join(inside, "+"));
     }
 
   private:
@@ -180,7 +180,7 @@ LowerBound bound_of_allreduce(const Placement& placement, Bytes bytes) {
                 between = std::min(between, placement.path(a, b));
         }
     }
-    consider(bound, between + Seconds(2 * volume * (sites - 1) / all), "uplinks together");
+    consider(bound, between + Seconds(2 * volume * (sites - 1) / all), "all uplinks");
     return bound;
 }
 

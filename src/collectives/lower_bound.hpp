@@ -10,7 +10,8 @@
 
 namespace laple {
 
-/// A time that no algorithm can beat, and what sets it: "latency", "node", "uplink of A", "cut {A, B}".
+/// A time that no algorithm can beat, and what sets it: "latency", "node", "into A", "out of A", "into
+/// A+B", "all uplinks".
 struct LowerBound {
     Seconds time{0};
     std::string binds = "nothing";
@@ -26,17 +27,18 @@ struct LowerBound {
 ///              cut       every set S of sites without the root receives m through all that leads into it
 ///   reduce     the same with every message reversed
 ///   allreduce  latency   max SP(u, v)
-///              node      every v receives m after it could first hear of the farthest u; and all H hosts send
+///              node      every v receives m after it could first hear of the farthest u; and all H hosts
+///              send
 ///                        2m(H-1) together
-///              uplink,   every set of sites receives m from outside, after it could first hear of the farthest
-///              cut       host there; and all C sites send 2m(C-1) together
+///              uplink,   every set of sites receives m from outside, after it could first hear of the
+///              farthest cut       host there; and all C sites send 2m(C-1) together
 ///   barrier    latency
 ///
-/// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all but
-/// one are tried as sets.
+/// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all
+/// but one are tried as sets.
 ///
-/// `cluster_of_node` has the cluster of every host that takes part; ranks on one host are one node here. `root` is
-/// a node. Costs O(clusters³ + 2^sites · sites²).
+/// `cluster_of_node` has the cluster of every host that takes part; ranks on one host are one node here.
+/// `root` is a node. Costs O(clusters³ + 2^sites · sites²).
 LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::vector<int>& cluster_of_node,
                        const Network& network);
 

@@ -82,7 +82,8 @@ void read_sites(const Reader& in, const std::vector<std::string>& clusters, Netw
         for (std::size_t i = 0; i < in.array(members).size(); ++i) {
             const int cluster = in.named(item(members, i), clusters);
             int& site = network.clusters[static_cast<std::size_t>(cluster)].site;
-            if (site >= 0) throw in.wrong(item(members, i), "is in a site already", "put each cluster into one");
+            if (site >= 0)
+                throw in.wrong(item(members, i), "is in a site already", "put each cluster into one");
             site = static_cast<int>(s);
         }
     }

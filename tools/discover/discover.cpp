@@ -26,6 +26,7 @@ constexpr int kBadInput = 2;
 struct Options {
     Effort effort;
     double settle_ms = 0;
+    bool plain_eco = false;
     bool json = false;
     bool quiet = false;
 };
@@ -50,10 +51,13 @@ void print(std::FILE* file, const std::string& text) {
 /// so all decide alike, and rank 0 alone talks.
 bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) {
     CLI::App app(kHelp, "laple-discover");
-    app.add_option("--tolerance", options.effort.tolerance,
+    app.add_option("--tolerance", options.effort.clustering.tolerance,
                    "By which part latencies may differ and still be called equal")
         ->check(CLI::Range(0.0, 2.0))
         ->capture_default_str();
+    app.add_flag(
+        "--eco", options.plain_eco,
+        "Plain ECO: every difference beyond the tolerance makes a cluster; only where nothing disturbs");
     options.settle_ms = 1000 * options.effort.settle.count();
     app.add_option("--settle", options.settle_ms,
                    "Measure a pair until its shortest round trip stayed the shortest for so many "
@@ -103,9 +107,11 @@ void discover(const Options& options) {
     if (layout.nodes().empty()) return;  // not rank 0
 
     found.date = now_in_utc();
-    found.tolerance = options.effort.tolerance;
+    found.tolerance = options.effort.clustering.tolerance;
     found.nodes = layout.nodes();
-    found.clusters = cluster_nodes(found.latencies, {.tolerance = options.effort.tolerance});
+    const ClusteringOptions& clustering = options.effort.clustering;
+    found.clusters = options.plain_eco ? eco_clusters(found.latencies, clustering.tolerance)
+                                       : cluster_nodes(found.latencies, clustering);
     if (!options.quiet) print(stderr, summary_text(found));
     print(stdout, options.json ? json_text(found) : magpie_text(found));
 }

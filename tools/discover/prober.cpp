@@ -180,8 +180,7 @@ class Prober {
     Plan doubts(const LatencyMatrix& matrix, const LatencyMatrix& before, const Plan& looked_at) const {
         Plan plan(nodes_, false);
         if (rank_ != 0) return plan;
-        for (const NodePair& pair :
-             doubtful_pairs(matrix, cluster_nodes(matrix, {.tolerance = effort_.tolerance}))) {
+        for (const NodePair& pair : doubtful_pairs(matrix, cluster_nodes(matrix, effort_.clustering))) {
             const bool is_stable = matrix.at(pair.a, pair.b) > kLong && before.nodes() > 0 &&
                                    looked_at.wants(pair.a, pair.b) &&
                                    matrix.at(pair.a, pair.b) > (1 - kImprovement) * before.at(pair.a, pair.b);

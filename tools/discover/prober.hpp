@@ -17,7 +17,7 @@ namespace laple::discover {
 using Progress = std::function<void(int done, int rounds)>;
 
 struct Effort {
-    double tolerance = ClusteringOptions{}.tolerance;  ///< that of the clustering
+    ClusteringOptions clustering;  ///< to tell which pairs look disturbed
 
     /// A pair's shortest round trip must have stayed the shortest for so long. The default is that of several
     /// time slices of a scheduler: where ranks share processors, short round trips come in bursts, and a

@@ -73,8 +73,8 @@ TEST_CASE("a broken network file is refused with its line") {
 }
 
 TEST_CASE("the networks that come with LaPle are good") {
-    for (const char* name : {"wan4x4", "hetero6", "metro2x8", "ocean3x4", "single8", "grid5000-88", "cloud-512",
-                             "continental-1024"}) {
+    for (const char* name : {"wan4x4", "hetero6", "metro2x8", "ocean3x4", "single8", "grid5000-88",
+                             "cloud-512", "continental-1024"}) {
         const std::string file =
             std::string(LAPLE_SOURCE_DIR "/bench/smpi/platforms/") + name + ".network.json";
         CHECK(parse_network(JsonDocument::load(file)).name == name);
