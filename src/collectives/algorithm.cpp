@@ -90,7 +90,10 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
     take_suffixes(name, text, algorithm);
     std::vector<std::string_view> parts = split(text, '/');
     if (const auto meeting = meeting_named(parts.front())) {
-        if (is_rooted(collective)) refuse(name, fmt::format("{} has no meeting", name_of(collective)));
+        if (is_rooted(collective))
+            refuse(name, fmt::format(
+                             "{} cannot be done by exchange or doubling; those are for allreduce and barrier",
+                             name_of(collective)));
         if (parts.size() == 1) refuse(name, "the tree inside the clusters is missing");
         algorithm.meeting = *meeting;
         parts.erase(parts.begin());

@@ -18,8 +18,16 @@ constexpr Bytes kSmall = 8 * 1024;
 constexpr Bytes kLargeRooted = 256 * 1024;
 constexpr Bytes kLargeAllreduce = 512 * 1024;
 
+// The same for large clusters, in which a chain takes long to fill: from simulations of 88 ranks in clusters
+// of up to 31 with 120 MB/s a host (bench/smpi, grid5000-88).
+constexpr std::size_t kLargeCluster = 8;  // more ranks than this
+constexpr Bytes kTiny = 2 * 1024;
+constexpr Bytes kMiddle = 64 * 1024;
+constexpr Bytes kHuge = 8 * 1024 * 1024;
+
 // Below every rendezvous threshold seen: above it, each segment pays a round trip before its data may go.
 constexpr Bytes kSegment = 8 * 1024;
+constexpr Bytes kShortSegment = 4 * 1024;  // where few segments have many ranks to pass
 
 Algorithm trees(LevelShape between, Shape within, Bytes segment_bytes) {
     Algorithm algorithm;
@@ -41,6 +49,7 @@ Algorithm exchange(Shape within, Bytes segment_bytes, int lanes) {
 const Shape kFlat{Shape::Kind::flat};
 const Shape kChain{Shape::Kind::chain};
 const Shape kBinomial{Shape::Kind::binomial};
+const Shape kBinary{Shape::Kind::kary, 2};
 
 /// One copy on each link between clusters, all sent at once: one latency.
 Algorithm short_way() {
@@ -55,6 +64,14 @@ Algorithm pipeline() {
     return trees({kChain, true}, kChain, kSegment);
 }
 
+/// In large clusters: pipelines that branch, and so reach all ranks after few segments.
+Algorithm branching_way() {
+    return trees({kFlat, false}, kBinary, kShortSegment);
+}
+Algorithm spread_branching_way() {
+    return trees({kFlat, true}, kBinary, kSegment);
+}
+
 /// Beyond some lanes the uplinks are full, and every lane costs each of its coordinators a message to all
 /// others.
 constexpr std::size_t kMaxLanes = 8;
@@ -65,8 +82,34 @@ int useful_lanes(const Topology& topology) {
     return static_cast<int>(std::min(largest, kMaxLanes));
 }
 
+bool has_large_clusters(const Topology& topology) {
+    const int innermost = topology.level_count() - 1;
+    for (int group = 0; group < topology.group_count(innermost); ++group) {
+        if (topology.members(innermost, group).size() > kLargeCluster) return true;
+    }
+    return false;
+}
+
+std::vector<Algorithm> preferences_in_large_clusters(const Request& request, const Topology& topology) {
+    const Bytes bytes = request.bytes();
+    if (is_rooted(request.collective)) {
+        if (bytes <= kTiny) return {short_way()};
+        if (bytes <= kMiddle) return {branching_way(), short_way()};
+        if (bytes <= kHuge) return {spread_branching_way(), branching_way(), short_way()};
+        return {pipeline(), trees({kFlat, false}, kChain, kSegment), short_way()};
+    }
+    if (bytes <= kSmall) return {exchange(kBinomial, 0, 1), short_way()};
+    if (bytes <= kMiddle) {
+        return {exchange(kFlat, kSegment, useful_lanes(topology)), exchange(kBinary, kSegment, 1),
+                short_way()};
+    }
+    if (bytes <= kHuge) return {spread_branching_way(), exchange(kBinary, kSegment, 1), short_way()};
+    return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
+}
+
 /// The best first; the later ones are for operations that the earlier ones cannot do in order.
 std::vector<Algorithm> preferences(const Request& request, const Topology& topology) {
+    if (has_large_clusters(topology)) return preferences_in_large_clusters(request, topology);
     const Bytes bytes = request.bytes();
     if (is_rooted(request.collective)) {
         if (bytes <= kSmall) return {short_way()};
@@ -92,12 +135,14 @@ Plan choose_plan(const Request& request, const Topology& topology, const Rules& 
     for (const Algorithm& algorithm : rules.wanted(request.collective, request.bytes())) {
         if (can_do(algorithm, request, topology)) return {request, algorithm, "asked for in LAPLE_ALGORITHM"};
     }
+    const char* why_native = "nothing else can do it exactly";
     for (const Algorithm& algorithm : preferences(request, topology)) {
         if (!can_do(algorithm, request, topology)) continue;
-        if (rules.forbids(algorithm, request.collective, request.bytes())) continue;
-        return {request, algorithm, "preferred for this size"};
+        if (!rules.forbids(algorithm, request.collective, request.bytes()))
+            return {request, algorithm, "preferred for this size"};
+        why_native = "what LaPle would choose is forbidden in LAPLE_ALGORITHM";
     }
-    return {request, Algorithm::native(), "nothing else can do it exactly"};
+    return {request, Algorithm::native(), why_native};
 }
 
 }  // namespace laple

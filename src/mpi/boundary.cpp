@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/boundary.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <limits>
@@ -54,6 +55,14 @@ CommState* state_of(MPI_Comm comm) {
     state->note_algorithm(kNativeName);
     remember_quiet(comm);
     return nullptr;
+}
+
+/// A message's size for the report; 0 when nobody wants one, or when MPI is about to refuse the call.
+Bytes reported_bytes(const CommState* state, MPI_Count count, MPI_Datatype type) {
+    if (state == nullptr || state->report() == nullptr || count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return static_cast<Bytes>(count) * static_cast<Bytes>(std::max(size, 0));
 }
 
 /// The end of each call that is not LaPle's.
@@ -204,7 +213,7 @@ int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype 
     CommState* state = state_of(comm);
     if (state == nullptr || !state->spans_clusters() || count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
         root >= state->size()) {
-        return pass_on(native, state, Collective::bcast, 0);
+        return pass_on(native, state, Collective::bcast, reported_bytes(state, count, type));
     }
     const TypeLayout layout = layout_of(type);
     if (layout.size > 0 && count > kMaxBytes / layout.size)
@@ -226,7 +235,7 @@ int reduce(const NativeCall& native, const void* input, void* result, MPI_Count 
            MPI_Op op, int root, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->spans_clusters() || root < 0 || root >= state->size()) {
-        return pass_on(native, state, Collective::reduce, 0);
+        return pass_on(native, state, Collective::reduce, reported_bytes(state, count, type));
     }
     const bool is_root = state->rank() == root;
     if (input == MPI_IN_PLACE && !is_root) return pass_on(native, state, Collective::reduce, 0);
@@ -238,7 +247,9 @@ int reduce(const NativeCall& native, const void* input, void* result, MPI_Count 
 int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
               MPI_Op op, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
-    if (state == nullptr || !state->spans_clusters()) return pass_on(native, state, Collective::allreduce, 0);
+    if (state == nullptr || !state->spans_clusters()) {
+        return pass_on(native, state, Collective::allreduce, reported_bytes(state, count, type));
+    }
     return reduction(native, Collective::allreduce, *state, input, result, true, count, type, op, 0, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);

@@ -44,7 +44,12 @@ bool is_mpi_running() {
 bool is_disabled() {
     static const bool disabled = [] {
         std::vector<std::string> warnings;
-        return read_settings(laple_environment(), warnings).is_disabled;
+        const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
+        // Where LaPle is on, Process says them.
+        if (is_off && is_mpi_running() && is_world_rank_zero()) {
+            for (const std::string& warning : warnings) say(warning);
+        }
+        return is_off;
     }();
     return disabled;
 }

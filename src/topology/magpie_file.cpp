@@ -108,11 +108,13 @@ class Parser {
 
     void expect_word(std::string_view word) {
         if (!token_ || token_->text != word) {
+            const bool is_range = token_ && token_->text.starts_with('-');
             throw Error(
                 token_ ? token_->at : tokens_.position(),
                 fmt::format("expected \"{}\"{}", word,
                             token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
-                "write lines like: cluster 0 process 0 1 2 3");
+                is_range ? "there are no ranges: name every rank, as in cluster 0 process 0 1 2 3"
+                         : "write lines like: cluster 0 process 0 1 2 3");
         }
         advance();
     }

@@ -34,7 +34,7 @@ struct Options {
 constexpr auto kHelp =
     R"(Examples:
   mpiexec -hosts a,b,c,d laple-discover > magpie_clusters
-  LAPLE_TOPOLOGY=magpie_clusters laple-run mpiexec -hosts a,b,c,d ./application
+  laple-run --topology magpie_clusters mpiexec -hosts a,b,c,d ./application
   mpiexec -hosts a,b,c,d laple-discover --json > network.json
 
 Measures the latency between the hosts of this job and writes which ranks are near each other, in the format

@@ -48,10 +48,10 @@ void try_devices(std::vector<Finding>& findings, const Fd& netns) {
                                    {tc, "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "100mbit",
                                     "burst", "128kb", "limit", "4000000"},
                                    netns, "modprobe sch_tbf"));
-    findings.push_back(
-        try_command("tun", {ip, "tuntap", "add", "dev", "wan0", "mode", "tun", "vnet_hdr"}, netns,
-                    "modprobe tun; /dev/net/tun must be there and yours to open: mkdir -p /dev/net && mknod "
-                    "/dev/net/tun c 10 200 && chmod 666 /dev/net/tun"));
+    findings.push_back(try_command(
+        "tun", {ip, "tuntap", "add", "dev", "wan0", "mode", "tun", "vnet_hdr"}, netns,
+        "be root, or modprobe tun; /dev/net/tun must be there and yours to open: mkdir -p /dev/net && mknod "
+        "/dev/net/tun c 10 200 && chmod 666 /dev/net/tun"));
 }
 
 Finding try_priority() {

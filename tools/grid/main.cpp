@@ -222,7 +222,15 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     Arguments own(words.begin(), split);
     if (split != words.end()) options.command.assign(split + 1, words.end());
     std::reverse(own.begin(), own.end());
-    app.parse(own);
+    try {
+        app.parse(own);
+    } catch (const CLI::ExtrasError&) {
+        const std::string word = app.remaining(true).front();
+        throw Error(fmt::format("cannot make sense of \"{}\"", word),
+                    app.get_subcommands().empty()
+                        ? "the commands are run, check, up, exec, shell, down, list and doctor"
+                        : "a program comes after --: laple-grid run SCENARIO -- PROGRAM");
+    }
     if (!takes_command && split != words.end())
         throw Error("this command takes no program", "leave out the --");
     set_verbose(verbose);

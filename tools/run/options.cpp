@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/run/options.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -47,7 +48,7 @@ struct RawOptions {
 
 void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--topology", raw.topology,
-                   "which ranks are near each other: a magpie_clusters or JSON file, or off (LAPLE_TOPOLOGY)")
+                   "which ranks are near each other: a magpie_clusters file, or off (LAPLE_TOPOLOGY)")
         ->type_name("FILE");
     app.add_option("--algorithm", raw.algorithm, "force or forbid algorithms (LAPLE_ALGORITHM)")
         ->type_name("SPEC");
@@ -80,7 +81,9 @@ std::string existing_topology(const std::string& topology) {
 
 Environment settings_of(const RawOptions& raw) {
     Environment settings;
-    if (!raw.topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(raw.topology));
+    const char* inherited = std::getenv("LAPLE_TOPOLOGY");
+    const std::string topology = raw.topology.empty() && inherited != nullptr ? inherited : raw.topology;
+    if (!topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(topology));
     parse_rules(raw.algorithm);
     if (!raw.algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", raw.algorithm);
     if (!raw.report.empty()) {

@@ -63,6 +63,24 @@ TEST_CASE("one cluster, and no data, are left to MPI") {
     CHECK(choice(Collective::barrier, 0, kSites) == "exchange/binomial");
 }
 
+TEST_CASE("in large clusters pipelines branch") {
+    std::vector<std::vector<Rank>> clusters(2);
+    for (Rank rank = 0; rank < 40; ++rank) clusters[rank < 31 ? 0 : 1].push_back(rank);
+    const Topology topology = Topology::from_clusters(40, clusters);
+    CHECK(choice(Collective::bcast, 8, topology) == "flat/binomial");
+    CHECK(choice(Collective::bcast, 65536, topology) == "flat/binary@4K");
+    CHECK(choice(Collective::reduce, 1 << 20, topology) == "spread-flat/binary@8K");
+    CHECK(choice(Collective::allreduce, 65536, topology) == "exchange/flat@8Kx8");
+    CHECK(choice(Collective::allreduce, 1 << 20, topology) == "spread-flat/binary@8K");
+    CHECK(choice(Collective::bcast, 16 << 20, topology) == "spread-chain/chain@8K");
+}
+
+TEST_CASE("what is forbidden is not called impossible") {
+    const Plan plan = choose_plan(request_of(Collective::bcast, 8), kSites, parse_rules("^flat/binomial"));
+    CHECK(plan.algorithm.is_native);
+    CHECK_THAT(plan.reason, Catch::Matchers::Contains("forbidden"));
+}
+
 TEST_CASE("wishes come first, as far as they can be done") {
     CHECK(choice(Collective::bcast, 8, kSites, "chain/chain") == "chain/chain");
     CHECK(choice(Collective::bcast, 8, kSites, "bcast:9-inf:chain/chain") == "flat/binomial");
