@@ -50,6 +50,7 @@ CommState* state_of(MPI_Comm comm) {
         remember_quiet(comm);
         return nullptr;
     }
+    if (DyingComm::is_dying(comm)) return nullptr;
     CommState* state = CommState::of(comm);
     if (state == nullptr || state->spans_clusters() || state->report() != nullptr) return state;
     state->note_algorithm(kNativeName);

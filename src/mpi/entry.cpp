@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 #include "mpi/boundary.hpp"
+#include "mpi/process.hpp"
 #include "mpi/quiet_comm.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
 using laple::mpi::BoundCall;
+using laple::mpi::DyingComm;
 using laple::mpi::is_quiet;
 using laple::mpi::quiet;
 
@@ -36,6 +38,23 @@ LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
     if (is_quiet(comm)) return quiet.barrier(comm);
     const BoundCall native([=] { return PMPI_Barrier(comm); });
     return laple::mpi::barrier(native, comm);
+}
+
+/// Before any delete callback of the user's runs: collectives in those are MPI's own, on all ranks alike.
+/// Where this is bypassed (some Fortran bindings), the attribute on MPI_COMM_SELF ends LaPle.
+LAPLE_EXPORT int MPI_Finalize(void) {
+    laple::mpi::Process::end();
+    return PMPI_Finalize();
+}
+
+LAPLE_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
+    const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
+    return PMPI_Comm_free(comm);
+}
+
+LAPLE_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
+    const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
+    return PMPI_Comm_disconnect(comm);
 }
 
 #if MPI_VERSION >= 4

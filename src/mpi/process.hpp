@@ -26,7 +26,8 @@ class Process {
     /// session), is finalised, or has no attribute left to give.
     static Process* get();
 
-    /// What MPI does by itself in MPI_Finalize; for an MPI that then forgets its attributes.
+    /// The end of LaPle in this process, as the attribute's callback brings it about; does nothing the second
+    /// time. Collective, when MPI is running.
     static void end();
 
     const Settings& settings() const { return settings_; }

@@ -42,4 +42,30 @@ inline void forget_quiet(MPI_Comm comm) {
     quiet.comm.compare_exchange_strong(expected, MPI_COMM_NULL, std::memory_order_relaxed);
 }
 
+/// While one lives, MPI_Comm_free or MPI_Comm_disconnect of `comm` is under way on this thread. Delete
+/// callbacks of the user's attributes may then still call collectives on it; those are all MPI's own, on all
+/// ranks alike, and nothing about the communicator is looked up or remembered any more.
+class DyingComm {
+  public:
+    explicit DyingComm(MPI_Comm comm) : comm_(comm), outer_(innermost) {
+        innermost = this;
+        forget_quiet(comm);
+    }
+    ~DyingComm() { innermost = outer_; }
+    DyingComm(const DyingComm&) = delete;
+    DyingComm& operator=(const DyingComm&) = delete;
+
+    static bool is_dying(MPI_Comm comm) {
+        for (const DyingComm* dying = innermost; dying != nullptr; dying = dying->outer_) {
+            if (dying->comm_ == comm) return true;
+        }
+        return false;
+    }
+
+  private:
+    static inline thread_local const DyingComm* innermost = nullptr;
+    MPI_Comm comm_;
+    const DyingComm* outer_;
+};
+
 }  // namespace laple::mpi

@@ -44,7 +44,8 @@ class Shortest {
     }
 
     bool is_settled() const {
-        return trials_ >= kMaxTrials || (trials_since_ >= kQuietTrials && now() - since_ >= settle_);
+        return trials_ >= kMaxTrials ||
+               (trials_since_ >= (settle_ > Seconds(0) ? kQuietTrials : 1) && now() - since_ >= settle_);
     }
 
     double best() const { return best_; }
