@@ -46,6 +46,14 @@ TEST_CASE("laple-bench understands OSU's options", "[bench]") {
     CHECK(options.root == 3);
 }
 
+TEST_CASE("one library alone, and a network", "[bench]") {
+    CHECK(parse({}).measured == Measured::both);
+    CHECK(parse({"--only", "laple"}).measured == Measured::laple);
+    CHECK(parse({"--only", "stock"}).measured == Measured::stock);
+    CHECK_THROWS_AS(parse({"--only", "both"}), Error);
+    CHECK(parse({"--network", "n.json"}).network_file == "n.json");
+}
+
 TEST_CASE("message sizes", "[bench]") {
     CHECK(parse_size_range("32") == std::vector<Bytes>{8, 16, 32});
     CHECK(parse_size_range("4") == std::vector<Bytes>{4});

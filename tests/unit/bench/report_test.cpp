@@ -46,6 +46,28 @@ TEST_CASE("a row of the table", "[bench]") {
     CHECK(words_in(format_row(example_row(), true)) == 14);
 }
 
+TEST_CASE("a bound gives an efficiency, and says what binds", "[bench]") {
+    Row row = example_row();
+    CHECK_FALSE(efficiency(row));
+    row.bound = LowerBound{Seconds(6e-6), "node"};
+    CHECK(efficiency(row) == Approx(0.5));
+    CHECK(format_row(row, false).ends_with("pass   node"));
+    CHECK(format_row(row, false).find("6.00       0.50") != std::string::npos);
+    const Json json = to_json(example_context(), {row});
+    CHECK(json["results"][0]["bound_us"] == 6.0);
+    CHECK(json["results"][0]["efficiency"] == 0.5);
+    CHECK(json["results"][0]["binds"] == "node");
+}
+
+TEST_CASE("a column that was not measured is left empty", "[bench]") {
+    Row row = example_row();
+    row.laple_us = {};
+    row.bound = LowerBound{Seconds(6e-6), "node"};
+    CHECK(format_row(row, false).find(" 30.00            -         - ") != std::string::npos);
+    CHECK(efficiency(row) == Approx(0.2));
+    CHECK(to_json(example_context(), {row})["results"][0]["laple_us"].is_null());
+}
+
 TEST_CASE("the check column tells unchecked from wrong", "[bench]") {
     Row row = example_row();
     row.correct = false;
