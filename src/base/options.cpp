@@ -16,7 +16,7 @@ constexpr std::array<SettingRow, 5> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "off", "off, FILE",
-     "The magpie_clusters file that says which ranks are near each other; off: MPI's own collectives."},
+     "What laple-discover wrote: which ranks are near each other. off: MPI's own collectives."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},

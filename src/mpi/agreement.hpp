@@ -7,13 +7,13 @@
 #include <mpi.h>
 
 #include "mpi/process.hpp"
+#include "topology/topology.hpp"
 
 namespace laple::mpi {
 
 /// What all ranks of a communicator decide from: equal on all of them, whatever their environments say.
 struct Agreement {
-    std::string topology_file;  ///< its name, for messages
-    std::string topology_text;
+    Topology topology;      ///< of MPI_COMM_WORLD
     std::string algorithm;  ///< LAPLE_ALGORITHM
 };
 

@@ -16,7 +16,6 @@
 #include "mpi/log.hpp"
 #include "mpi/process.hpp"
 #include "mpi/quiet_comm.hpp"
-#include "topology/magpie_file.hpp"
 
 namespace laple::mpi {
 
@@ -123,7 +122,7 @@ void CommState::set_up(MPI_Comm comm) {
     if (!in_world) return;
     const auto agreement = agree(*process_, comm, rank_, size_);
     if (!agreement) return;
-    topology_ = parse_magpie(agreement->topology_text, agreement->topology_file).restricted_to(*in_world);
+    topology_ = agreement->topology.restricted_to(*in_world);
     rules_ = parse_rules(agreement->algorithm);
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(topology_)));

@@ -15,7 +15,7 @@
 #include "collectives/rules.hpp"
 #include "mpi/comm_state.hpp"
 #include "mpi/log.hpp"
-#include "topology/magpie_file.hpp"
+#include "topology/topology_file.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -99,9 +99,7 @@ void Process::read_topology() {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     try {
-        std::string text = read_file(settings_.topology);
-        parse_magpie(text, settings_.topology, world_size);
-        topology_text_ = std::move(text);
+        topology_ = parse_topology(read_file(settings_.topology), settings_.topology, world_size);
     } catch (const Error& error) {
         topology_problem_ = error.what();
     }

@@ -34,8 +34,8 @@ class Process {
     Report* report() { return settings_.report.empty() ? nullptr : &report_; }
 
     /// What this process has to say about the topology of MPI_COMM_WORLD, read once from LAPLE_TOPOLOGY: the
-    /// text of the file, if it is a good one for this job, or what is wrong with it.
-    const std::optional<std::string>& topology_text() const { return topology_text_; }
+    /// topology, if the file is a good one for this job, or what is wrong with it.
+    const std::optional<Topology>& topology() const { return topology_; }
     const std::string& topology_problem() const { return topology_problem_; }
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
@@ -50,7 +50,7 @@ class Process {
     void write_report() const;
 
     Settings settings_;
-    std::optional<std::string> topology_text_;
+    std::optional<Topology> topology_;
     std::string topology_problem_;
     bool has_warned_ = false;
     Report report_;

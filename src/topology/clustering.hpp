@@ -17,6 +17,9 @@ struct ClusteringOptions {
     /// Groups are told apart only if latency between them is at least this many times the latency in them:
     /// below, one message between them costs hardly more than one inside, and a level would only add steps.
     double level_ratio = 3.0;
+    /// The same for groups of groups. A message that enters one through its coordinator takes one hop more,
+    /// so the way round must be short against the way there, or small messages lose.
+    double outer_level_ratio = 10.0;
 };
 
 /// Plain ECO: joins nodes over their shortest edges, as long as each edge is within `tolerance` of the
@@ -31,6 +34,15 @@ Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance);
 /// rules. A pure function, invariant under renumbering of nodes except for ties. O(n³) at worst. When nothing
 /// tells the nodes apart (one LAN, or two nodes), there is one cluster.
 Clusters cluster_nodes(const LatencyMatrix& matrix, const ClusteringOptions& options = {});
+
+/// Groups of clusters, groups of these, and so on, outermost first; `clusters` themselves come last. Of each
+/// level a quotient is made, with a node for each of its groups and the median latency between them, which is
+/// clustered with outer_level_ratio until no groups come out.
+///
+///     cluster_nodes    [a b | c d | e f | g h]       zones
+///     first quotient   [a b   c d | e f   g h]       regions        (algorithms.md 3a: ECO on the quotient)
+std::vector<Clusters> cluster_levels(const LatencyMatrix& matrix, const Clusters& clusters,
+                                     const ClusteringOptions& options = {});
 
 /// The median latency between different nodes of `group`; 0 when it has one node only.
 Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& group);

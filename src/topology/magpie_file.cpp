@@ -183,14 +183,10 @@ class Parser {
 
 }  // namespace
 
-Topology parse_magpie(const std::string& text, const std::string& file, int world_size) {
+Topology parse_magpie(const std::string& text, const std::string& file) {
     Parser parser(text, file);
     const std::vector<Cluster> clusters = parser.run();
     const int size = parser.rank_count();
-    if (world_size > 0 && size != world_size) {
-        throw Error({file, 0, 0}, fmt::format("describes {} ranks, but this job has {}", size, world_size),
-                    "run laple-discover with this job's hosts and number of ranks");
-    }
     std::vector<std::vector<Rank>> members;
     members.reserve(clusters.size());
     for (const Cluster& cluster : clusters) members.push_back(cluster.ranks);
@@ -199,13 +195,14 @@ Topology parse_magpie(const std::string& text, const std::string& file, int worl
 
 std::string format_magpie(const Topology& topology) {
     std::string text;
-    const int clusters = topology.is_flat() ? 1 : topology.group_count(0);
+    const int innermost = topology.level_count() - 1;
+    const int clusters = topology.is_flat() ? 1 : topology.group_count(innermost);
     for (int cluster = 0; cluster < clusters; ++cluster) {
         text += fmt::format("cluster {} process", cluster);
         if (topology.is_flat()) {
             for (Rank rank = 0; rank < topology.size(); ++rank) text += fmt::format(" {}", rank);
         } else {
-            for (const Rank rank : topology.members(0, cluster)) text += fmt::format(" {}", rank);
+            for (const Rank rank : topology.members(innermost, cluster)) text += fmt::format(" {}", rank);
         }
         text += '\n';
     }

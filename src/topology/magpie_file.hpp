@@ -16,10 +16,10 @@ namespace laple {
 /// One stream of groups `cluster N process R...`: line ends are white space like any other. Every rank of
 /// MPI_COMM_WORLD stands in exactly one cluster. `file` is used in messages only.
 /// Throws Error with line and column: a rank twice, missing or out of range, an empty cluster, a cluster
-/// number given twice, any other word, and, when `world_size` > 0, a file made for another number of ranks.
-Topology parse_magpie(const std::string& text, const std::string& file, int world_size = 0);
+/// number given twice, or any other word.
+Topology parse_magpie(const std::string& text, const std::string& file);
 
-/// The outermost level of `topology` in that format, one cluster a line, ended by a newline.
+/// The innermost level of `topology`: the format knows no others. One cluster a line, ended by a newline.
 /// A flat topology is one cluster.
 std::string format_magpie(const Topology& topology);
 

@@ -35,7 +35,7 @@ constexpr auto kHelp =
     R"(Examples:
   mpiexec -hosts a,b,c,d laple-discover > magpie_clusters
   laple-run --topology magpie_clusters mpiexec -hosts a,b,c,d ./application
-  mpiexec -hosts a,b,c,d laple-discover --json > network.json
+  mpiexec -hosts a,b,c,d laple-discover --json > model.json
 
 Measures the latency between the hosts of this job and writes which ranks are near each other, in the format
 magpie_clusters. Use the hosts and the number of ranks of the job that is to be made fast.
@@ -65,7 +65,8 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
                    "do where nothing disturbs")
         ->check(CLI::Range(0.0, 10000.0))
         ->capture_default_str();
-    app.add_flag("--json", options.json, "Write latencies and clusters as JSON instead");
+    app.add_flag("--json", options.json,
+                 "Write JSON instead: latencies, and groups of clusters too. LAPLE_TOPOLOGY takes either");
     app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
     app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
     try {
@@ -110,8 +111,9 @@ void discover(const Options& options) {
     found.tolerance = options.effort.clustering.tolerance;
     found.nodes = layout.nodes();
     const ClusteringOptions& clustering = options.effort.clustering;
-    found.clusters = options.plain_eco ? eco_clusters(found.latencies, clustering.tolerance)
-                                       : cluster_nodes(found.latencies, clustering);
+    const Clusters clusters = options.plain_eco ? eco_clusters(found.latencies, clustering.tolerance)
+                                                : cluster_nodes(found.latencies, clustering);
+    found.levels = cluster_levels(found.latencies, clusters, clustering);
     if (!options.quiet) print(stderr, summary_text(found));
     print(stdout, options.json ? json_text(found) : magpie_text(found));
 }

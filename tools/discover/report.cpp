@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "topology/magpie_file.hpp"
 #include "topology/topology.hpp"
+#include "topology/topology_json.hpp"
 
 namespace laple::discover {
 namespace {
@@ -18,7 +19,16 @@ namespace {
 Topology topology_of(const Discovery& discovery) {
     std::size_t size = 0;
     for (const Node& node : discovery.nodes) size += node.ranks.size();
-    return Topology::from_clusters(static_cast<int>(size), ranks_of(discovery.clusters, discovery.nodes));
+    std::vector<std::vector<int>> labels;
+    for (const Clusters& clusters : discovery.levels) {
+        auto& level = labels.emplace_back(size);
+        const auto groups = ranks_of(clusters, discovery.nodes);
+        for (std::size_t group = 0; group < groups.size(); ++group) {
+            for (const Rank rank : groups[group])
+                level[static_cast<std::size_t>(rank)] = static_cast<int>(group);
+        }
+    }
+    return Topology::from_labels(static_cast<int>(size), labels);
 }
 
 std::string describe_latencies(const LatencyMatrix& latencies, const Clusters& clusters) {
@@ -56,10 +66,11 @@ std::string magpie_text(const Discovery& discovery) {
 
 std::string json_text(const Discovery& discovery) {
     Json document;
-    document["format"] = "laple-discover-1";
+    document["format"] = kModelFormat;
     document["date"] = discovery.date;
     document["version"] = LAPLE_VERSION;
     document["tolerance"] = discovery.tolerance;
+    write_topology_json(topology_of(discovery), document);
     document["hosts"] = Json::array();
     for (const Node& node : discovery.nodes) {
         document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
@@ -71,7 +82,6 @@ std::string json_text(const Discovery& discovery) {
             row.push_back(discovery.latencies.at(a, b).count());
         document["matrix"].push_back(row);
     }
-    document["clusters"] = ranks_of(discovery.clusters, discovery.nodes);
     return document.dump() + "\n";
 }
 
@@ -83,7 +93,7 @@ std::string summary_text(const Discovery& discovery) {
     std::vector<std::string> names;
     for (const Node& node : discovery.nodes) names.push_back(node.host);
     return format_table(discovery.latencies, names) + describe(topology_of(discovery)) + "\n" +
-           describe_latencies(discovery.latencies, discovery.clusters);
+           describe_latencies(discovery.latencies, discovery.levels.back());
 }
 
 }  // namespace laple::discover

@@ -15,18 +15,18 @@ struct Discovery {
     std::string date;  // ISO 8601, UTC
     double tolerance = 0;
     std::vector<Node> nodes;
-    LatencyMatrix latencies{0};  // between nodes
-    Clusters clusters;           // of nodes
+    LatencyMatrix latencies{0};    // between nodes
+    std::vector<Clusters> levels;  // of nodes, outermost first; the last ones are the clusters
 };
 
 /// A `magpie_clusters` file with a comment that says where it comes from.
 std::string magpie_text(const Discovery& discovery);
 
-/// One JSON document, format "laple-discover-1":
+/// One JSON document, format "laple-model-1":
 ///     date, version, tolerance
-///     hosts     [{"name", "ranks"}], one for each node
-///     matrix    one-way latencies between nodes in seconds, a list for each row
-///     clusters  lists of ranks
+///     ranks, levels  the topology (topology/topology_json.hpp)
+///     hosts          [{"name", "ranks"}], one for each node
+///     matrix         one-way latencies between nodes in seconds, a list for each row
 std::string json_text(const Discovery& discovery);
 
 /// For people: the latency matrix, the clusters, and the latency in and between them.

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "collectives/rules.hpp"
-#include "topology/magpie_file.hpp"
+#include "topology/topology_file.hpp"
 
 namespace laple::run {
 namespace {
@@ -48,7 +48,7 @@ struct RawOptions {
 
 void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--topology", raw.topology,
-                   "which ranks are near each other: a magpie_clusters file, or off (LAPLE_TOPOLOGY)")
+                   "which ranks are near each other: what laple-discover wrote, or off (LAPLE_TOPOLOGY)")
         ->type_name("FILE");
     app.add_option("--algorithm", raw.algorithm, "force or forbid algorithms (LAPLE_ALGORITHM)")
         ->type_name("SPEC");
@@ -75,7 +75,7 @@ std::string existing_topology(const std::string& topology) {
                     "make it with laple-discover, or say --topology off");
     }
     // Whether it fits the job, only the job can tell; whether it is a map at all is better said now.
-    parse_magpie(read_file(topology), topology);
+    parse_topology(read_file(topology), topology);
     return absolute(topology);
 }
 

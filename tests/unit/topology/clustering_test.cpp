@@ -391,3 +391,66 @@ TEST_CASE("pairs that look disturbed are named", "[clustering]") {
         CHECK(doubtful_pairs(measure(uniform_machine({1, 1}, 0, 1)), {{0, 1}}).empty());
     }
 }
+
+namespace {
+
+/// Zones of `sizes` nodes in regions: zone z is in region region_of[z].
+Machine regional_machine(std::vector<int> sizes, std::vector<int> region_of, double between_zones,
+                         double between_regions) {
+    return {std::move(sizes), [](int) { return 50 * kUs; },
+            [=](int a, int b) {
+                const bool together =
+                    region_of[static_cast<std::size_t>(a)] == region_of[static_cast<std::size_t>(b)];
+                return together ? between_zones : between_regions;
+            }};
+}
+
+}  // namespace
+
+TEST_CASE("zones in regions give two levels") {
+    const Machine machine = regional_machine({4, 3, 1, 5, 2, 2}, {0, 0, 1, 1, 1, 2}, 1 * kMs, 30 * kMs);
+    Random random(7);
+    for (int run = 0; run < 100; ++run) {
+        const LatencyMatrix matrix = measure(machine, [&] { return uniform(random, 1.0, 1.25); });
+        std::vector<int> order(static_cast<std::size_t>(matrix.nodes()));
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        const LatencyMatrix mixed = renumbered(matrix, order);
+        const auto levels = laple::cluster_levels(mixed, cluster_nodes(mixed));
+        REQUIRE(levels.size() == 2);
+        CHECK(levels[0] == renumbered(sites_of({7, 8, 2}), order));
+        CHECK(levels[1] == renumbered(sites_of({4, 3, 1, 5, 2, 2}), order));
+    }
+}
+
+TEST_CASE("sites that differ by less than the ratio of outer levels are not grouped") {
+    const Machine machine = regional_machine({4, 4, 4, 4}, {0, 0, 1, 1}, 5 * kMs, 40 * kMs);
+    const LatencyMatrix matrix = measure(machine);
+    const Clusters sites = cluster_nodes(matrix);
+    CHECK(sites == sites_of({4, 4, 4, 4}));
+    CHECK(laple::cluster_levels(matrix, sites) == std::vector<Clusters>{sites});
+}
+
+TEST_CASE("one cluster has no levels around it") {
+    const LatencyMatrix matrix = measure(uniform_machine({6}, 40 * kUs, 0));
+    const Clusters one = cluster_nodes(matrix);
+    CHECK(laple::cluster_levels(matrix, one) == std::vector<Clusters>{one});
+    CHECK(laple::cluster_levels(LatencyMatrix(1), {{0}}) == std::vector<Clusters>{Clusters{{0}}});
+}
+
+TEST_CASE("the seed's subnets, clustered by plain ECO, come out inside their sites") {
+    // 3 x IDPOT, 2 x GdX and Toulouse, with the latencies of bench/smpi's grid5000-88.
+    const std::vector<std::vector<double>> between = {{0, 103.45, 5000, 5000, 5000, 5000},
+                                                      {0, 0, 5000, 5000, 5000, 5000},
+                                                      {0, 0, 0, 61.53, 105.25, 5000},
+                                                      {0, 0, 0, 0, 224.98, 5000},
+                                                      {0, 0, 0, 0, 0, 5000}};
+    const Machine machine{{31, 29, 6, 1, 1, 20},
+                          [](int) { return 35 * kUs; },
+                          [&](int a, int b) {
+                              return kUs * between[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+                          }};
+    const LatencyMatrix matrix = measure(machine);
+    const auto levels = laple::cluster_levels(matrix, eco_clusters(matrix, 0.30));
+    CHECK(levels == std::vector<Clusters>{sites_of({60, 8, 20}), sites_of(machine.sizes)});
+}

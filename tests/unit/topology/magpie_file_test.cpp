@@ -10,9 +10,9 @@ using namespace laple;
 
 namespace {
 
-std::string error_of(const std::string& text, int world_size = 0) {
+std::string error_of(const std::string& text) {
     try {
-        parse_magpie(text, "f", world_size);
+        parse_magpie(text, "f");
     } catch (const Error& error) {
         return error.what();
     }
@@ -36,8 +36,13 @@ TEST_CASE("white space, comments and the order of things do not matter") {
 TEST_CASE("what is written is read back") {
     for (const Topology& topology : {Topology::from_clusters(5, {{0, 4}, {1}, {2, 3}}), Topology::flat(3),
                                      Topology::from_clusters(2, {{0}, {1}})}) {
-        CHECK(parse_magpie(format_magpie(topology), "f", topology.size()) == topology);
+        CHECK(parse_magpie(format_magpie(topology), "f") == topology);
     }
+}
+
+TEST_CASE("of several levels the innermost is written") {
+    const Topology topology = Topology::from_labels(5, {{0, 0, 0, 1, 1}, {0, 0, 1, 2, 2}});
+    CHECK(format_magpie(topology) == "cluster 0 process 0 1\ncluster 1 process 2\ncluster 2 process 3 4\n");
 }
 
 TEST_CASE("the seed's listing is read, its missing blank included") {
@@ -56,7 +61,6 @@ TEST_CASE("each mistake is reported at its place") {
     CHECK(error_of("cluster 0 process 0 -1").starts_with("f:1:21: expected \"cluster\", found \"-\""));
     CHECK(error_of("cluster 0 process 99999999999").starts_with("f:1:19: 99999999999 is out of range"));
     CHECK(error_of("").starts_with("f: describes no cluster"));
-    CHECK(error_of("cluster 0 process 0 1", 4).starts_with("f: describes 2 ranks, but this job has 4"));
     CHECK(error_of("cluster 0 process 0 cluster 0 process 1")
               .starts_with("f:1:29: cluster 0 stands at f:1:1 already"));
     CHECK(error_of("cluster\nx process 0").starts_with("f:2:1: expected the cluster's number, found \"x\""));
