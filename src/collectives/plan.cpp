@@ -14,8 +14,11 @@ namespace {
 /// for (1 Gbit/s × 20 ms = 2.5 MB would be the extreme; 100 Mbit/s × 40 ms = 0.5 MB the usual), so that a
 /// pipeline never waits for an acknowledgement, and a bound on requests and on temporary memory.
 constexpr Bytes kWindowBytes = 512 * 1024;
-constexpr Bytes kNearWindowBytes = 64 * 1024;  // inside a cluster: 5 Gbit/s × 100 us
+/// Inside a cluster, 1 Gbit/s × 100 us: what is sent into a full pipe delays what is there already, on its
+/// way through every rank of the cluster.
+constexpr Bytes kNearWindowBytes = 16 * 1024;
 constexpr std::uint64_t kMinWindow = 4;
+constexpr std::uint64_t kMinNearWindow = 2;
 constexpr std::uint64_t kMaxWindow = 64;
 
 bool has_spread(const Algorithm& algorithm) {
@@ -23,10 +26,10 @@ bool has_spread(const Algorithm& algorithm) {
                        [](const LevelShape& level) { return level.spread; });
 }
 
-std::uint32_t window_of(const Blocks& blocks, Bytes window_bytes) {
+std::uint32_t window_of(const Blocks& blocks, Bytes window_bytes, std::uint64_t min_window) {
     const Bytes block_bytes = std::max<Bytes>(blocks.bytes_in(0), 1);
     return static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(window_bytes / block_bytes, kMinWindow, kMaxWindow));
+        std::clamp<std::uint64_t>(window_bytes / block_bytes, min_window, kMaxWindow));
 }
 
 }  // namespace
@@ -47,8 +50,9 @@ bool can_do(const Algorithm& algorithm, const Request& request, const Topology& 
 }
 
 Schedule expand(const Plan& plan, const Topology& topology, Rank rank) {
-    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks(), kWindowBytes));
-    builder.set_near(innermost_group(topology, rank), window_of(plan.blocks(), kNearWindowBytes));
+    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks(), kWindowBytes, kMinWindow));
+    builder.set_near(innermost_group(topology, rank),
+                     window_of(plan.blocks(), kNearWindowBytes, kMinNearWindow));
     if (plan.algorithm.meeting == Meeting::tree) {
         expand_tree(plan, topology, rank, builder);
     } else {
