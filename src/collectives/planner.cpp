@@ -90,7 +90,7 @@ bool has_large_clusters(const Topology& topology) {
     return false;
 }
 
-std::vector<Algorithm> preferences_in_large_clusters(const Request& request, const Topology& topology) {
+std::vector<Algorithm> preferences_in_large_clusters(const Request& request) {
     const Bytes bytes = request.bytes();
     if (is_rooted(request.collective)) {
         if (bytes <= kTiny) return {short_way()};
@@ -98,18 +98,15 @@ std::vector<Algorithm> preferences_in_large_clusters(const Request& request, con
         if (bytes <= kHuge) return {spread_branching_way(), branching_way(), short_way()};
         return {pipeline(), trees({kFlat, false}, kChain, kSegment), short_way()};
     }
-    if (bytes <= kSmall) return {exchange(kBinomial, 0, 1), short_way()};
-    if (bytes <= kMiddle) {
-        return {exchange(kFlat, kSegment, useful_lanes(topology)), exchange(kBinary, kSegment, 1),
-                short_way()};
-    }
+    if (bytes <= kTiny) return {exchange(kBinomial, 0, 1), short_way()};
+    if (bytes <= kMiddle) return {exchange(kBinary, kShortSegment, 1), short_way()};
     if (bytes <= kHuge) return {spread_branching_way(), exchange(kBinary, kSegment, 1), short_way()};
     return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
 }
 
 /// The best first; the later ones are for operations that the earlier ones cannot do in order.
 std::vector<Algorithm> preferences(const Request& request, const Topology& topology) {
-    if (has_large_clusters(topology)) return preferences_in_large_clusters(request, topology);
+    if (has_large_clusters(topology)) return preferences_in_large_clusters(request);
     const Bytes bytes = request.bytes();
     if (is_rooted(request.collective)) {
         if (bytes <= kSmall) return {short_way()};

@@ -70,7 +70,7 @@ TEST_CASE("in large clusters pipelines branch") {
     CHECK(choice(Collective::bcast, 8, topology) == "flat/binomial");
     CHECK(choice(Collective::bcast, 65536, topology) == "flat/binary@4K");
     CHECK(choice(Collective::reduce, 1 << 20, topology) == "spread-flat/binary@8K");
-    CHECK(choice(Collective::allreduce, 65536, topology) == "exchange/flat@8Kx8");
+    CHECK(choice(Collective::allreduce, 65536, topology) == "exchange/binary@4K");
     CHECK(choice(Collective::allreduce, 1 << 20, topology) == "spread-flat/binary@8K");
     CHECK(choice(Collective::bcast, 16 << 20, topology) == "spread-chain/chain@8K");
 }
