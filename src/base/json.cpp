@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -56,12 +57,15 @@ std::string escape_pointer(const std::string& key) {
     return escaped;
 }
 
-/// Records the line of every value and refuses a key given twice. It builds no document: nlohmann's own
-/// parser does that afterwards, from a text that is known to be well formed.
-class LineRecorder : public nlohmann::json_sax<Json> {
+/// Refuses a key given twice and nesting without end, and finds the line of one value, or of the nearest of
+/// its parents that exists. It builds no document: nlohmann's own parser does that.
+class Walker : public nlohmann::json_sax<Json> {
   public:
-    LineRecorder(const std::string& file, const int& line, std::map<std::string, int>& lines)
-        : file_(file), line_(line), lines_(lines) {}
+    /// `wanted` is the JSON pointer of the value to find; without one, lines are not looked for.
+    Walker(const std::string& file, const int& line, const std::string* wanted = nullptr)
+        : file_(file), line_(line), wanted_(wanted) {}
+
+    int line_of_wanted() const { return line_of_wanted_; }
 
     bool null() override { return value(); }
     bool boolean(bool) override { return value(); }
@@ -77,11 +81,13 @@ class LineRecorder : public nlohmann::json_sax<Json> {
 
     bool key(string_t& name) override {
         Level& level = levels_.back();
-        level.child = level.path + "/" + escape_pointer(name);
-        if (lines_.count(level.child) != 0) {
+        if (!level.keys.insert(name).second) {
             throw Error({file_, line_, 0}, fmt::format("\"{}\" is given twice", name), "remove one");
         }
-        lines_[level.child] = line_;
+        if (wanted_ == nullptr) return true;
+        // A member stands where its key stands.
+        level.child = level.path + "/" + escape_pointer(name);
+        find(level.child);
         return true;
     }
 
@@ -98,16 +104,26 @@ class LineRecorder : public nlohmann::json_sax<Json> {
         bool is_array;
         std::size_t next_index;
         std::string child;
+        std::set<std::string> keys;
     };
     static constexpr std::size_t kMaxDepth = 64;  // far beyond any format of ours; a bound for hostile files
 
+    /// The pointer of the value that begins now.
     std::string here() {
-        if (levels_.empty()) return "";
+        if (wanted_ == nullptr || levels_.empty()) return "";
         Level& level = levels_.back();
-        return level.is_array ? fmt::format("{}/{}", level.path, level.next_index++) : level.child;
+        if (!level.is_array) return level.child;
+        std::string path = fmt::format("{}/{}", level.path, level.next_index++);
+        find(path);
+        return path;
+    }
+    void find(const std::string& path) {
+        const bool is_on_the_way =
+            wanted_->starts_with(path) && (wanted_->size() == path.size() || (*wanted_)[path.size()] == '/');
+        if (is_on_the_way) line_of_wanted_ = line_;  // parents come before their members
     }
     bool value() {
-        lines_.emplace(here(), line_);
+        here();
         return true;
     }
     bool enter(bool is_array) {
@@ -115,9 +131,7 @@ class LineRecorder : public nlohmann::json_sax<Json> {
             throw Error({file_, line_, 0}, "nested too deeply",
                         fmt::format("use at most {} levels", kMaxDepth));
         }
-        std::string path = here();
-        lines_.emplace(path, line_);
-        levels_.push_back({std::move(path), is_array, 0, {}});
+        levels_.push_back({here(), is_array, 0, {}, {}});
         return true;
     }
     bool leave() {
@@ -127,22 +141,30 @@ class LineRecorder : public nlohmann::json_sax<Json> {
 
     const std::string& file_;
     const int& line_;
-    std::map<std::string, int>& lines_;
+    const std::string* wanted_;
+    int line_of_wanted_ = 1;
     std::vector<Level> levels_;
 };
+
+/// Walks over `text`, which begins with a blank more than the file: the iterator looks at the character
+/// before the current one. Returns the line of `wanted`.
+int walk(const std::string& text, const std::string& file, const std::string* wanted) {
+    int line = 1;
+    Walker walker(file, line, wanted);
+    Json::sax_parse(CountingIterator{text.data() + 1, &line},
+                    CountingIterator{text.data() + text.size(), &line}, &walker);
+    return walker.line_of_wanted();
+}
 
 }  // namespace
 
 JsonDocument JsonDocument::parse(const std::string& text, const std::string& file) {
     JsonDocument document;
     document.file_ = file;
-    // A leading blank lets the iterator look at the character before the current one.
-    const std::string padded = " " + text;
-    int line = 1;
-    LineRecorder recorder(file, line, document.lines_);
-    const CountingIterator begin{padded.data() + 1, &line};
-    const CountingIterator end{padded.data() + padded.size(), &line};
-    Json::sax_parse(begin, end, &recorder);
+    document.text_.reserve(text.size() + 1);
+    document.text_ += ' ';
+    document.text_ += text;
+    walk(document.text_, file, nullptr);
     document.root_ = Json::parse(text);
     return document;
 }
@@ -152,10 +174,7 @@ JsonDocument JsonDocument::load(const std::string& file) {
 }
 
 FilePosition JsonDocument::position(const std::string& pointer) const {
-    std::string path = pointer;
-    while (lines_.count(path) == 0 && !path.empty()) path.resize(path.rfind('/'));
-    const auto found = lines_.find(path);
-    return {file_, found == lines_.end() ? 1 : found->second, 0};
+    return {file_, walk(text_, file_, &pointer), 0};
 }
 
 Error JsonDocument::error(const std::string& pointer, const std::string& problem,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>  // the sole include of nlohmann in the project
@@ -35,7 +34,7 @@ class JsonDocument {
   private:
     std::string file_;
     Json root_;
-    std::map<std::string, int> lines_;
+    std::string text_;  // to find lines in: only errors ask for them
 };
 
 /// The whole content of a file. Throws Error when it cannot be read.
