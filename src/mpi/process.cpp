@@ -91,7 +91,16 @@ Process::Process(Settings settings) : settings_(std::move(settings)) {
         if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
         settings_.algorithm.clear();
     }
-    read_topology();
+}
+
+const std::optional<Topology>& Process::topology() {
+    std::call_once(topology_is_read_, [this] { read_topology(); });
+    return topology_;
+}
+
+const std::string& Process::topology_problem() {
+    topology();
+    return topology_problem_;
 }
 
 void Process::read_topology() {

@@ -33,10 +33,11 @@ class Process {
     const Settings& settings() const { return settings_; }
     Report* report() { return settings_.report.empty() ? nullptr : &report_; }
 
-    /// What this process has to say about the topology of MPI_COMM_WORLD, read once from LAPLE_TOPOLOGY: the
-    /// topology, if the file is a good one for this job, or what is wrong with it.
-    const std::optional<Topology>& topology() const { return topology_; }
-    const std::string& topology_problem() const { return topology_problem_; }
+    /// What this process has to say about the topology of MPI_COMM_WORLD: the topology, if LAPLE_TOPOLOGY is
+    /// a good file for this job, or what is wrong with it. The first call reads the file: in a large job few
+    /// ranks should.
+    const std::optional<Topology>& topology();
+    const std::string& topology_problem();
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
 
@@ -50,6 +51,7 @@ class Process {
     void write_report() const;
 
     Settings settings_;
+    std::once_flag topology_is_read_;
     std::optional<Topology> topology_;
     std::string topology_problem_;
     bool has_warned_ = false;
