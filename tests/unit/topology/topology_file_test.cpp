@@ -33,7 +33,8 @@ TEST_CASE("both formats are told apart by their beginning") {
 
 TEST_CASE("several levels are written and read back") {
     for (const Topology& topology :
-         {Topology::from_labels(8, {{0, 0, 1, 1, 0, 0, 2, 2}, {0, 0, 1, 2, 3, 3, 4, 4}}), Topology::flat(3)}) {
+         {Topology::from_labels(8, {{0, 0, 1, 1, 0, 0, 2, 2}, {0, 0, 1, 2, 3, 3, 4, 4}}),
+          Topology::flat(3)}) {
         Json document{{"format", kModelFormat}, {"date", "today"}};
         write_topology_json(topology, document);
         CHECK(parse_topology(document.dump(), "f", topology.size()) == topology);
