@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/json.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <sstream>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -183,18 +184,24 @@ Error JsonDocument::error(const std::string& pointer, const std::string& problem
 }
 
 std::string read_file(const std::string& file) {
-    if (std::filesystem::is_directory(file)) {
+    // Never by the overload that throws: its exceptions are no Error. A FIFO would block for ever.
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+    if (std::filesystem::is_directory(status))
         throw Error({file, 0, 0}, "is a directory", "name a file in it");
-    }
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw Error({file, 0, 0}, "is no regular file", "copy what it gives into one");
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
         throw Error({file, 0, 0}, fmt::format("cannot be opened: {}", std::strerror(errno)),
                     "check the path and its permissions");
     }
-    std::ostringstream content;
-    content << stream.rdbuf();
-    if (stream.bad()) throw Error({file, 0, 0}, "cannot be read", "check that it is a regular file");
-    return content.str();
+    std::string content;
+    std::array<char, 1 << 16> part;
+    while (stream.read(part.data(), part.size()) || stream.gcount() > 0)
+        content.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    if (stream.bad()) throw Error({file, 0, 0}, "cannot be read", "check the disk it is on");
+    return content;
 }
 
 }  // namespace laple

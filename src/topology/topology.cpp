@@ -85,7 +85,6 @@ void Topology::add_level(const std::vector<int>& labels) {
         level.group_of.push_back(entry->second);
         level.members[static_cast<std::size_t>(entry->second)].push_back(rank);
     }
-    if (level.members.size() <= 1) return;
     if (!levels_.empty()) {
         const Level& outer = levels_.back();
         for (const auto& members : level.members) {
@@ -101,6 +100,7 @@ void Topology::add_level(const std::vector<int>& labels) {
         // The same partition again, or single ranks: nothing that a tree could use.
         if (level.members.size() == outer.members.size() || level.members.size() == labels.size()) return;
     }
+    if (level.members.size() <= 1) return;
     levels_.push_back(std::move(level));
 }
 

@@ -11,6 +11,8 @@
 namespace laple {
 
 Topology parse_topology(const std::string& text, const std::string& file, int world_size) {
+    if (text.find('\0') != std::string::npos)
+        throw Error({file, 0, 0}, "holds a NUL character", "use a text file");
     const auto first = text.find_first_not_of(" \t\r\n");
     const bool is_json = first != std::string::npos && text[first] == '{';
     const Topology topology =

@@ -42,4 +42,7 @@ TEST_CASE("broken JSON is reported with its line") {
 TEST_CASE("a file that cannot be read is an error with a cure") {
     CHECK_THROWS_WITH(read_file("/nonexistent"), Catch::Contains("/nonexistent: cannot be opened"));
     CHECK_THROWS_WITH(read_file("/"), Catch::Contains("is a directory"));
+    CHECK_THROWS_WITH(read_file("/dev/null"), Catch::Contains("is no regular file"));
+    CHECK_THROWS_AS(read_file(std::string(5000, 'x')), Error);
+    CHECK_THROWS_AS(read_file("/proc/self/mem"), Error);
 }

@@ -48,7 +48,9 @@ TEST_CASE("a file made for another number of ranks is refused, in either format"
 }
 
 TEST_CASE("a broken model is refused with its place") {
-    CHECK(error_of("{") != "");
+    CHECK(error_of("{").starts_with("f:1: not valid JSON"));
+    CHECK(error_of(model("2", "[]") + '\0').starts_with("f: holds a NUL character"));
+    CHECK(error_of(model("2", "[[[0], [1]],\n[[0, 1]]]")).starts_with("f:1: /levels do not fit together"));
     CHECK(error_of("{}").starts_with("f:1: there is no /format"));
     CHECK(error_of(R"({"format": "laple-model-9"})").starts_with("f:1: /format is unknown; write"));
     CHECK(error_of(model("0", "[]")).starts_with("f:1: /ranks is not a whole number from 1 to"));
