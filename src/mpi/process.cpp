@@ -109,9 +109,20 @@ void Process::read_topology() {
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     try {
         topology_ = parse_topology(read_file(settings_.topology), settings_.topology, world_size);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
+        // Of any kind: the others wait for what this rank has to say.
         topology_problem_ = error.what();
     }
+}
+
+void Process::adopt(const Agreement& agreement) {
+    const std::lock_guard lock(mutex_);
+    if (!adopted_) adopted_ = agreement;
+}
+
+const Agreement* Process::adopted() {
+    const std::lock_guard lock(mutex_);
+    return adopted_ ? &*adopted_ : nullptr;
 }
 
 bool Process::may_warn_of_topology() {

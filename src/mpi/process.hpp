@@ -17,6 +17,12 @@ namespace laple::mpi {
 
 class CommState;
 
+/// What all ranks of a communicator decide from: equal on all of them, whatever their environments say.
+struct Agreement {
+    Topology topology;      ///< of MPI_COMM_WORLD
+    std::string algorithm;  ///< LAPLE_ALGORITHM
+};
+
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
 /// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
 /// what is left of LaPle's communicators is freed.
@@ -38,6 +44,12 @@ class Process {
     /// ranks should.
     const std::optional<Topology>& topology();
     const std::string& topology_problem();
+
+    /// What a communicator's ranks have agreed on, and with it all later ones: the file may be gone by then,
+    /// or be another. The first one holds.
+    void adopt(const Agreement& agreement);
+    /// nullptr until then.
+    const Agreement* adopted();
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
 
@@ -54,6 +66,7 @@ class Process {
     std::once_flag topology_is_read_;
     std::optional<Topology> topology_;
     std::string topology_problem_;
+    std::optional<Agreement> adopted_;
     bool has_warned_ = false;
     Report report_;
     std::mutex mutex_;
