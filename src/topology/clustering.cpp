@@ -268,17 +268,6 @@ double best_way_round(const LatencyMatrix& matrix, int a, int b) {
     return best;
 }
 
-/// One node for each cluster, at the median latencies between them.
-LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters) {
-    const int count = static_cast<int>(clusters.size());
-    LatencyMatrix result(count);
-    for (int a = 0; a < count; ++a) {
-        for (int b = 0; b < a; ++b)
-            result.set(a, b, Seconds(median_between(matrix, clusters[at(a)], clusters[at(b)])));
-    }
-    return result;
-}
-
 }  // namespace
 
 Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance) {
@@ -310,21 +299,33 @@ Clusters cluster_nodes(const LatencyMatrix& matrix, const ClusteringOptions& opt
     return in_order(Selection(tree.take(), options.level_ratio).clusters());
 }
 
-std::vector<Clusters> cluster_levels(const LatencyMatrix& matrix, const Clusters& clusters,
+LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters) {
+    const int count = static_cast<int>(clusters.size());
+    LatencyMatrix result(count);
+    for (int a = 0; a < count; ++a) {
+        for (int b = 0; b < a; ++b)
+            result.set(a, b, Seconds(median_between(matrix, clusters[at(a)], clusters[at(b)])));
+    }
+    return result;
+}
+
+std::vector<Clusters> cluster_levels(LatencyMatrix between, const Clusters& clusters,
                                      const ClusteringOptions& options) {
     const ClusteringOptions outer{options.tolerance, options.outer_level_ratio, options.outer_level_ratio};
     std::vector<Clusters> levels{clusters};
     while (true) {
         const Clusters& inner = levels.front();
-        const Clusters groups = cluster_nodes(quotient(matrix, inner), outer);
+        const Clusters groups = cluster_nodes(between, outer);
         if (groups.size() <= 1 || groups.size() == inner.size()) return levels;
+        between = quotient(between, groups);
         Clusters joined;
         for (const auto& group : groups) {
             auto& members = joined.emplace_back();
             for (const int cluster : group)
                 members.insert(members.end(), inner[at(cluster)].begin(), inner[at(cluster)].end());
         }
-        levels.insert(levels.begin(), in_order(std::move(joined)));
+        levels.insert(levels.begin(), std::move(joined));
+        for (auto& members : levels.front()) std::sort(members.begin(), members.end());
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 #include "topology/latency_matrix.hpp"
+#include "topology/probe_rounds.hpp"
 
 namespace laple {
 
@@ -35,13 +36,16 @@ Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance);
 /// tells the nodes apart (one LAN, or two nodes), there is one cluster.
 Clusters cluster_nodes(const LatencyMatrix& matrix, const ClusteringOptions& options = {});
 
-/// Groups of clusters, groups of these, and so on, outermost first; `clusters` themselves come last. Of each
-/// level a quotient is made, with a node for each of its groups and the median latency between them, which is
-/// clustered with outer_level_ratio until no groups come out.
+/// One node for each cluster, at the median latencies between them.
+LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters);
+
+/// Groups of clusters, groups of these, and so on, outermost first; `clusters` themselves come last.
+/// `between` is their quotient; it is clustered with outer_level_ratio, and so are the quotients of what
+/// comes out, until no groups come out.
 ///
 ///     cluster_nodes    [a b | c d | e f | g h]       zones
 ///     first quotient   [a b   c d | e f   g h]       regions        (algorithms.md 3a: ECO on the quotient)
-std::vector<Clusters> cluster_levels(const LatencyMatrix& matrix, const Clusters& clusters,
+std::vector<Clusters> cluster_levels(LatencyMatrix between, const Clusters& clusters,
                                      const ClusteringOptions& options = {});
 
 /// The median latency between different nodes of `group`; 0 when it has one node only.
@@ -49,12 +53,6 @@ Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& grou
 
 /// The median latency between the nodes of `a` and those of `b`.
 Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& a, const std::vector<int>& b);
-
-struct NodePair {
-    int a = 0;
-    int b = 0;
-    bool operator==(const NodePair&) const = default;
-};
 
 /// Pairs a < b to measure again, because their latency looks more like a disturbed measurement than like the
 /// network, or because much depends on it:

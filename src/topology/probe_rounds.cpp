@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/probe_rounds.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
 namespace laple {
 
 int probe_round_count(int n) {
@@ -22,6 +26,40 @@ int partner(int i, int round, int n) {
         if (other == i) other = circle;
     }
     return other < n ? other : -1;
+}
+
+std::vector<ProbeRound> rounds_of_all(std::span<const int> nodes) {
+    const int n = static_cast<int>(nodes.size());
+    std::vector<ProbeRound> rounds;
+    for (int round = 0; round < probe_round_count(n); ++round) {
+        ProbeRound& pairs = rounds.emplace_back();
+        for (int i = 0; i < n; ++i) {
+            const int other = partner(i, round, n);
+            if (other <= i) continue;
+            const auto [a, b] =
+                std::minmax(nodes[static_cast<std::size_t>(i)], nodes[static_cast<std::size_t>(other)]);
+            pairs.push_back({a, b});
+        }
+    }
+    return rounds;
+}
+
+std::vector<ProbeRound> rounds_of(std::span<const NodePair> pairs) {
+    std::vector<ProbeRound> rounds;
+    std::map<int, std::vector<bool>> busy;  // of each node: in which rounds
+    for (const NodePair& pair : pairs) {
+        std::vector<bool>& of_a = busy[pair.a];
+        std::vector<bool>& of_b = busy[pair.b];
+        std::size_t round = 0;
+        while ((round < of_a.size() && of_a[round]) || (round < of_b.size() && of_b[round])) ++round;
+        for (std::vector<bool>* of_node : {&of_a, &of_b}) {
+            if (of_node->size() <= round) of_node->resize(round + 1);
+            (*of_node)[round] = true;
+        }
+        if (rounds.size() <= round) rounds.resize(round + 1);
+        rounds[round].push_back(pair);
+    }
+    return rounds;
 }
 
 }  // namespace laple

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+#include <vector>
+
 namespace laple {
+
+struct NodePair {
+    int a = 0;
+    int b = 0;
+    bool operator==(const NodePair&) const = default;
+};
+
+/// Pairs without a node in common, so that they may be measured at the same time.
+using ProbeRound = std::vector<NodePair>;
 
 /// How many rounds it takes until each of `n` nodes has met each other: n-1, or n when n is odd.
 int probe_round_count(int n);
@@ -11,5 +23,12 @@ int probe_round_count(int n);
 /// over all rounds every pair meets exactly once.
 /// (Circle method for round-robin tournaments; "schedule parallel probes among independent pairs", seed 003.)
 int partner(int i, int round, int n);
+
+/// The rounds in which all of `nodes` meet each other, a < b in each pair.
+std::vector<ProbeRound> rounds_of_all(std::span<const int> nodes);
+
+/// Any pairs, in as few rounds as come out of giving each pair, in order, the first round in which both of
+/// its nodes are free: at most 2·d - 1, where d is the number of pairs of the busiest node.
+std::vector<ProbeRound> rounds_of(std::span<const NodePair> pairs);
 
 }  // namespace laple

@@ -2,10 +2,14 @@
 //
 // laple-discover: measures the latency between the nodes of a job and writes which ranks are near each other.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -17,6 +21,7 @@
 #include "prober.hpp"
 #include "report.hpp"
 #include "topology/clustering.hpp"
+#include "topology/survey.hpp"
 
 namespace laple::discover {
 namespace {
@@ -24,9 +29,10 @@ namespace {
 constexpr int kBadInput = 2;
 
 struct Options {
-    Effort effort;
-    double settle_ms = 0;
+    ClusteringOptions clustering;
+    double settle_ms = 1000 * kSettle.count();
     bool plain_eco = false;
+    bool all_pairs = false;
     bool json = false;
     bool quiet = false;
 };
@@ -51,27 +57,29 @@ void print(std::FILE* file, const std::string& text) {
 /// so all decide alike, and rank 0 alone talks.
 bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) {
     CLI::App app(kHelp, "laple-discover");
-    app.add_option("--tolerance", options.effort.clustering.tolerance,
+    app.add_option("--tolerance", options.clustering.tolerance,
                    "By which part latencies may differ and still be called equal")
         ->check(CLI::Range(0.0, 2.0))
         ->capture_default_str();
     app.add_flag(
         "--eco", options.plain_eco,
         "Plain ECO: every difference beyond the tolerance makes a cluster; only where nothing disturbs");
-    options.settle_ms = 1000 * options.effort.settle.count();
     app.add_option("--settle", options.settle_ms,
                    "Measure a pair until its shortest round trip stayed the shortest for so many "
                    "milliseconds; 0 will "
                    "do where nothing disturbs")
         ->check(CLI::Range(0.0, 10000.0))
         ->capture_default_str();
+    app.add_flag(
+        "--all-pairs", options.all_pairs,
+        fmt::format("Measure all pairs of nodes; from {} nodes on some are enough, chosen on the way",
+                    kManyNodes));
     app.add_flag("--json", options.json,
                  "Write JSON instead: latencies, and groups of clusters too. LAPLE_TOPOLOGY takes either");
     app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
     app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
     try {
         app.parse(argc, argv);
-        options.effort.settle = Seconds(options.settle_ms / 1000);
         return true;
     } catch (const CLI::ParseError& error) {
         const bool is_request = error.get_exit_code() == 0;  // --help, --version
@@ -85,12 +93,32 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
 }
 
 /// One changing line on a terminal; elsewhere a line for each tenth.
-void show_progress(int done, int rounds) {
+void show_progress(int done, int pairs) {
     if (isatty(STDERR_FILENO) != 0) {
-        print(stderr, fmt::format("\rmeasuring: round {} of {}{}", done, rounds, done == rounds ? "\n" : ""));
-    } else if (done * 10 / rounds > (done - 1) * 10 / rounds) {
-        print(stderr, fmt::format("measuring: {} %\n", done * 100 / rounds));
+        print(stderr, fmt::format("\rmeasuring: {} of {}{}", done, pairs, done == pairs ? "\n" : ""));
+    } else if (done * 10 / pairs > (done - 1) * 10 / pairs) {
+        print(stderr, fmt::format("measuring: {} %\n", done * 100 / pairs));
     }
+}
+
+/// Nodes by the names of their hosts: likely neighbours side by side, whatever the order of the ranks.
+std::vector<int> by_name(const std::vector<Node>& nodes) {
+    std::vector<int> order(nodes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return nodes[static_cast<std::size_t>(a)].host < nodes[static_cast<std::size_t>(b)].host;
+    });
+    return order;
+}
+
+/// Plain ECO looks at every pair, so it needs them all.
+std::unique_ptr<Survey> make_survey(const std::vector<Node>& nodes, const Options& options) {
+    const int count = static_cast<int>(nodes.size());
+    if (count < kManyNodes || options.all_pairs || options.plain_eco) {
+        return survey_all_pairs(count, options.plain_eco ? Clustering::plain_eco : Clustering::sites,
+                                options.clustering);
+    }
+    return survey_by_landmarks(by_name(nodes), options.clustering);
 }
 
 std::string now_in_utc() {
@@ -99,21 +127,21 @@ std::string now_in_utc() {
 
 void discover(const Options& options) {
     JobLayout layout;
-    Discovery found;
+    const bool leads = !layout.nodes().empty();  // rank 0
+    const std::unique_ptr<Survey> survey = leads ? make_survey(layout.nodes(), options) : nullptr;
     if (layout.probes() != MPI_COMM_NULL) {
-        found.latencies = measure_latencies(layout.probes(), options.effort,
-                                            options.quiet ? Progress() : Progress(show_progress));
+        measure_latencies(layout.probes(), Seconds(options.settle_ms / 1000), survey.get(),
+                          options.quiet ? Progress() : Progress(show_progress));
     }
     layout.rest_until_measured();
-    if (layout.nodes().empty()) return;  // not rank 0
+    if (!leads) return;
 
+    Discovery found;
     found.date = now_in_utc();
-    found.tolerance = options.effort.clustering.tolerance;
+    found.tolerance = options.clustering.tolerance;
     found.nodes = layout.nodes();
-    const ClusteringOptions& clustering = options.effort.clustering;
-    const Clusters clusters = options.plain_eco ? eco_clusters(found.latencies, clustering.tolerance)
-                                                : cluster_nodes(found.latencies, clustering);
-    found.levels = cluster_levels(found.latencies, clusters, clustering);
+    found.findings = survey->findings();
+    found.levels = cluster_levels(found.findings.between, found.findings.clusters, options.clustering);
     if (!options.quiet) print(stderr, summary_text(found));
     print(stdout, options.json ? json_text(found) : magpie_text(found));
 }

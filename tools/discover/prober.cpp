@@ -2,9 +2,9 @@
 #include "prober.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "topology/probe_rounds.hpp"
 #include "waiting.hpp"
@@ -21,9 +21,6 @@ enum Tag { kPing = 1, kRow, kPlan };
 constexpr double kImprovement = 0.02;
 constexpr int kQuietTrials = 5;
 constexpr int kMaxTrials = 2000;
-
-constexpr int kMaxLooks = 6;  // the first one, and those at doubtful pairs
-constexpr Seconds kLong = std::chrono::milliseconds(1);
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
@@ -93,114 +90,93 @@ double answer(MPI_Comm probes, int peer, Seconds settle) {
     return shortest.best();
 }
 
-/// Which pairs to measure; symmetric.
-class Plan {
-  public:
-    Plan(int nodes, bool all)
-        : nodes_(nodes), wanted_(static_cast<std::size_t>(nodes * nodes), all ? 1 : 0) {}
-
-    bool wants(int a, int b) const { return wanted_[index(a, b)] != 0; }
-    void add(NodePair pair) { wanted_[index(pair.a, pair.b)] = wanted_[index(pair.b, pair.a)] = 1; }
-    bool is_empty() const { return std::find(wanted_.begin(), wanted_.end(), 1) == wanted_.end(); }
-
-    /// Gives all ranks the plan of rank 0.
-    void share(MPI_Comm probes, int rank) {
-        const int size = static_cast<int>(wanted_.size());
-        if (rank != 0) return receive_quietly(wanted_.data(), size, MPI_UNSIGNED_CHAR, 0, kPlan, probes);
-        for (int peer = 1; peer < nodes_; ++peer) {
-            send_quietly(wanted_.data(), size, MPI_UNSIGNED_CHAR, peer, kPlan, probes);
-        }
-    }
-
-  private:
-    std::size_t index(int a, int b) const { return static_cast<std::size_t>(a * nodes_ + b); }
-
-    int nodes_;
-    std::vector<unsigned char> wanted_;
-};
+/// The part of one node in a series of rounds: whom it meets, in order. The rounds need no barrier between
+/// them: who meets whom in which order is the same on both sides, so nobody waits for ever.
+using Peers = std::vector<int>;
 
 class Prober {
   public:
-    Prober(MPI_Comm probes, const Effort& effort) : probes_(probes), effort_(effort) {
+    Prober(MPI_Comm probes, Seconds settle) : probes_(probes), settle_(settle) {
         MPI_Comm_size(probes_, &nodes_);
         MPI_Comm_rank(probes_, &rank_);
-        row_.assign(static_cast<std::size_t>(nodes_), kUnknown);
     }
 
-    LatencyMatrix run(const Progress& progress) {
-        LatencyMatrix matrix(0);
-        Plan plan(nodes_, true);
-        for (int look = 0; look < kMaxLooks; ++look) {
-            if (look > 0) plan.share(probes_, rank_);
-            if (look > 0 && plan.is_empty()) break;
-            measure(plan, look == 0 && rank_ == 0 ? progress : Progress());
-            const LatencyMatrix before = matrix;
-            matrix = gather();
-            plan = doubts(matrix, before, plan);
+    /// On rank 0: measures until `survey` has no more to ask.
+    void lead(Survey& survey, const Progress& progress) {
+        while (true) {
+            const std::vector<ProbeRound> rounds = survey.next();
+            std::vector<Peers> peers(static_cast<std::size_t>(nodes_));
+            for (const ProbeRound& round : rounds) {
+                for (const NodePair& pair : round) {
+                    peers[static_cast<std::size_t>(pair.a)].push_back(pair.b);
+                    peers[static_cast<std::size_t>(pair.b)].push_back(pair.a);
+                }
+            }
+            for (int node = 1; node < nodes_; ++node) {
+                const Peers& of_node = peers[static_cast<std::size_t>(node)];
+                const int count = rounds.empty() ? kOver : static_cast<int>(of_node.size());
+                send_quietly(&count, 1, MPI_INT, node, kPlan, probes_);
+                if (count > 0) send_quietly(of_node.data(), count, MPI_INT, node, kPlan, probes_);
+            }
+            if (rounds.empty()) return;
+            collect(peers, measure(peers.front(), progress), survey);
         }
-        return matrix;
+    }
+
+    /// On the others: measures what rank 0 asks for.
+    void follow() {
+        while (true) {
+            int count = 0;
+            receive_quietly(&count, 1, MPI_INT, 0, kPlan, probes_);
+            if (count == kOver) return;
+            if (count == 0) continue;
+            Peers peers(static_cast<std::size_t>(count));
+            receive_quietly(peers.data(), count, MPI_INT, 0, kPlan, probes_);
+            const std::vector<double> trips = measure(peers, {});
+            send_quietly(trips.data(), count, MPI_DOUBLE, 0, kRow, probes_);
+        }
     }
 
   private:
-    void measure(const Plan& plan, const Progress& progress) {
-        const int rounds = probe_round_count(nodes_);
-        for (int round = 0; round < rounds; ++round) {
-            const int peer = partner(rank_, round, nodes_);
-            if (peer >= 0 && peer != rank_ && plan.wants(rank_, peer)) {
-                double& shortest = row_[static_cast<std::size_t>(peer)];
-                shortest = std::min(shortest, rank_ < peer ? ask(probes_, peer, effort_.settle)
-                                                           : answer(probes_, peer, effort_.settle));
-            }
-            if (progress) progress(round + 1, rounds);
+    static constexpr int kOver = -1;
+
+    /// The shortest round trip to each of `peers`, in seconds.
+    std::vector<double> measure(const Peers& peers, const Progress& progress) {
+        std::vector<double> trips;
+        for (const int peer : peers) {
+            trips.push_back(rank_ < peer ? ask(probes_, peer, settle_) : answer(probes_, peer, settle_));
+            if (progress) progress(static_cast<int>(trips.size()), static_cast<int>(peers.size()));
         }
+        return trips;
     }
 
-    /// Both of a pair have measured it; the shorter one holds.
-    LatencyMatrix gather() const {
-        if (rank_ != 0) {
-            send_quietly(row_.data(), nodes_, MPI_DOUBLE, 0, kRow, probes_);
-            return LatencyMatrix(0);
-        }
-        std::vector<std::vector<double>> rows(static_cast<std::size_t>(nodes_), row_);
-        for (int peer = 1; peer < nodes_; ++peer) {
-            receive_quietly(rows[static_cast<std::size_t>(peer)].data(), nodes_, MPI_DOUBLE, peer, kRow,
-                            probes_);
-        }
-        LatencyMatrix matrix(nodes_);
-        for (std::size_t a = 0; a < rows.size(); ++a) {
-            for (std::size_t b = 0; b < a; ++b) {
-                matrix.set(static_cast<int>(a), static_cast<int>(b),
-                           Seconds(std::min(rows[a][b], rows[b][a]) / 2));
+    /// Both of a pair have measured it; the survey takes the shorter one.
+    void collect(const std::vector<Peers>& peers, std::vector<double> trips, Survey& survey) {
+        for (int node = 0; node < nodes_; ++node) {
+            const Peers& of_node = peers[static_cast<std::size_t>(node)];
+            if (of_node.empty()) continue;
+            if (node > 0) {
+                trips.assign(of_node.size(), 0);
+                receive_quietly(trips.data(), static_cast<int>(trips.size()), MPI_DOUBLE, node, kRow,
+                                probes_);
             }
+            for (std::size_t i = 0; i < of_node.size(); ++i)
+                survey.add({{node, of_node[i]}, Seconds(trips[i] / 2)});
         }
-        return matrix;
-    }
-
-    /// The pairs of the next look. A long one that this look has not made shorter is odd, but not disturbed;
-    /// the short ones, of which noise is a greater part, cost no time.
-    Plan doubts(const LatencyMatrix& matrix, const LatencyMatrix& before, const Plan& looked_at) const {
-        Plan plan(nodes_, false);
-        if (rank_ != 0) return plan;
-        for (const NodePair& pair : doubtful_pairs(matrix, cluster_nodes(matrix, effort_.clustering))) {
-            const bool is_stable = matrix.at(pair.a, pair.b) > kLong && before.nodes() > 0 &&
-                                   looked_at.wants(pair.a, pair.b) &&
-                                   matrix.at(pair.a, pair.b) > (1 - kImprovement) * before.at(pair.a, pair.b);
-            if (!is_stable) plan.add(pair);
-        }
-        return plan;
     }
 
     MPI_Comm probes_;
-    Effort effort_;
+    Seconds settle_;
     int nodes_ = 0;
     int rank_ = 0;
-    std::vector<double> row_;  // shortest round trips to the others, in seconds
 };
 
 }  // namespace
 
-LatencyMatrix measure_latencies(MPI_Comm probes, const Effort& effort, const Progress& progress) {
-    return Prober(probes, effort).run(progress);
+void measure_latencies(MPI_Comm probes, Seconds settle, Survey* survey, const Progress& progress) {
+    Prober prober(probes, settle);
+    if (survey != nullptr) return prober.lead(*survey, progress);
+    prober.follow();
 }
 
 }  // namespace laple::discover

@@ -31,22 +31,32 @@ Topology topology_of(const Discovery& discovery) {
     return Topology::from_labels(static_cast<int>(size), labels);
 }
 
-std::string describe_latencies(const LatencyMatrix& latencies, const Clusters& clusters) {
+Json rows_of(const LatencyMatrix& matrix) {
+    Json rows = Json::array();
+    for (int a = 0; a < matrix.nodes(); ++a) {
+        Json row = Json::array();
+        for (int b = 0; b < matrix.nodes(); ++b) row.push_back(matrix.at(a, b).count());
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::string describe_latencies(const Findings& findings) {
     Seconds widest(0);
     Seconds nearest = Seconds::max();
     Seconds farthest(0);
-    for (std::size_t a = 0; a < clusters.size(); ++a) {
-        widest = std::max(widest, median_latency(latencies, clusters[a]));
-        for (std::size_t b = 0; b < a; ++b) {
-            const Seconds between = median_latency(latencies, clusters[a], clusters[b]);
-            nearest = std::min(nearest, between);
-            farthest = std::max(farthest, between);
+    const int clusters = findings.between.nodes();
+    for (int a = 0; a < clusters; ++a) {
+        widest = std::max(widest, findings.inside[static_cast<std::size_t>(a)]);
+        for (int b = 0; b < a; ++b) {
+            nearest = std::min(nearest, findings.between.at(a, b));
+            farthest = std::max(farthest, findings.between.at(a, b));
         }
     }
     std::string text;
     if (widest > Seconds(0))
         text += fmt::format("median latency in a cluster: up to {}\n", format_seconds(widest));
-    if (clusters.size() > 1) {
+    if (clusters > 1) {
         text += fmt::format("median latency between clusters: {} to {}\n", format_seconds(nearest),
                             format_seconds(farthest));
     }
@@ -75,13 +85,12 @@ std::string json_text(const Discovery& discovery) {
     for (const Node& node : discovery.nodes) {
         document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
     }
-    document["matrix"] = Json::array();
-    for (int a = 0; a < discovery.latencies.nodes(); ++a) {
-        Json row = Json::array();
-        for (int b = 0; b < discovery.latencies.nodes(); ++b)
-            row.push_back(discovery.latencies.at(a, b).count());
-        document["matrix"].push_back(row);
-    }
+    const Findings& findings = discovery.findings;
+    if (findings.matrix.nodes() > 0) document["matrix"] = rows_of(findings.matrix);
+    document["inside"] = Json::array();
+    for (const Seconds latency : findings.inside) document["inside"].push_back(latency.count());
+    document["between"] = rows_of(findings.between);
+    document["pairs"] = findings.pairs;
     return document.dump() + "\n";
 }
 
@@ -90,10 +99,21 @@ std::string summary_text(const Discovery& discovery) {
         return fmt::format("{}: all are on {}, nothing to measure\n", describe(topology_of(discovery)),
                            discovery.nodes.front().host);
     }
-    std::vector<std::string> names;
-    for (const Node& node : discovery.nodes) names.push_back(node.host);
-    return format_table(discovery.latencies, names) + describe(topology_of(discovery)) + "\n" +
-           describe_latencies(discovery.latencies, discovery.levels.back());
+    const Findings& findings = discovery.findings;
+    std::string text;
+    if (findings.matrix.nodes() > 0) {
+        std::vector<std::string> names;
+        for (const Node& node : discovery.nodes) names.push_back(node.host);
+        text = format_table(findings.matrix, names);
+    } else {
+        text = fmt::format("{} of {} pairs measured{}\n", findings.pairs,
+                           discovery.nodes.size() * (discovery.nodes.size() - 1) / 2,
+                           findings.odd_pairs == 0
+                               ? ""
+                               : fmt::format("; {} do not fit the clusters: see laple-discover --all-pairs",
+                                             findings.odd_pairs));
+    }
+    return text + describe(topology_of(discovery)) + "\n" + describe_latencies(findings);
 }
 
 }  // namespace laple::discover

@@ -6,7 +6,7 @@
 
 #include "job_layout.hpp"
 #include "topology/clustering.hpp"
-#include "topology/latency_matrix.hpp"
+#include "topology/survey.hpp"
 
 namespace laple::discover {
 
@@ -15,7 +15,7 @@ struct Discovery {
     std::string date;  // ISO 8601, UTC
     double tolerance = 0;
     std::vector<Node> nodes;
-    LatencyMatrix latencies{0};    // between nodes
+    Findings findings;             // about nodes
     std::vector<Clusters> levels;  // of nodes, outermost first; the last ones are the clusters
 };
 
@@ -26,7 +26,11 @@ std::string magpie_text(const Discovery& discovery);
 ///     date, version, tolerance
 ///     ranks, levels  the topology (topology/topology_json.hpp)
 ///     hosts          [{"name", "ranks"}], one for each node
-///     matrix         one-way latencies between nodes in seconds, a list for each row
+///     matrix         one-way latencies between nodes in seconds, a list for each row; only if all pairs
+///                    were measured
+///     inside         median latency in each cluster (the innermost level)
+///     between        median latencies between clusters, a list for each row
+///     pairs          how many pairs of nodes were measured
 std::string json_text(const Discovery& discovery);
 
 /// For people: the latency matrix, the clusters, and the latency in and between them.

@@ -405,6 +405,10 @@ Machine regional_machine(std::vector<int> sizes, std::vector<int> region_of, dou
             }};
 }
 
+std::vector<Clusters> levels_around(const LatencyMatrix& matrix, const Clusters& clusters) {
+    return laple::cluster_levels(laple::quotient(matrix, clusters), clusters);
+}
+
 }  // namespace
 
 TEST_CASE("zones in regions give two levels") {
@@ -416,7 +420,7 @@ TEST_CASE("zones in regions give two levels") {
         std::iota(order.begin(), order.end(), 0);
         std::shuffle(order.begin(), order.end(), random);
         const LatencyMatrix mixed = renumbered(matrix, order);
-        const auto levels = laple::cluster_levels(mixed, cluster_nodes(mixed));
+        const auto levels = levels_around(mixed, cluster_nodes(mixed));
         REQUIRE(levels.size() == 2);
         CHECK(levels[0] == renumbered(sites_of({7, 8, 2}), order));
         CHECK(levels[1] == renumbered(sites_of({4, 3, 1, 5, 2, 2}), order));
@@ -428,14 +432,14 @@ TEST_CASE("sites that differ by less than the ratio of outer levels are not grou
     const LatencyMatrix matrix = measure(machine);
     const Clusters sites = cluster_nodes(matrix);
     CHECK(sites == sites_of({4, 4, 4, 4}));
-    CHECK(laple::cluster_levels(matrix, sites) == std::vector<Clusters>{sites});
+    CHECK(levels_around(matrix, sites) == std::vector<Clusters>{sites});
 }
 
 TEST_CASE("one cluster has no levels around it") {
     const LatencyMatrix matrix = measure(uniform_machine({6}, 40 * kUs, 0));
     const Clusters one = cluster_nodes(matrix);
-    CHECK(laple::cluster_levels(matrix, one) == std::vector<Clusters>{one});
-    CHECK(laple::cluster_levels(LatencyMatrix(1), {{0}}) == std::vector<Clusters>{Clusters{{0}}});
+    CHECK(levels_around(matrix, one) == std::vector<Clusters>{one});
+    CHECK(levels_around(LatencyMatrix(1), {{0}}) == std::vector<Clusters>{Clusters{{0}}});
 }
 
 TEST_CASE("the seed's subnets, clustered by plain ECO, come out inside their sites") {
@@ -451,6 +455,6 @@ TEST_CASE("the seed's subnets, clustered by plain ECO, come out inside their sit
                               return kUs * between[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
                           }};
     const LatencyMatrix matrix = measure(machine);
-    const auto levels = laple::cluster_levels(matrix, eco_clusters(matrix, 0.30));
+    const auto levels = levels_around(matrix, eco_clusters(matrix, 0.30));
     CHECK(levels == std::vector<Clusters>{sites_of({60, 8, 20}), sites_of(machine.sizes)});
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "topology/clustering.hpp"
+#include "topology/latency_matrix.hpp"
+
+namespace laple {
+
+/// Which pairs to look at again, look after look, until none is in doubt or it was looked at often enough.
+class Doubts {
+  public:
+    explicit Doubts(const ClusteringOptions& options) : options_(options) {}
+
+    /// The doubtful pairs of `matrix`, which holds the least latency seen of each pair. A long one that the
+    /// last look has not made shorter is odd, but not disturbed; the short ones, of which noise is a greater
+    /// part, cost no time.
+    std::vector<NodePair> next(const LatencyMatrix& matrix);
+
+  private:
+    ClusteringOptions options_;
+    LatencyMatrix before_{0};
+    std::vector<NodePair> looked_at_;  // in the last look; all pairs in the first
+    int looks_ = 1;
+};
+
+}  // namespace laple

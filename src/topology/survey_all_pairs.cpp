@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "topology/doubts.hpp"
+#include "topology/survey.hpp"
+
+namespace laple {
+namespace {
+
+class AllPairs final : public Survey {
+  public:
+    AllPairs(int nodes, Clustering kind, const ClusteringOptions& options)
+        : kind_(kind), options_(options), matrix_(nodes), doubts_(options) {}
+
+    std::vector<ProbeRound> next() override {
+        if (looks_++ == 0) {
+            std::vector<int> nodes(static_cast<std::size_t>(matrix_.nodes()));
+            std::iota(nodes.begin(), nodes.end(), 0);
+            return rounds_of_all(nodes);
+        }
+        return rounds_of(doubts_.next(matrix_));
+    }
+
+    void add(const PairLatency& measured) override {
+        const auto [a, b] = measured.pair;
+        const Seconds before = matrix_.at(a, b);
+        if (before == Seconds(0) || measured.latency < before) matrix_.set(a, b, measured.latency);
+    }
+
+    Findings findings() const override {
+        Findings found;
+        found.clusters = kind_ == Clustering::plain_eco ? eco_clusters(matrix_, options_.tolerance)
+                                                        : cluster_nodes(matrix_, options_);
+        found.between = quotient(matrix_, found.clusters);
+        for (const auto& cluster : found.clusters) found.inside.push_back(median_latency(matrix_, cluster));
+        found.matrix = matrix_;
+        found.pairs = matrix_.nodes() * (matrix_.nodes() - 1) / 2;
+        return found;
+    }
+
+  private:
+    Clustering kind_;
+    ClusteringOptions options_;
+    LatencyMatrix matrix_;
+    Doubts doubts_;
+    int looks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const ClusteringOptions& options) {
+    return std::make_unique<AllPairs>(nodes, kind, options);
+}
+
+}  // namespace laple
