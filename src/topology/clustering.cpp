@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/median.hpp"
+
 namespace laple {
 namespace {
 
@@ -18,14 +20,6 @@ constexpr double kLanReach = 500e-6;
 
 std::size_t at(int i) {
     return static_cast<std::size_t>(i);
-}
-
-/// Lower median; reorders `values`.
-double median(std::vector<double>& values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 double median_inside(const LatencyMatrix& matrix, const std::vector<int>& group) {

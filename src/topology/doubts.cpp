@@ -23,8 +23,9 @@ std::vector<NodePair> Doubts::next(const LatencyMatrix& matrix) {
     for (const NodePair& pair : doubtful_pairs(matrix, cluster_nodes(matrix, options_))) {
         const Seconds latency = matrix.at(pair.a, pair.b);
         const bool was_looked_at =
-            before_.nodes() > 0 && std::binary_search(looked_at_.begin(), looked_at_.end(), pair,
-                                                      [](const NodePair& a, const NodePair& b) { return a < b; });
+            before_.nodes() > 0 &&
+            std::binary_search(looked_at_.begin(), looked_at_.end(), pair,
+                               [](const NodePair& a, const NodePair& b) { return a < b; });
         const bool is_stable =
             latency > kLong && was_looked_at && latency > (1 - kImprovement) * before_.at(pair.a, pair.b);
         if (!is_stable) pairs.push_back(pair);

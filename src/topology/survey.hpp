@@ -21,11 +21,11 @@ struct PairLatency {
 /// What a survey has found out.
 struct Findings {
     Clusters clusters;
-    LatencyMatrix between{0};   ///< median latencies between clusters, in their order
+    LatencyMatrix between{0};     ///< median latencies between clusters, in their order
     std::vector<Seconds> inside;  ///< median latency in each cluster; 0 where it is not known
-    LatencyMatrix matrix{0};    ///< between all nodes; without nodes when not all pairs were measured
-    int pairs = 0;              ///< how many pairs were measured
-    int odd_pairs = 0;          ///< of those looked at as a check, how many do not fit the clusters
+    LatencyMatrix matrix{0};      ///< between all nodes; without nodes when not all pairs were measured
+    int pairs = 0;                ///< how many pairs were measured
+    int odd_pairs = 0;            ///< of those looked at as a check, how many do not fit the clusters
 };
 
 /// Decides which pairs of nodes are measured, and tells clusters from the outcome. Knows nothing of how it is
@@ -66,9 +66,10 @@ std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const Clust
 ///
 /// Where the expectations hold, n log n pairs in some 3·log2(n) rounds; in any case n·C pairs for C clusters.
 ///
-/// `order` lists the nodes so that neighbours are likely to be near each other: by host name, say. A bad order
-/// costs time, not correctness. (landmarks: algorithms.md 3b)
-std::unique_ptr<Survey> survey_by_landmarks(std::span<const int> order, const ClusteringOptions& options = {});
+/// `order` lists the nodes so that neighbours are likely to be near each other: by host name, say. A bad
+/// order costs time, not correctness. (landmarks: algorithms.md 3b)
+std::unique_ptr<Survey> survey_by_landmarks(std::span<const int> order,
+                                            const ClusteringOptions& options = {});
 
 /// From how many nodes on survey_by_landmarks is the better one.
 inline constexpr int kManyNodes = 65;

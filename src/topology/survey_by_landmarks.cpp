@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/median.hpp"
 #include "topology/doubts.hpp"
 #include "topology/survey.hpp"
 
@@ -22,13 +23,6 @@ constexpr int kMaxChecks = 3;
 
 std::size_t at(int i) {
     return static_cast<std::size_t>(i);
-}
-
-double median(std::vector<double>& values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 /// The least latency of each pair that was measured: n log n of n² pairs.
@@ -319,8 +313,9 @@ class Landmarks final : public Survey {
 
     bool has_met(int node, int cluster) const {
         const auto& members = placement_.members(cluster);
-        return std::any_of(members.begin(), members.end(),
-                           [&](int member) { return known_.find({node, member}).has_value(); });
+        return std::any_of(members.begin(), members.end(), [&](int member) {
+            return known_.find({node, member}).has_value();
+        });
     }
 
     /// The cluster of the nearest node met, if that is near enough.
@@ -455,7 +450,7 @@ class Landmarks final : public Survey {
     std::optional<Doubts> doubts_;
     std::vector<int> waiting_;  // nodes without a cluster
     bool is_other_side_ = false;
-    std::set<int> met_all_;     // of these: who has met a node of each cluster
+    std::set<int> met_all_;  // of these: who has met a node of each cluster
     std::vector<NodePair> checked_;
     bool is_second_look_ = false;
     int checks_ = 0;

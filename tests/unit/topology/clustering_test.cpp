@@ -11,6 +11,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/random.hpp"
+
 using laple::cluster_nodes;
 using laple::Clusters;
 using laple::doubtful_pairs;
@@ -19,20 +21,12 @@ using laple::LatencyMatrix;
 using laple::NodePair;
 using laple::Seconds;
 
+using namespace laple::test;
+
 namespace {
 
 constexpr double kUs = 1e-6;
 constexpr double kMs = 1e-3;
-
-using Random = std::mt19937_64;
-
-double uniform(Random& random, double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-}
-
-int uniform_int(Random& random, int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(random);
-}
 
 /// Sites of `sizes` nodes; node numbers ascend from site to site.
 struct Machine {

@@ -13,19 +13,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/random.hpp"
+
 using namespace laple;
+using namespace laple::test;
 
 namespace {
-
-using Random = std::mt19937_64;
-
-double uniform(Random& random, double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-}
-
-int uniform_int(Random& random, int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(random);
-}
 
 /// Who is where, and how far the sites are from each other, in seconds; the diagonal is a site's LAN.
 struct Machine {
@@ -39,7 +32,8 @@ struct Machine {
     }
     Clusters sites() const {
         std::map<int, std::vector<int>> members;
-        for (int node = 0; node < nodes(); ++node) members[site_of[static_cast<std::size_t>(node)]].push_back(node);
+        for (int node = 0; node < nodes(); ++node)
+            members[site_of[static_cast<std::size_t>(node)]].push_back(node);
         Clusters clusters;
         for (auto& [site, nodes_of_site] : members) clusters.push_back(nodes_of_site);
         std::sort(clusters.begin(), clusters.end());
@@ -50,7 +44,8 @@ struct Machine {
 Machine machine_of(const std::vector<int>& sizes, double lan, const std::function<double()>& wan) {
     Machine machine;
     for (std::size_t site = 0; site < sizes.size(); ++site)
-        machine.site_of.insert(machine.site_of.end(), static_cast<std::size_t>(sizes[site]), static_cast<int>(site));
+        machine.site_of.insert(machine.site_of.end(), static_cast<std::size_t>(sizes[site]),
+                               static_cast<int>(site));
     machine.latency.assign(sizes.size(), std::vector<double>(sizes.size(), lan));
     for (std::size_t a = 0; a < sizes.size(); ++a) {
         for (std::size_t b = 0; b < a; ++b) machine.latency[a][b] = machine.latency[b][a] = wan();
@@ -70,7 +65,8 @@ struct Outcome {
     double time = 0;  // of the rounds, each as long as its longest round trip
 };
 
-Outcome run(Survey& survey, const Machine& machine, const std::function<double()>& noise = [] { return 1.0; }) {
+Outcome run(
+    Survey& survey, const Machine& machine, const std::function<double()>& noise = [] { return 1.0; }) {
     Outcome outcome;
     for (int series = 0;; ++series) {
         REQUIRE(series < 10'000);
@@ -163,8 +159,8 @@ TEST_CASE("landmarks find random machines in any order of nodes, despite noise",
         const double noise = uniform(random, 0, 0.3);
         const auto outcome = run(*survey_by_landmarks(ascending(machine.nodes())), machine,
                                  [&] { return uniform(random, 1, 1 + noise); });
-        INFO("machine " << i << ": " << machine.nodes() << " nodes, " << sizes.size() << " sites, ratio " << ratio
-                        << ", noise " << noise << ", " << outcome.measurements << " measurements");
+        INFO("machine " << i << ": " << machine.nodes() << " nodes, " << sizes.size() << " sites, ratio "
+                        << ratio << ", noise " << noise << ", " << outcome.measurements << " measurements");
         CHECK(outcome.findings.clusters == machine.sites());
         const int pairs = machine.nodes() * (machine.nodes() - 1) / 2;
         CHECK(outcome.findings.pairs <= pairs);
@@ -183,7 +179,8 @@ TEST_CASE("landmarks find a lone node that no sample would hit", "[survey]") {
 
 TEST_CASE("nodes that are each at a place of their own end up alone", "[survey]") {
     Random random(6);
-    const Machine machine = machine_of(std::vector<int>(80, 1), 0, [&] { return uniform(random, 5e-3, 100e-3); });
+    const Machine machine =
+        machine_of(std::vector<int>(80, 1), 0, [&] { return uniform(random, 5e-3, 100e-3); });
     const auto outcome = run(*survey_by_landmarks(ascending(80)), machine);
     // Which of them are called near each other is the clustering's affair; that all are placed once is ours.
     std::set<int> seen;
