@@ -24,8 +24,8 @@ Seconds of_size_0(const std::map<Bytes, Seconds>& samples, const char* what) {
 void straighten(Curve& curve, const char* name, std::vector<std::string>& warnings) {
     const double bent = curve.make_monotone();
     if (bent > kWorthSaying) {
-        warnings.push_back(fmt::format("{} was measured {:.0f} % shorter for a longer message; raised", name,
-                                       100 * bent));
+        warnings.push_back(
+            fmt::format("{} was measured {:.0f} % shorter for a longer message; raised", name, 100 * bent));
     }
 }
 
@@ -44,7 +44,8 @@ void raise_to(const Curve& overhead, const char* name, Curve& gap, std::vector<s
         gap.set(bytes, least);
     }
     if (worst > kWorthSaying) {
-        warnings.push_back(fmt::format("g({0}) came out shorter than {1}({0}); raised", format_bytes(where), name));
+        warnings.push_back(
+            fmt::format("g({0}) came out shorter than {1}({0}); raised", format_bytes(where), name));
     }
 }
 

@@ -30,7 +30,8 @@ struct Plogp {
     bool operator==(const Plogp&) const = default;
 };
 
-/// What was measured on a link: the least disturbed value for each size. Size 0 must be among the round trips.
+/// What was measured on a link: the least disturbed value for each size. Size 0 must be among the round
+/// trips.
 struct PlogpSamples {
     std::map<Bytes, Seconds> round_trip;  ///< m bytes there, an empty message back
     std::map<Bytes, Seconds> send;        ///< inside the send call
@@ -47,9 +48,9 @@ struct PlogpFit {
 ///
 ///     L = RTT(0)/2 - g(0)        g(m) = RTT(m) - RTT(0) + g(0)        g(0) from the flood of empty messages
 ///
-/// L and g are at least 0, g and the flood's g never fall as m grows, and g(m) >= max(os(m), or(m)), as far as
-/// these are known. What is bent by more than a tenth gives a warning. Throws Error without a round trip or a
-/// flood of size 0. (algorithms.md 3c, points 5 and 9)
+/// L and g are at least 0, g and the flood's g never fall as m grows, and g(m) >= max(os(m), or(m)), as far
+/// as these are known. What is bent by more than a tenth gives a warning. Throws Error without a round trip
+/// or a flood of size 0. (algorithms.md 3c, points 5 and 9)
 PlogpFit fit_plogp(const PlogpSamples& samples);
 
 }  // namespace laple

@@ -43,8 +43,8 @@ bool SizeSearch::bends_at(Bytes bytes) const {
     if (std::distance(known_.begin(), at) < 2) return false;
     const auto below = std::prev(at);
     const auto before = std::prev(below);
-    const double step = static_cast<double>(bytes - below->first) /
-                        static_cast<double>(below->first - before->first);
+    const double step =
+        static_cast<double>(bytes - below->first) / static_cast<double>(below->first - before->first);
     for (std::size_t curve = 0; curve < at->second.size(); ++curve) {
         const double low = before->second[curve].count();
         const double high = below->second[curve].count();

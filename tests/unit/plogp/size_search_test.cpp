@@ -43,12 +43,13 @@ TEST_CASE("of a straight line the powers of two are enough", "[size_search]") {
 
 TEST_CASE("a step is closed in on", "[size_search]") {
     for (const Bytes step : {1500u, 8246u, 65536u, 131072u, 700000u}) {
-        const auto sizes =
-            sizes_for({straight, [&](Bytes bytes) { return straight(bytes) + (bytes > step ? straight(step) : 0); }});
+        const auto sizes = sizes_for(
+            {straight, [&](Bytes bytes) { return straight(bytes) + (bytes > step ? straight(step) : 0); }});
         const auto above = std::upper_bound(sizes.begin(), sizes.end(), step);
         REQUIRE(above != sizes.end());
         INFO("step above " << step << ": between " << *(above - 1) << " and " << *above);
-        CHECK(static_cast<double>(*above - *(above - 1)) <= std::max(32.0, 0.10 * static_cast<double>(*above)));
+        CHECK(static_cast<double>(*above - *(above - 1)) <=
+              std::max(32.0, 0.10 * static_cast<double>(*above)));
         CHECK(sizes.size() < 50);
     }
 }
