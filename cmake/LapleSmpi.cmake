@@ -1,20 +1,23 @@
-# SimGrid's SMPI: LaPle in simulated time. Found automatically; LAPLE_BUILD_SMPI=OFF leaves it out.
+# SimGrid's SMPI: LaPle in simulated time. Sets laple_build_smpi.
+set(LAPLE_BUILD_SMPI AUTO CACHE STRING "Build the simulated programs (needs SimGrid): AUTO, ON or OFF")
+set_property(CACHE LAPLE_BUILD_SMPI PROPERTY STRINGS AUTO ON OFF)
 find_program(LAPLE_SMPIRUN smpirun)
 find_path(LAPLE_SMPI_INCLUDE_DIR smpi/smpi.h)
 find_library(LAPLE_SIMGRID_LIBRARY simgrid)
 mark_as_advanced(LAPLE_SMPIRUN LAPLE_SMPI_INCLUDE_DIR LAPLE_SIMGRID_LIBRARY)
+set(laple_build_smpi OFF)
 if(LAPLE_SMPIRUN AND LAPLE_SMPI_INCLUDE_DIR AND LAPLE_SIMGRID_LIBRARY)
-  set(found_smpi ON)
-else()
-  set(found_smpi OFF)
-endif()
-option(LAPLE_BUILD_SMPI "Build the simulated programs (needs SimGrid: libsimgrid-dev)" ${found_smpi})
-if(LAPLE_BUILD_SMPI AND NOT found_smpi)
+  if(LAPLE_BUILD_SMPI STREQUAL "AUTO" OR LAPLE_BUILD_SMPI)
+    set(laple_build_smpi ON)
+  endif()
+elseif(LAPLE_BUILD_SMPI STREQUAL "AUTO")
+  message(STATUS "SimGrid not found: bench/smpi is left out (Debian: libsimgrid-dev)")
+elseif(LAPLE_BUILD_SMPI)
   message(FATAL_ERROR "LAPLE_BUILD_SMPI is on, but SimGrid was not found. Install libsimgrid-dev, or turn it off.")
 endif()
 
 # What smpicxx does, but for its redefinitions of functions as macros, which common headers do not survive.
-if(LAPLE_BUILD_SMPI)
+if(laple_build_smpi)
   add_library(laple_smpi_mpi INTERFACE)
   target_include_directories(laple_smpi_mpi SYSTEM INTERFACE
     "${LAPLE_SMPI_INCLUDE_DIR}/smpi" "${LAPLE_SMPI_INCLUDE_DIR}")

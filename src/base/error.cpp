@@ -5,12 +5,14 @@
 #include <numeric>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace laple {
 
 std::string to_string(const FilePosition& position) {
     std::string text = position.file;
-    if (position.line > 0) text += ":" + std::to_string(position.line);
-    if (position.line > 0 && position.column > 0) text += ":" + std::to_string(position.column);
+    if (position.line > 0) text += fmt::format(":{}", position.line);
+    if (position.line > 0 && position.column > 0) text += fmt::format(":{}", position.column);
     return text;
 }
 

@@ -11,9 +11,10 @@ namespace {
 
 /// Student's t at 90 %, one-sided, by degrees of freedom from 1; beyond, that of the normal distribution.
 double t_quantile(std::size_t freedom) {
-    constexpr std::array<double, 30> kTable{3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383, 1.372,
-                                            1.363, 1.356, 1.350, 1.345, 1.341, 1.337, 1.333, 1.330, 1.328, 1.325,
-                                            1.323, 1.321, 1.319, 1.318, 1.316, 1.315, 1.314, 1.313, 1.311, 1.310};
+    constexpr std::array<double, 30> kTable{3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397,
+                                            1.383, 1.372, 1.363, 1.356, 1.350, 1.345, 1.341, 1.337,
+                                            1.333, 1.330, 1.328, 1.325, 1.323, 1.321, 1.319, 1.318,
+                                            1.316, 1.315, 1.314, 1.313, 1.311, 1.310};
     return freedom <= kTable.size() ? kTable[freedom - 1] : 1.282;
 }
 

@@ -95,6 +95,8 @@ std::string json_text(const Discovery& discovery) {
 }
 
 std::string summary_text(const Discovery& discovery) {
+    if (discovery.nodes.size() == 1 && discovery.nodes.front().ranks.size() == 1)
+        return "one rank: start laple-discover with mpiexec, on the hosts of your job\n";
     if (discovery.nodes.size() == 1) {
         return fmt::format("{}: all are on {}, nothing to measure\n", describe(topology_of(discovery)),
                            discovery.nodes.front().host);
