@@ -34,8 +34,11 @@ int run(const std::vector<std::string>& arguments) {
                    "laple-run: no --topology, so all collectives are MPI's own; laple-discover makes one\n");
     }
     const int exit_code = execute(command);
-    fmt::print(stderr, "laple-run: {}: {}\n", command.words.front(),
-               exit_code == 127 ? "command not found" : std::strerror(errno));
+    fmt::print(stderr, "laple-run: {}: {}{}\n", command.words.front(),
+               exit_code == 127 ? "command not found" : std::strerror(errno),
+               exit_code == 127 && options->has_bare_report
+                   ? fmt::format("; if it is the report's file, write --report={}", command.words.front())
+                   : "");
     return exit_code;
 }
 

@@ -131,6 +131,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     options.command = command_of(app);
     options.settings = settings_of(raw);
     options.print_only = raw.print_only;
+    options.has_bare_report = raw.report == "true";
     return options;
 }
 
