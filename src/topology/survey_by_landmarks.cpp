@@ -172,7 +172,7 @@ class Landmarks final : public Survey {
     }
 
   private:
-    enum class Phase { sample, doubts, expected, others, strangers, distances, check, check_again, over };
+    enum class Phase { sample, doubts, expected, others, strangers, check, check_again, over };
 
     /// Draws conclusions from what was measured, goes on to the next phase, and returns what that one needs
     /// to know. Empty when it needs nothing new.
@@ -189,8 +189,6 @@ class Landmarks final : public Survey {
                 return meet_others();
             case Phase::strangers:
                 return next_sample();
-            case Phase::distances:
-                return meet_unmet_clusters();
             case Phase::check:
                 return check();
             case Phase::check_again:
@@ -344,9 +342,10 @@ class Landmarks final : public Survey {
         placement_.learn(known_);
     }
 
+    /// Every cluster has nodes in it, so that all clusters meet, those found in other samples too.
     std::vector<ProbeRound> next_sample() {
         if (waiting_.empty()) {
-            phase_ = Phase::distances;
+            phase_ = Phase::check;
             return {};
         }
         sample_ = sample_of(waiting_);
@@ -360,23 +359,6 @@ class Landmarks final : public Survey {
         met_all_.clear();
         phase_ = Phase::sample;
         return {};
-    }
-
-    /// Clusters found in different samples may not have met.
-    std::vector<ProbeRound> meet_unmet_clusters() {
-        std::vector<NodePair> pairs;
-        for (int a = 0; a < placement_.count(); ++a) {
-            for (int b = 0; b < a; ++b) {
-                if (placement_.members(a).empty() || placement_.members(b).empty()) continue;
-                if (placement_.distance(a, b) == kInfinity)
-                    pairs.push_back({placement_.members(a).front(), placement_.members(b).front()});
-            }
-        }
-        if (pairs.empty()) {
-            phase_ = Phase::check;
-            return {};
-        }
-        return rounds_of(pairs);
     }
 
     /// Random pairs, one of each node in its cluster, and one with another cluster.

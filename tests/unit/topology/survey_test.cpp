@@ -188,6 +188,29 @@ TEST_CASE("nodes that are each at a place of their own end up alone", "[survey]"
     CHECK(seen.size() == 80);
 }
 
+TEST_CASE("wildly disturbed measurements still end, with every node in one cluster", "[survey]") {
+    Random random(7);
+    for (int i = 0; i < 100; ++i) {
+        std::vector<int> sizes;
+        for (int site = uniform_int(random, 2, 20); site > 0; --site)
+            sizes.push_back(uniform_int(random, 1, 12));
+        sizes.push_back(70);
+        const Machine machine = machine_of(sizes, 60e-6, [&] { return uniform(random, 1e-3, 50e-3); });
+        const double share = uniform(random, 0, 0.5);
+        const auto outcome = run(*survey_by_landmarks(ascending(machine.nodes())), machine, [&] {
+            return uniform(random, 0, 1) < share ? uniform(random, 1, 20) : 1.0;
+        });
+        std::vector<int> seen;
+        for (const auto& cluster : outcome.findings.clusters)
+            seen.insert(seen.end(), cluster.begin(), cluster.end());
+        std::sort(seen.begin(), seen.end());
+        CHECK(seen == ascending(machine.nodes()));
+        for (int a = 0; a < outcome.findings.between.nodes(); ++a) {
+            for (int b = 0; b < a; ++b) CHECK(outcome.findings.between.at(a, b) > Seconds(0));
+        }
+    }
+}
+
 TEST_CASE("rounds of any pairs are disjoint and few", "[survey]") {
     Random random(8);
     for (int i = 0; i < 50; ++i) {
