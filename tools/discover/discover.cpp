@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include "job_layout.hpp"
-#include "prober.hpp"
+#include "mpi/probe/nodes.hpp"
+#include "mpi/probe/prober.hpp"
 #include "report.hpp"
 #include "topology/clustering.hpp"
 #include "topology/survey.hpp"
@@ -30,7 +29,7 @@ constexpr int kBadInput = 2;
 
 struct Options {
     ClusteringOptions clustering;
-    double settle_ms = 1000 * kSettle.count();
+    double settle_ms = 1000 * mpi::kSettle.count();
     bool plain_eco = false;
     bool all_pairs = false;
     bool json = false;
@@ -101,16 +100,6 @@ void show_progress(int done, int pairs) {
     }
 }
 
-/// Nodes by the names of their hosts: likely neighbours side by side, whatever the order of the ranks.
-std::vector<int> by_name(const std::vector<Node>& nodes) {
-    std::vector<int> order(nodes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return nodes[static_cast<std::size_t>(a)].host < nodes[static_cast<std::size_t>(b)].host;
-    });
-    return order;
-}
-
 /// Plain ECO looks at every pair, so it needs them all.
 std::unique_ptr<Survey> make_survey(const std::vector<Node>& nodes, const Options& options) {
     const int count = static_cast<int>(nodes.size());
@@ -126,12 +115,12 @@ std::string now_in_utc() {
 }
 
 void discover(const Options& options) {
-    JobLayout layout;
+    mpi::NodeLayout layout(MPI_COMM_WORLD);
     const bool leads = !layout.nodes().empty();  // rank 0
     const std::unique_ptr<Survey> survey = leads ? make_survey(layout.nodes(), options) : nullptr;
     if (layout.probes() != MPI_COMM_NULL) {
-        measure_latencies(layout.probes(), Seconds(options.settle_ms / 1000), survey.get(),
-                          options.quiet ? Progress() : Progress(show_progress));
+        mpi::measure_latencies(layout.probes(), Seconds(options.settle_ms / 1000), survey.get(),
+                               options.quiet ? mpi::Progress() : mpi::Progress(show_progress));
     }
     layout.rest_until_measured();
     if (!leads) return;

@@ -16,21 +16,6 @@
 namespace laple::discover {
 namespace {
 
-Topology topology_of(const Discovery& discovery) {
-    std::size_t size = 0;
-    for (const Node& node : discovery.nodes) size += node.ranks.size();
-    std::vector<std::vector<int>> labels;
-    for (const Clusters& clusters : discovery.levels) {
-        auto& level = labels.emplace_back(size);
-        const auto groups = ranks_of(clusters, discovery.nodes);
-        for (std::size_t group = 0; group < groups.size(); ++group) {
-            for (const Rank rank : groups[group])
-                level[static_cast<std::size_t>(rank)] = static_cast<int>(group);
-        }
-    }
-    return Topology::from_labels(static_cast<int>(size), labels);
-}
-
 Json rows_of(const LatencyMatrix& matrix) {
     Json rows = Json::array();
     for (int a = 0; a < matrix.nodes(); ++a) {
@@ -71,7 +56,7 @@ std::string magpie_text(const Discovery& discovery) {
     for (const Node& node : discovery.nodes) {
         text += fmt::format("# host {}: {}\n", node.host, fmt::join(node.ranks, " "));
     }
-    return text + format_magpie(topology_of(discovery));
+    return text + format_magpie(topology_of(discovery.levels, discovery.nodes));
 }
 
 std::string json_text(const Discovery& discovery) {
@@ -80,7 +65,7 @@ std::string json_text(const Discovery& discovery) {
     document["date"] = discovery.date;
     document["version"] = LAPLE_VERSION;
     document["tolerance"] = discovery.tolerance;
-    write_topology_json(topology_of(discovery), document);
+    write_topology_json(topology_of(discovery.levels, discovery.nodes), document);
     document["hosts"] = Json::array();
     for (const Node& node : discovery.nodes) {
         document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
@@ -98,7 +83,8 @@ std::string summary_text(const Discovery& discovery) {
     if (discovery.nodes.size() == 1 && discovery.nodes.front().ranks.size() == 1)
         return "one rank: start laple-discover with mpiexec, on the hosts of your job\n";
     if (discovery.nodes.size() == 1) {
-        return fmt::format("{}: all are on {}, nothing to measure\n", describe(topology_of(discovery)),
+        return fmt::format("{}: all are on {}, nothing to measure\n",
+                           describe(topology_of(discovery.levels, discovery.nodes)),
                            discovery.nodes.front().host);
     }
     const Findings& findings = discovery.findings;
@@ -115,7 +101,8 @@ std::string summary_text(const Discovery& discovery) {
                                : fmt::format("; {} do not fit the clusters: see laple-discover --all-pairs",
                                              findings.odd_pairs));
     }
-    return text + describe(topology_of(discovery)) + "\n" + describe_latencies(findings);
+    return text + describe(topology_of(discovery.levels, discovery.nodes)) + "\n" +
+           describe_latencies(findings);
 }
 
 }  // namespace laple::discover

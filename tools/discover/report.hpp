@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "job_layout.hpp"
 #include "topology/clustering.hpp"
+#include "topology/node.hpp"
 #include "topology/survey.hpp"
 
 namespace laple::discover {

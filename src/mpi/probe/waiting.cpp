@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "waiting.hpp"
+#include "mpi/probe/waiting.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-namespace laple::discover {
+namespace laple::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -32,7 +32,7 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);
     int done = 0;
-    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) {
+    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) {
         const Seconds waited = Clock::now() - start;
         if (waited < expected + kPolled) {
             sched_yield();
@@ -44,15 +44,15 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
 
 void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(data, count, type, to, tag, comm, &request);
+    PMPI_Isend(data, count, type, to, tag, comm, &request);
     wait_quietly(request);
 }
 
 void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                      Seconds expected) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(data, count, type, from, tag, comm, &request);
+    PMPI_Irecv(data, count, type, from, tag, comm, &request);
     wait_quietly(request, expected);
 }
 
-}  // namespace laple::discover
+}  // namespace laple::mpi

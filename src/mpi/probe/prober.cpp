@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "prober.hpp"
+#include "mpi/probe/prober.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
+#include "mpi/probe/waiting.hpp"
 #include "topology/probe_rounds.hpp"
-#include "waiting.hpp"
 
-namespace laple::discover {
+namespace laple::mpi {
 namespace {
 
 using Flag = unsigned char;
@@ -97,8 +97,8 @@ using Peers = std::vector<int>;
 class Prober {
   public:
     Prober(MPI_Comm probes, Seconds settle) : probes_(probes), settle_(settle) {
-        MPI_Comm_size(probes_, &nodes_);
-        MPI_Comm_rank(probes_, &rank_);
+        PMPI_Comm_size(probes_, &nodes_);
+        PMPI_Comm_rank(probes_, &rank_);
     }
 
     /// On rank 0: measures until `survey` has no more to ask.
@@ -179,4 +179,4 @@ void measure_latencies(MPI_Comm probes, Seconds settle, Survey* survey, const Pr
     prober.follow();
 }
 
-}  // namespace laple::discover
+}  // namespace laple::mpi

@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 
 /// Time and waiting. Simulated runs have an implementation of their own.
-namespace laple::discover {
+namespace laple::mpi {
 
 /// This process's time since some instant.
 Seconds now();
@@ -24,4 +24,4 @@ void send_quietly(const void* data, int count, MPI_Datatype type, int to, int ta
 void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                      Seconds expected = Seconds(0));
 
-}  // namespace laple::discover
+}  // namespace laple::mpi

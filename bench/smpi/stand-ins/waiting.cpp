@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for tools/discover/waiting.cpp: in simulation nobody shares a processor.
-#include "waiting.hpp"
+// Stands in for src/mpi/probe/waiting.cpp: in simulation nobody shares a processor.
+#include "mpi/probe/waiting.hpp"
 
-namespace laple::discover {
+namespace laple::mpi {
 
 Seconds now() {
     return Seconds(PMPI_Wtime());
@@ -20,4 +20,4 @@ void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag
     PMPI_Recv(data, count, type, from, tag, comm, MPI_STATUS_IGNORE);
 }
 
-}  // namespace laple::discover
+}  // namespace laple::mpi

@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "topology/survey.hpp"
 
-namespace laple::discover {
+namespace laple::mpi {
 
 /// Told on rank 0 after each pair it has measured: how many of how many it will, as far as is known.
 using Progress = std::function<void(int done, int pairs)>;
@@ -26,4 +26,4 @@ inline constexpr Seconds kSettle = std::chrono::milliseconds(20);
 /// the processor, only ever add to it. (seed 003, "First Phase"; algorithms.md 3b)
 void measure_latencies(MPI_Comm probes, Seconds settle, Survey* survey, const Progress& progress);
 
-}  // namespace laple::discover
+}  // namespace laple::mpi

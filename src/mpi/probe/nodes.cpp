@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/probe/nodes.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include "mpi/probe/waiting.hpp"
+
+namespace laple::mpi {
+namespace {
+
+constexpr int kMeasured = 1;  // tag
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+}  // namespace
+
+NodeLayout::NodeLayout(MPI_Comm comm) {
+    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes.
+    PMPI_Comm_split(comm, 0, rank_in(comm), &all_);
+    PMPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_);
+    PMPI_Comm_split(all_, rank_in(node_) == 0 ? 0 : MPI_UNDEFINED, rank_in(all_), &probes_);
+    gather_nodes();
+}
+
+NodeLayout::~NodeLayout() {
+    if (probes_ != MPI_COMM_NULL) PMPI_Comm_free(&probes_);
+    PMPI_Comm_free(&node_);
+    PMPI_Comm_free(&all_);
+}
+
+void NodeLayout::gather_nodes() {
+    int node_index = probes_ == MPI_COMM_NULL ? 0 : rank_in(probes_);
+    PMPI_Bcast(&node_index, 1, MPI_INT, 0, node_);
+
+    const bool is_first = rank_in(all_) == 0;
+    std::vector<int> node_of_rank(is_first ? static_cast<std::size_t>(size_of(all_)) : 0);
+    PMPI_Gather(&node_index, 1, MPI_INT, node_of_rank.data(), 1, MPI_INT, 0, all_);
+    if (probes_ == MPI_COMM_NULL) return;
+
+    using Name = std::array<char, MPI_MAX_PROCESSOR_NAME + 1>;
+    Name host{};
+    int length = 0;
+    PMPI_Get_processor_name(host.data(), &length);
+    std::vector<Name> hosts(is_first ? static_cast<std::size_t>(size_of(probes_)) : 0);
+    PMPI_Gather(host.data(), static_cast<int>(host.size()), MPI_CHAR, hosts.data(),
+                static_cast<int>(host.size()), MPI_CHAR, 0, probes_);
+    for (const Name& name : hosts) nodes_.push_back({.host = name.data(), .ranks = {}});
+    for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank) {
+        nodes_[static_cast<std::size_t>(node_of_rank[rank])].ranks.push_back(static_cast<Rank>(rank));
+    }
+}
+
+void NodeLayout::rest_until_measured() const {
+    char nothing = 0;
+    if (probes_ == MPI_COMM_NULL) {
+        receive_quietly(&nothing, 1, MPI_CHAR, 0, kMeasured, node_);
+        return;
+    }
+    for (int peer = 1; peer < size_of(node_); ++peer) {
+        send_quietly(&nothing, 1, MPI_CHAR, peer, kMeasured, node_);
+    }
+}
+
+}  // namespace laple::mpi

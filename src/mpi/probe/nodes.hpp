@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <mpi.h>
+
+#include "topology/node.hpp"
+
+namespace laple::mpi {
+
+/// Who shares a node with whom in a communicator, and the communicators to measure on. Owns them, so it ends
+/// before MPI_Finalize.
+class NodeLayout {
+  public:
+    /// Collective over `comm`.
+    explicit NodeLayout(MPI_Comm comm);
+    ~NodeLayout();
+    NodeLayout(const NodeLayout&) = delete;
+    NodeLayout& operator=(const NodeLayout&) = delete;
+
+    /// The first ranks of all nodes, in the order of nodes(); MPI_COMM_NULL on other ranks.
+    MPI_Comm probes() const { return probes_; }
+    /// The ranks of this rank's node.
+    MPI_Comm node() const { return node_; }
+
+    /// All nodes, ordered by their first rank, with ranks of `comm`; empty except on rank 0.
+    const std::vector<Node>& nodes() const { return nodes_; }
+
+    /// Blocks all ranks of a node until their first one gets here, without keeping the processor busy.
+    void rest_until_measured() const;
+
+  private:
+    void gather_nodes();
+
+    MPI_Comm all_ = MPI_COMM_NULL;
+    MPI_Comm node_ = MPI_COMM_NULL;
+    MPI_Comm probes_ = MPI_COMM_NULL;
+    std::vector<Node> nodes_;
+};
+
+}  // namespace laple::mpi
