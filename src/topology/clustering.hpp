@@ -17,7 +17,8 @@ struct ClusteringOptions {
     double tolerance = 0.30;
     /// Groups are told apart only if latency between them is at least this many times the latency in them:
     /// below, one message between them costs hardly more than one inside, and a level would only add steps.
-    double level_ratio = 3.0;
+    /// A little below 3, so that networks three times apart are told apart by noisy measurements too.
+    double level_ratio = 2.8;
     /// The same for groups of groups. A message that enters one through its coordinator takes one hop more,
     /// so the way round must be short against the way there, or small messages lose.
     double outer_level_ratio = 10.0;

@@ -307,6 +307,29 @@ TEST_CASE("random machines are found exactly", "[clustering]") {
     }
 }
 
+TEST_CASE("networks three times apart are found through noise in 999 of 1000 cases", "[clustering]") {
+    constexpr int kMachines = 10000;
+    Random random(1996);
+    int found = 0;
+    for (int i = 0; i < kMachines; ++i) {
+        Machine machine;
+        machine.sizes.assign(static_cast<std::size_t>(uniform_int(random, 2, 12)), 2);
+        const int nodes = uniform_int(random, 2 * static_cast<int>(machine.sizes.size()), 40);
+        for (int left = nodes - 2 * static_cast<int>(machine.sizes.size()); left > 0; --left) {
+            const int site = uniform_int(random, 0, static_cast<int>(machine.sizes.size()) - 1);
+            ++machine.sizes[static_cast<std::size_t>(site)];
+        }
+        const double lan = 100 * kUs;
+        const double ratio = std::exp(uniform(random, std::log(3), std::log(1000)));
+        const double noise = uniform(random, 0, 0.30);
+        machine.lan = [=](int) { return lan; };
+        machine.wan = [=](int, int) { return ratio * lan; };
+        const auto matrix = measure(machine, [&] { return uniform(random, 1, 1 + noise); });
+        found += cluster_nodes(matrix) == sites_of(machine.sizes) ? 1 : 0;
+    }
+    CHECK(found >= 0.999 * kMachines);
+}
+
 // The emulated grids (bench/grid). Ranks share processors there, so that a latency may be measured too long,
 // by up to 2.5 times in a LAN. What the processor adds to a LAN's latency it adds to a WAN's as well.
 TEST_CASE("grids whose hosts share processors are found exactly", "[clustering]") {
