@@ -2,7 +2,9 @@
 #include "plogp/curve.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <vector>
 
 namespace laple {
 namespace {
@@ -25,18 +27,34 @@ Seconds Curve::at(Bytes bytes) const {
     if (above != known_.end()) return on_line(std::prev(above), above, bytes);
     const auto last = std::prev(known_.end());
     if (last == known_.begin()) return last->second;
-    return std::max(last->second, on_line(std::prev(last), last, bytes));
+    // Two sizes that are close together would make a poor line.
+    const auto half = known_.upper_bound(last->first / 2);
+    const auto base = half == known_.begin() ? half : std::prev(half);
+    return std::max(last->second, on_line(base, last, bytes));
 }
 
-double Curve::make_monotone() {
-    double worst = 0;
-    Seconds longest(0);
-    for (auto& [bytes, time] : known_) {
-        if (time < longest) {
-            if (time > Seconds(0)) worst = std::max(worst, longest / time - 1);
-            time = longest;
+Seconds Curve::make_monotone() {
+    struct Pool {
+        Seconds sum{0};
+        int count = 0;
+        Seconds mean() const { return sum / count; }
+    };
+    std::vector<Pool> pools;
+    for (const auto& [bytes, time] : known_) {
+        pools.push_back({time, 1});
+        while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
+            const Pool last = pools.back();
+            pools.pop_back();
+            pools.back() = {pools.back().sum + last.sum, pools.back().count + last.count};
         }
-        longest = time;
+    }
+    Seconds worst(0);
+    auto point = known_.begin();
+    for (const Pool& pool : pools) {
+        for (int i = 0; i < pool.count; ++i, ++point) {
+            worst = std::max(worst, std::chrono::abs(point->second - pool.mean()));
+            point->second = pool.mean();
+        }
     }
     return worst;
 }

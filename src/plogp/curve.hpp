@@ -9,8 +9,9 @@ namespace laple {
 
 /// A time that depends on the size of a message, known at some sizes.
 ///
-/// Between two of them it is a straight line; beyond the last one, the line through the last two goes on, but
-/// never downwards; with one size known it is constant, with none 0. (logp_mpi; algorithms.md 3c, point 6)
+/// Between two of them it is a straight line; beyond the last one, the line goes on through it and the last
+/// one of at most half its size, but never downwards; with one size known it is constant, with none 0.
+/// (logp_mpi; algorithms.md 3c, point 6)
 ///
 ///     time │            ╱ ‥ ‥          * known
 ///          │      *────*
@@ -28,9 +29,9 @@ class Curve {
 
     void set(Bytes bytes, Seconds time) { known_[bytes] = time; }
 
-    /// Raises every time to the longest one at a smaller size. Returns by how much the worst was raised, as a
-    /// part of itself: 0 when the curve never falls.
-    double make_monotone();
+    /// Times that fall as the size grows become equal, at their mean: of all curves that never fall the
+    /// nearest (least squares; "pool adjacent violators"). Returns by how much the worst was changed.
+    Seconds make_monotone();
 
     bool operator==(const Curve&) const = default;
 

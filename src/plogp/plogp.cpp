@@ -21,33 +21,46 @@ Seconds of_size_0(const std::map<Bytes, Seconds>& samples, const char* what) {
     return found->second;
 }
 
-void straighten(Curve& curve, const char* name, std::vector<std::string>& warnings) {
-    const double bent = curve.make_monotone();
-    if (bent > kWorthSaying) {
-        warnings.push_back(
-            fmt::format("{} was measured {:.0f} % shorter for a longer message; raised", name, 100 * bent));
-    }
-}
+/// Bends curves into a model, and says so where that changes a time by more than `tolerance`.
+class Bender {
+  public:
+    Bender(Seconds empty_trip, std::vector<std::string>& warnings)
+        : empty_trip_(empty_trip), tolerance_(kWorthSaying * empty_trip), warnings_(warnings) {}
 
-/// While a process is inside a call it cannot begin the next message.
-void raise_to(const Curve& overhead, const char* name, Curve& gap, std::vector<std::string>& warnings) {
-    if (overhead.is_empty()) return;
-    double worst = 0;
-    Bytes where = 0;
-    for (const auto& [bytes, time] : std::map<Bytes, Seconds>(gap.known())) {
-        const Seconds least = overhead.at(bytes);
-        if (time >= least) continue;
-        if (least > (1 + worst) * time) {
-            worst = time > Seconds(0) ? least / time - 1 : 1;
-            where = bytes;
+    void straighten(Curve& curve, const char* name) {
+        const Seconds bent = curve.make_monotone();
+        if (bent > tolerance_) {
+            warnings_.push_back(fmt::format("{} was measured longer for a shorter message: bent by up to {}",
+                                            name, format_seconds(bent)));
         }
-        gap.set(bytes, least);
     }
-    if (worst > kWorthSaying) {
-        warnings.push_back(
-            fmt::format("g({0}) came out shorter than {1}({0}); raised", format_bytes(where), name));
+
+    /// While a process is inside a call it cannot begin the next message. Only where both are known: between
+    /// two sizes there may be a step. A call that takes a round trip waits for a handshake, which is no work,
+    /// and others may overlap it.
+    void raise_to(const Curve& overhead, const char* name, Curve& gap) {
+        Seconds worst(0);
+        Bytes where = 0;
+        for (const auto& [bytes, least] : overhead.known()) {
+            const auto found = gap.known().find(bytes);
+            if (found == gap.known().end() || found->second >= least || least >= empty_trip_) continue;
+            if (least - found->second > worst) {
+                worst = least - found->second;
+                where = bytes;
+            }
+            gap.set(bytes, least);
+        }
+        if (worst > tolerance_) {
+            warnings_.push_back(fmt::format("g({0}) came out {2} shorter than {1}({0}); raised",
+                                            format_bytes(where), name, format_seconds(worst)));
+        }
     }
-}
+
+  private:
+    Seconds empty_trip_;
+    Seconds tolerance_;
+    std::vector<std::string>& warnings_;
+};
 
 }  // namespace
 
@@ -68,11 +81,18 @@ PlogpFit fit_plogp(const PlogpSamples& samples) {
     }
     for (const auto& [bytes, trip] : samples.round_trip)
         model.gap.set(bytes, std::max(Seconds(0), trip - empty_trip + empty_gap));
-    straighten(model.gap, "g(m)", fit.warnings);
-    straighten(model.flood_gap, "the flood's g(m)", fit.warnings);
-    raise_to(model.send_overhead, "os", model.gap, fit.warnings);
-    raise_to(model.receive_overhead, "or", model.gap, fit.warnings);
+    if (!samples.cold.empty()) model.cold_gap.set(0, empty_gap);
+    for (const auto& [bytes, trip] : samples.cold)
+        model.cold_gap.set(bytes, std::max(Seconds(0), trip - empty_trip + empty_gap));
+    model.gap_confidence = Curve(samples.confidence);
+    Bender bender(empty_trip, fit.warnings);
+    bender.straighten(model.gap, "g(m)");
+    bender.straighten(model.flood_gap, "the flood's g(m)");
+    bender.raise_to(model.send_overhead, "os", model.gap);
+    bender.raise_to(model.receive_overhead, "or", model.gap);
     model.gap.make_monotone();  // overheads may fall
+    for (const auto& [bytes, time] : std::map<Bytes, Seconds>(model.cold_gap.known()))
+        model.cold_gap.set(bytes, std::max(time, model.gap.at(bytes)));
     return fit;
 }
 

@@ -26,6 +26,8 @@ struct Plogp {
     Curve receive_overhead;  ///< or(m)
     Curve gap;               ///< g(m) of a single message, from round trips
     Curve flood_gap;         ///< g(m) of many in a row, where handshakes overlap: for pipelines
+    Curve cold_gap;          ///< g(m) of a single message after a pause: TCP starts slowly; may be empty
+    Curve gap_confidence;    ///< by how much the mean of g(m) may be off (Sampler::confidence)
 
     bool operator==(const Plogp&) const = default;
 };
@@ -37,6 +39,8 @@ struct PlogpSamples {
     std::map<Bytes, Seconds> send;        ///< inside the send call
     std::map<Bytes, Seconds> receive;     ///< inside the receive call of a message that is there already
     std::map<Bytes, Seconds> flood;       ///< per message of many in a row
+    std::map<Bytes, Seconds> cold;        ///< round trip of the first message after a pause
+    std::map<Bytes, Seconds> confidence;  ///< of the mean of the round trips
 };
 
 struct PlogpFit {
@@ -49,8 +53,9 @@ struct PlogpFit {
 ///     L = RTT(0)/2 - g(0)        g(m) = RTT(m) - RTT(0) + g(0)        g(0) from the flood of empty messages
 ///
 /// L and g are at least 0, g and the flood's g never fall as m grows, and g(m) >= max(os(m), or(m)), as far
-/// as these are known. What is bent by more than a tenth gives a warning. Throws Error without a round trip
-/// or a flood of size 0. (algorithms.md 3c, points 5 and 9)
+/// as these are known and no handshakes; a cold gap is not shorter than a warm one. What is bent by more than
+/// a tenth of an empty round trip gives a warning. Throws Error without a round trip or a flood of size 0.
+/// (algorithms.md 3c, points 5 and 9)
 PlogpFit fit_plogp(const PlogpSamples& samples);
 
 }  // namespace laple

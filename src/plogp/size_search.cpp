@@ -15,11 +15,11 @@ constexpr Bytes kMultiple = 4;  // sizes between powers of two
 
 SizeSearch::SizeSearch(const Options& options) : options_(options) {
     open_.insert(0);
-    for (Bytes bytes = 1; bytes <= options_.max_bytes; bytes *= 2) open_.insert(bytes);
+    for (Bytes bytes = 1; bytes <= options_.max_bytes; bytes *= options_.step) open_.insert(bytes);
 }
 
 std::optional<Bytes> SizeSearch::next() {
-    if (open_.empty() || known_.size() >= options_.max_sizes) return std::nullopt;
+    if (open_.empty()) return std::nullopt;
     return *open_.begin();
 }
 
@@ -34,7 +34,8 @@ void SizeSearch::add(Bytes bytes, const std::vector<Seconds>& times) {
         const Bytes middle = (below + at->first) / 2 / kMultiple * kMultiple;
         const auto finest =
             std::max(static_cast<double>(kFinest), options_.resolution * static_cast<double>(at->first));
-        if (middle > below && static_cast<double>(at->first - below) > finest) open_.insert(middle);
+        const bool is_wide = middle > below && static_cast<double>(at->first - below) > finest;
+        if (is_wide && between_ < options_.max_between && open_.insert(middle).second) ++between_;
     }
 }
 

@@ -10,8 +10,8 @@
 
 namespace laple {
 
-/// Decides which sizes of messages to measure: powers of two, and where a curve bends, the sizes around the
-/// bend. So protocol steps (eager to rendezvous) are found without measuring every size.
+/// Decides which sizes of messages to measure: powers of a step, and where a curve bends, the sizes around
+/// the bend. So protocol steps (eager to rendezvous) are found without measuring every size.
 ///
 /// A size is expected on the line through the two known ones below it. When a time differs from that by more
 /// than `max_difference` of it, the middle between it and its lower neighbour is measured too, and so on,
@@ -20,9 +20,10 @@ class SizeSearch {
   public:
     struct Options {
         Bytes max_bytes = 8 * 1024 * 1024;
+        Bytes step = 2;
         double max_difference = 0.20;
         double resolution = 0.10;
-        std::size_t max_sizes = 64;
+        std::size_t max_between = 40;  ///< how many sizes may be added to the powers
     };
 
     explicit SizeSearch(const Options& options);
@@ -38,6 +39,7 @@ class SizeSearch {
 
     Options options_;
     std::set<Bytes> open_;
+    std::size_t between_ = 0;
     std::map<Bytes, std::vector<Seconds>> known_;
 };
 

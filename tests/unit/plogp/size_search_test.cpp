@@ -57,6 +57,6 @@ TEST_CASE("a step is closed in on", "[size_search]") {
 TEST_CASE("noise does not make it search for ever", "[size_search]") {
     int calls = 0;
     const auto sizes = sizes_for({[&](Bytes bytes) { return straight(bytes) * (++calls % 3 == 0 ? 5 : 1); }},
-                                 {.max_sizes = 40});
+                                 {.max_between = 15});
     CHECK(sizes.size() <= 40);
 }
