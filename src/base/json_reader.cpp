@@ -43,6 +43,13 @@ double JsonReader::positive(const std::string& pointer, const std::string& unit)
     return value.get<double>();
 }
 
+double JsonReader::at_least_0(const std::string& pointer, const std::string& unit) const {
+    const Json& value = at(pointer);
+    if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>()))
+        throw wrong(pointer, "is not a number of 0 or more", fmt::format("give {}", unit));
+    return value.get<double>();
+}
+
 int JsonReader::whole(const std::string& pointer, int min, int max) const {
     const Json& value = at(pointer);
     // Read as a floating-point number: an integer of any size then compares as it should.

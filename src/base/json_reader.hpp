@@ -22,6 +22,8 @@ class JsonReader {
     std::string text(const std::string& pointer) const;
     /// A finite number above 0; `unit` is what the advice asks for: "bytes a second".
     double positive(const std::string& pointer, const std::string& unit) const;
+    /// A finite number, 0 or above.
+    double at_least_0(const std::string& pointer, const std::string& unit) const;
     /// A whole number from `min` to `max`.
     int whole(const std::string& pointer, int min, int max) const;
     /// The index in `names` of the name at `pointer`.

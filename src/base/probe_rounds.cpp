@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topology/probe_rounds.hpp"
+#include "base/probe_rounds.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "base/probe_rounds.hpp"
 #include "base/units.hpp"
 #include "topology/latency_matrix.hpp"
-#include "topology/probe_rounds.hpp"
 
 namespace laple {
 

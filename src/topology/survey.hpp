@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "base/probe_rounds.hpp"
 #include "base/units.hpp"
 #include "topology/clustering.hpp"
 #include "topology/latency_matrix.hpp"
-#include "topology/probe_rounds.hpp"
 
 namespace laple {
 

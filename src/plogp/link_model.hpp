@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plogp/plogp.hpp"
+
+namespace laple {
+
+/// How much k pairs of nodes carry at once from one cluster to another, in bytes a second.
+///
+///     rate │      *────*      the uplink is full: 2 lanes are useful, more are not
+///          │  *
+///          └───────────── lanes
+struct Lanes {
+    std::map<int, double> rate;  ///< by the number of lanes; empty: not measured
+
+    /// Of one flow; 0 when it is not known.
+    double of_one() const;
+    /// Of as many as are useful; 0 when it is not known.
+    double most() const;
+    /// The least number that reaches most() but for a twentieth; 0 when it is not known.
+    int useful() const;
+
+    bool operator==(const Lanes&) const = default;
+};
+
+/// What was measured in one cluster. Rates in bytes a second; 0 where a rate is not known.
+struct ClusterModel {
+    Plogp inside;           ///< between two of its nodes; without curves when it has one only
+    double nic_out = 0;     ///< of one node to several others of the cluster
+    double nic_in = 0;      ///< of several others to one node
+    double uplink_out = 0;  ///< of all its nodes to all other clusters: at least so much
+    double uplink_in = 0;   ///< of all other clusters to all its nodes: at least so much
+    double reduction = 0;   ///< seconds for each byte that a reduction combines (γ)
+
+    bool operator==(const ClusterModel&) const = default;
+};
+
+/// What was measured between two clusters, a < b.
+struct LinkPair {
+    int a = 0;
+    int b = 0;
+    Plogp plogp;  ///< of one pair of nodes; both directions count alike
+    Lanes there;  ///< from a to b
+    Lanes back;
+
+    bool operator==(const LinkPair&) const = default;
+};
+
+/// The parameters of a network of clusters: which hold between two of them, and in one. Clusters are those of
+/// the innermost level of a topology, by number.
+struct LinkModel {
+    std::vector<ClusterModel> clusters;
+    std::vector<LinkPair> links;        ///< ordered by (a, b); pairs that were not measured are missing
+    std::vector<std::string> warnings;  ///< what a person should know before trusting it
+
+    /// nullptr when it was not measured.
+    const LinkPair* between(int a, int b) const;
+
+    bool operator==(const LinkModel&) const = default;
+};
+
+}  // namespace laple

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plogp/link_model_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace laple {
+namespace {
+
+constexpr Bytes kMaxBytes = Bytes{1} << 53;  // what JSON readers everywhere read exactly
+constexpr int kMaxLanes = 1 << 24;
+
+/// The curves of a link by their names in the file.
+constexpr std::array<std::pair<const char*, Curve Plogp::*>, 6> kCurves{{
+    {"send_overhead", &Plogp::send_overhead},
+    {"receive_overhead", &Plogp::receive_overhead},
+    {"gap", &Plogp::gap},
+    {"flood_gap", &Plogp::flood_gap},
+    {"cold_gap", &Plogp::cold_gap},
+    {"gap_confidence", &Plogp::gap_confidence},
+}};
+
+constexpr std::array<std::pair<const char*, double ClusterModel::*>, 5> kRates{{
+    {"nic_out", &ClusterModel::nic_out},
+    {"nic_in", &ClusterModel::nic_in},
+    {"uplink_out", &ClusterModel::uplink_out},
+    {"uplink_in", &ClusterModel::uplink_in},
+    {"reduction", &ClusterModel::reduction},
+}};
+
+Json json_of(const Curve& curve) {
+    Json points = Json::array();
+    for (const auto& [bytes, time] : curve.known()) points.push_back({bytes, time.count()});
+    return points;
+}
+
+Json json_of(const Plogp& plogp) {
+    Json object{{"latency", plogp.latency.count()}};
+    for (const auto& [name, curve] : kCurves) {
+        if (!(plogp.*curve).is_empty()) object[name] = json_of(plogp.*curve);
+    }
+    return object;
+}
+
+Json json_of(const Lanes& lanes) {
+    Json points = Json::array();
+    for (const auto& [count, rate] : lanes.rate) points.push_back({count, rate});
+    return points;
+}
+
+void expect_pair(const JsonReader& in, const std::string& pointer, const char* what) {
+    if (in.array(pointer).size() != 2) throw in.wrong(pointer, "does not hold two numbers", what);
+}
+
+Curve read_curve(const JsonReader& in, const std::string& pointer) {
+    Curve curve;
+    for (std::size_t i = 0; i < in.array(pointer).size(); ++i) {
+        const std::string point = item_pointer(pointer, i);
+        expect_pair(in, point, "write [bytes, seconds]");
+        const double bytes = in.at_least_0(point + "/0", "bytes");
+        if (bytes > static_cast<double>(kMaxBytes) || bytes != std::floor(bytes))
+            throw in.wrong(point + "/0", "is no size of a message", "give whole bytes");
+        const auto size = static_cast<Bytes>(bytes);
+        if (!curve.is_empty() && size <= curve.known().rbegin()->first)
+            throw in.wrong(point + "/0", "is not larger than the size before it", "order them by size");
+        curve.set(size, Seconds(in.at_least_0(point + "/1", "seconds")));
+    }
+    return curve;
+}
+
+Plogp read_plogp(const JsonReader& in, const std::string& pointer) {
+    Plogp plogp;
+    plogp.latency = Seconds(in.at_least_0(pointer + "/latency", "seconds"));
+    for (const auto& [name, curve] : kCurves) {
+        const std::string member = pointer + "/" + name;
+        if (in.has(member)) plogp.*curve = read_curve(in, member);
+    }
+    return plogp;
+}
+
+Lanes read_lanes(const JsonReader& in, const std::string& pointer) {
+    Lanes lanes;
+    if (!in.has(pointer)) return lanes;
+    for (std::size_t i = 0; i < in.array(pointer).size(); ++i) {
+        const std::string point = item_pointer(pointer, i);
+        expect_pair(in, point, "write [lanes, bytes a second]");
+        const int count = in.whole(point + "/0", 1, kMaxLanes);
+        lanes.rate[count] = in.at_least_0(point + "/1", "bytes a second");
+    }
+    return lanes;
+}
+
+void read_clusters(const JsonReader& in, int clusters, LinkModel& model) {
+    model.clusters.resize(static_cast<std::size_t>(clusters));
+    if (!in.has("/clusters")) return;
+    if (in.array("/clusters").size() != model.clusters.size())
+        throw in.wrong("/clusters", "is not as long as the innermost level", "describe each cluster of it");
+    for (std::size_t c = 0; c < model.clusters.size(); ++c) {
+        const std::string pointer = item_pointer("/clusters", c);
+        if (in.has(pointer + "/inside")) model.clusters[c].inside = read_plogp(in, pointer + "/inside");
+        for (const auto& [name, rate] : kRates) {
+            const std::string member = pointer + "/" + name;
+            if (in.has(member)) model.clusters[c].*rate = in.at_least_0(member, "a rate or a time");
+        }
+    }
+}
+
+void read_links(const JsonReader& in, int clusters, LinkModel& model) {
+    if (!in.has("/links")) return;
+    for (std::size_t i = 0; i < in.array("/links").size(); ++i) {
+        const std::string between = item_pointer("/links", i, "/between");
+        expect_pair(in, between, "write [a, b]: two clusters of the innermost level");
+        LinkPair link;
+        link.a = in.whole(between + "/0", 0, clusters - 1);
+        link.b = in.whole(between + "/1", 0, clusters - 1);
+        if (link.a >= link.b) throw in.wrong(between, "is not in ascending order", "write [a, b] with a < b");
+        if (!model.links.empty() &&
+            std::pair(link.a, link.b) <= std::pair(model.links.back().a, model.links.back().b))
+            throw in.wrong(between, "does not come after the link before it", "order links by their clusters");
+        link.plogp = read_plogp(in, item_pointer("/links", i, "/plogp"));
+        link.there = read_lanes(in, item_pointer("/links", i, "/there"));
+        link.back = read_lanes(in, item_pointer("/links", i, "/back"));
+        model.links.push_back(std::move(link));
+    }
+}
+
+}  // namespace
+
+void write_link_model_json(const LinkModel& model, Json& document) {
+    Json& clusters = document["clusters"] = Json::array();
+    for (const ClusterModel& cluster : model.clusters) {
+        Json object = Json::object();
+        if (!cluster.inside.gap.is_empty()) object["inside"] = json_of(cluster.inside);
+        for (const auto& [name, rate] : kRates) {
+            if (cluster.*rate > 0) object[name] = cluster.*rate;
+        }
+        clusters.push_back(std::move(object));
+    }
+    Json& links = document["links"] = Json::array();
+    for (const LinkPair& link : model.links) {
+        Json object{{"between", {link.a, link.b}}, {"plogp", json_of(link.plogp)}};
+        if (!link.there.rate.empty()) object["there"] = json_of(link.there);
+        if (!link.back.rate.empty()) object["back"] = json_of(link.back);
+        links.push_back(std::move(object));
+    }
+    document["warnings"] = model.warnings;
+}
+
+LinkModel parse_link_model_json(const JsonReader& in, int clusters) {
+    LinkModel model;
+    read_clusters(in, clusters, model);
+    read_links(in, clusters, model);
+    if (in.has("/warnings")) {
+        for (std::size_t i = 0; i < in.array("/warnings").size(); ++i)
+            model.warnings.push_back(in.text(item_pointer("/warnings", i)));
+    }
+    return model;
+}
+
+}  // namespace laple

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plogp/link_survey.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/probe_rounds.hpp"
+
+namespace laple {
+namespace {
+
+constexpr Seconds kFar = std::chrono::milliseconds(1);  // one way: from here on handshakes and idling matter
+constexpr double kGrowth = 1.10;                        // lanes that bring less than a tenth are none
+constexpr int kFanOut = 3;                              // nodes that exhaust the NIC of another one
+constexpr Bytes kLargestMessage = 16 * 1024;            // of a flow
+constexpr Bytes kSmallestMessage = 1024;
+constexpr double kWindows = 4;                          // round trips' worth of data under way in a flow
+constexpr Bytes kLeastWindow = 256 * 1024;
+constexpr Bytes kMostWindow = 16 * 1024 * 1024;
+constexpr Seconds kShortestFlow = std::chrono::milliseconds(150);
+constexpr double kFlowTrips = 12;  // round trips that flows last: TCP may find its rate in half of them
+// Rates that grow by less have found their height: that of a lone flow is steady, lanes that fill an uplink disturb
+// each other.
+constexpr double kSettledAlone = 0.08;
+constexpr double kSettled = 0.15;
+constexpr int kMostTrialsAlone = 5;
+constexpr int kMostTrials = 3;
+
+constexpr const char* kCutShort = "not all was measured: there was no more time";
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+std::vector<ProbeRound> rounds_of_clusters(int count) {
+    std::vector<int> clusters(at(count));
+    std::iota(clusters.begin(), clusters.end(), 0);
+    return rounds_of_all(clusters);
+}
+
+/// As large as the segments of a pipeline, but without a handshake where that takes long.
+Bytes message_of_flow(const Plogp& plogp) {
+    Bytes bytes = kLargestMessage;
+    while (plogp.latency >= kFar && bytes > kSmallestMessage && plogp.send_overhead.at(bytes) > plogp.latency)
+        bytes /= 4;
+    return bytes;
+}
+
+/// What a single large message suggests for flows on such a link.
+FlowOptions flow_options(const Plogp& plogp, Seconds one_way) {
+    FlowOptions options;
+    options.message_bytes = message_of_flow(plogp);
+    options.duration = std::max(kShortestFlow, 2 * kFlowTrips * one_way);
+    options.window_bytes = kLeastWindow;
+    if (plogp.gap.is_empty()) return options;
+    const auto& [bytes, gap] = *plogp.gap.known().rbegin();
+    const double in_flight = kWindows * 2 * one_way / gap * static_cast<double>(bytes);
+    options.window_bytes = static_cast<Bytes>(
+        std::clamp(in_flight, static_cast<double>(kLeastWindow), static_cast<double>(kMostWindow)));
+    return options;
+}
+
+/// What will do for both.
+FlowOptions larger(const FlowOptions& a, const FlowOptions& b) {
+    return {std::max(a.message_bytes, b.message_bytes), std::max(a.window_bytes, b.window_bytes),
+            std::max(a.duration, b.duration)};
+}
+
+class LinkSurvey {
+  public:
+    LinkSurvey(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known,
+               const std::function<bool()>& may_go_on, const LinkProgress& progress)
+        : probes_(probes),
+          input_(input),
+          model_(std::move(known)),
+          may_go_on_(may_go_on),
+          progress_(progress),
+          count_(static_cast<int>(input.clusters.size())),
+          rounds_(rounds_of_clusters(count_)) {
+        model_.clusters.resize(at(count_));
+        steps_ = 2 * count_ + 1 + 2 * static_cast<int>(rounds_.size()) + (count_ > 1 ? count_ : 0);
+    }
+
+    LinkModel run() {
+        std::erase(model_.warnings, kCutShort);
+        if (step("reductions")) measure_reductions();
+        for (int c = 0; c < count_; ++c) {
+            if (step(fmt::format("cluster {}", c))) measure_inside(c);
+        }
+        for (const auto& round : rounds_) {
+            if (step("links between clusters")) measure_between(round);
+        }
+        for (int c = 0; c < count_; ++c) {
+            if (step(fmt::format("NICs in cluster {}", c))) measure_nic(c);
+        }
+        for (const auto& round : rounds_) {
+            if (step("lanes between clusters")) measure_lanes(round);
+        }
+        for (int c = 0; c < count_ && count_ > 1; ++c) {
+            if (step(fmt::format("uplink of cluster {}", c))) measure_uplink(c);
+        }
+        if (is_cut_short_) model_.warnings.emplace_back(kCutShort);
+        return std::move(model_);
+    }
+
+  private:
+    const std::vector<int>& nodes_of(int cluster) const { return input_.clusters[at(cluster)]; }
+    int first_of(int cluster) const { return nodes_of(cluster).front(); }
+    Seconds latency(int a, int b) const { return input_.latency[at(a)][at(b)]; }
+
+    bool step(const std::string& what) {
+        if (is_cut_short_) return false;
+        if (may_go_on_ && !may_go_on_()) {
+            is_cut_short_ = true;
+            return false;
+        }
+        if (progress_) progress_(what, steps_done_, steps_);
+        ++steps_done_;
+        return true;
+    }
+
+    LinkProbeOptions options_for(int a, int b) const {
+        LinkProbeOptions options;
+        options.is_far = latency(a, b) >= kFar;
+        options.round_trip = 2 * latency(a, b);
+        // Beyond the step to handshakes, which cost some round trips themselves.
+        if (options.is_far) options.longest_trip += 6 * options.round_trip;
+        return options;
+    }
+
+    Plogp fit(const PlogpSamples& samples, const std::string& where) {
+        PlogpFit fit = fit_plogp(samples);
+        for (const std::string& warning : fit.warnings)
+            model_.warnings.push_back(fmt::format("{}: {}", where, warning));
+        return std::move(fit.model);
+    }
+
+    LinkPair& link(int a, int b) {
+        const auto found = std::find_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& other) {
+            return std::pair(other.a, other.b) >= std::pair(a, b);
+        });
+        if (found != model_.links.end() && found->a == a && found->b == b) return *found;
+        LinkPair fresh;
+        fresh.a = a;
+        fresh.b = b;
+        return *model_.links.insert(found, std::move(fresh));
+    }
+
+    void measure_reductions() {
+        std::vector<int> nodes;
+        for (int c = 0; c < count_; ++c) nodes.push_back(first_of(c));
+        const std::vector<double> times = probes_.reductions(nodes);
+        for (int c = 0; c < count_; ++c) model_.clusters[at(c)].reduction = times[at(c)];
+    }
+
+    void measure_inside(int cluster) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        const auto& nodes = nodes_of(cluster);
+        if (nodes.size() < 2 || !model.inside.gap.is_empty()) return;
+        const auto samples = probes_.links({{nodes[0], nodes[1], options_for(cluster, cluster)}});
+        model.inside = fit(samples.front(), fmt::format("in cluster {}", cluster));
+    }
+
+    void measure_between(const ProbeRound& round) {
+        std::vector<LinkProbes::Link> links;
+        ProbeRound pairs;
+        for (const auto& [a, b] : round) {
+            if (!link(a, b).plogp.gap.is_empty()) continue;
+            pairs.push_back({a, b});
+            links.push_back({first_of(a), first_of(b), options_for(a, b)});
+        }
+        if (links.empty()) return;
+        const auto samples = probes_.links(links);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto [a, b] = pairs[i];
+            link(a, b).plogp = fit(samples[i], fmt::format("between clusters {} and {}", a, b));
+        }
+    }
+
+    /// The rate of each flow, when their sum is best. While it still grows, they are measured again: TCP remembers
+    /// where it was.
+    std::vector<double> settled_rates(const std::vector<Flow>& flows, const FlowOptions& options,
+                                      bool are_alone) {
+        const double settled = are_alone ? kSettledAlone : kSettled;
+        const int most_trials = are_alone ? kMostTrialsAlone : kMostTrials;
+        std::vector<double> best;
+        double best_sum = -1;
+        for (int trial = 1;; ++trial) {
+            const auto measured = probes_.rates(flows, options);
+            double early = 0;
+            double late = 0;
+            std::vector<double> rates;
+            for (const FlowRate& rate : measured) {
+                early += rate.early;
+                late += rate.late;
+                rates.push_back((rate.early + rate.late) / 2);
+            }
+            const bool has_settled = late <= (1 + settled) * early;
+            if (early + late > best_sum) {
+                best_sum = early + late;
+                best = std::move(rates);
+            }
+            if (has_settled || trial == most_trials) return best;
+        }
+    }
+
+    double sum_of_rates(const std::vector<Flow>& flows, const FlowOptions& options) {
+        const auto rates = settled_rates(flows, options, false);
+        return std::accumulate(rates.begin(), rates.end(), 0.0);
+    }
+
+    void measure_nic(int cluster) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        const auto& nodes = nodes_of(cluster);
+        if (nodes.size() < 2 || model.nic_in > 0) return;
+        std::vector<Flow> out;
+        std::vector<Flow> in;
+        for (std::size_t i = 1; i < nodes.size() && i <= kFanOut; ++i) {
+            out.push_back({nodes[0], nodes[i]});
+            in.push_back({nodes[i], nodes[0]});
+        }
+        const FlowOptions options = flow_options(model.inside, latency(cluster, cluster));
+        model.nic_out = sum_of_rates(out, options);
+        model.nic_in = sum_of_rates(in, options);
+    }
+
+    /// Lanes of one direction of a pair of clusters while their number is searched.
+    struct Search {
+        int from = 0;
+        int to = 0;
+        Lanes* lanes = nullptr;
+        int next = 1;  // 0: done
+        int most = 0;
+    };
+
+    /// How many lanes to try after what is known: twice as many as long as that helps, then the least number
+    /// between the last two that helps as much.
+    static int next_count(const Lanes& lanes, int most) {
+        const int last = lanes.rate.rbegin()->first;
+        const double best = lanes.most();
+        const bool grows = lanes.rate.size() < 2 || lanes.rate.rbegin()->second > kGrowth * std::prev(lanes.rate.end(), 2)->second;
+        if (grows && last < most && lanes.rate.rbegin()->second >= best) return std::min(2 * last, most);
+        // Below the least count that carries (nearly) all, above the largest that does not.
+        const int useful = lanes.useful();
+        const auto found = lanes.rate.find(useful);
+        const int below = found == lanes.rate.begin() ? 0 : std::prev(found)->first;
+        return useful - below > 1 ? (useful + below) / 2 : 0;
+    }
+
+    /// All pairs of a round at the same time, first one direction, then the other.
+    void measure_lanes(const ProbeRound& round) {
+        for (const bool is_back : {false, true}) {
+            std::vector<Search> open;
+            for (const auto& [a, b] : round) {
+                LinkPair& pair = link(a, b);
+                if (pair.plogp.gap.is_empty()) continue;
+                Lanes& lanes = is_back ? pair.back : pair.there;
+                if (!lanes.rate.empty()) continue;
+                const int most = static_cast<int>(std::min(nodes_of(a).size(), nodes_of(b).size()));
+                open.push_back({is_back ? b : a, is_back ? a : b, &lanes, 1, most});
+            }
+            while (!open.empty()) {
+                measure_counts(open);
+                std::erase_if(open, [](const Search& search) { return search.next == 0; });
+            }
+        }
+    }
+
+    void measure_counts(std::vector<Search>& open) {
+        std::vector<Flow> flows;
+        FlowOptions options;
+        for (const Search& search : open) {
+            for (int lane = 0; lane < search.next; ++lane)
+                flows.push_back({nodes_of(search.from)[at(lane)], nodes_of(search.to)[at(lane)]});
+            const auto [a, b] = std::minmax(search.from, search.to);
+            options = larger(options, flow_options(link(a, b).plogp, latency(a, b)));
+        }
+        const auto rates = settled_rates(flows, options, flows.size() == open.size());
+        auto rate = rates.begin();
+        for (Search& search : open) {
+            search.lanes->rate[search.next] = std::accumulate(rate, rate + search.next, 0.0);
+            rate += search.next;
+            search.next = next_count(*search.lanes, search.most);
+        }
+    }
+
+    /// Up to `count` nodes of other clusters, each once: as many of each as its link can feed.
+    std::vector<int> spread_over_others(int cluster, std::size_t count) const {
+        std::vector<double> left(at(count_), 0);  // what its link could still carry
+        std::vector<std::size_t> used(at(count_), 0);
+        for (const LinkPair& pair : model_.links) {
+            if (pair.a == cluster || pair.b == cluster)
+                left[at(pair.a == cluster ? pair.b : pair.a)] = std::min(pair.there.most(), pair.back.most());
+        }
+        std::vector<int> nodes;
+        while (nodes.size() < count) {
+            int best = -1;
+            for (int c = 0; c < count_; ++c) {
+                const bool is_free = c != cluster && used[at(c)] < nodes_of(c).size();
+                if (is_free && (best < 0 || left[at(c)] > left[at(best)])) best = c;
+            }
+            if (best < 0) break;
+            const LinkPair* pair = model_.between(cluster, best);
+            nodes.push_back(nodes_of(best)[used[at(best)]++]);
+            if (pair != nullptr) left[at(best)] -= pair->there.of_one();
+        }
+        return nodes;
+    }
+
+    void measure_uplink(int cluster) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        if (model.uplink_in > 0) return;
+        FlowOptions options;
+        for (int c = 0; c < count_; ++c) {
+            const LinkPair* pair = c == cluster ? nullptr : model_.between(cluster, c);
+            if (pair != nullptr) options = larger(options, flow_options(pair->plogp, latency(cluster, c)));
+        }
+        if (options.message_bytes == 0) return;  // no link of it was measured
+        const auto& nodes = nodes_of(cluster);
+        const std::vector<int> others = spread_over_others(cluster, std::max(nodes.size(), at(count_ - 1)));
+        std::vector<Flow> out;
+        std::vector<Flow> in;
+        for (std::size_t i = 0; i < others.size(); ++i) {
+            out.push_back({nodes[i % nodes.size()], others[i]});
+            in.push_back({others[i], nodes[i % nodes.size()]});
+        }
+        model.uplink_out = sum_of_rates(out, options);
+        model.uplink_in = sum_of_rates(in, options);
+        // What one link has carried the uplink can carry.
+        for (const LinkPair& pair : model_.links) {
+            if (pair.a != cluster && pair.b != cluster) continue;
+            const bool is_out = pair.a == cluster;
+            model.uplink_out = std::max(model.uplink_out, (is_out ? pair.there : pair.back).most());
+            model.uplink_in = std::max(model.uplink_in, (is_out ? pair.back : pair.there).most());
+        }
+    }
+
+    LinkProbes& probes_;
+    const LinkSurveyInput& input_;
+    LinkModel model_;
+    const std::function<bool()>& may_go_on_;
+    const LinkProgress& progress_;
+    int count_;
+    std::vector<ProbeRound> rounds_;
+    int steps_ = 0;
+    int steps_done_ = 0;
+    bool is_cut_short_ = false;
+};
+
+}  // namespace
+
+LinkModel survey_links(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known,
+                       const std::function<bool()>& may_go_on, const LinkProgress& progress) {
+    return LinkSurvey(probes, input, std::move(known), may_go_on, progress).run();
+}
+
+}  // namespace laple

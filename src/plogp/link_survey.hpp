@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plogp/link_model.hpp"
+#include "plogp/plogp.hpp"
+
+namespace laple {
+
+/// Data that flow from one node to another.
+struct Flow {
+    int from = 0;
+    int to = 0;
+    bool operator==(const Flow&) const = default;
+};
+
+/// How flows are measured: what is under way at a time must fill the link, but no more than that, for all of
+/// it must have arrived before the next measurement.
+struct FlowOptions {
+    Bytes message_bytes = 0;
+    Bytes window_bytes = 0;  ///< of each flow
+    Seconds duration{0};
+};
+
+/// A flow's rate in the second third of its time, about, and in the last one: TCP may still be on its way up.
+struct FlowRate {
+    double early = 0;
+    double late = 0;
+};
+
+/// How a link between two nodes is measured.
+struct LinkProbeOptions {
+    bool is_far = false;       ///< far: few repetitions, and cold too; near: many, since all is short
+    Seconds round_trip{0};     ///< of an empty message, about
+    Seconds longest_trip{0.08};  ///< sizes that take longer are left out: beyond, a line will do
+};
+
+/// Who can measure. Nodes are numbered; every function measures all that it is given at the same time and
+/// returns when that is done.
+class LinkProbes {
+  public:
+    struct Link {
+        int a = 0;
+        int b = 0;
+        LinkProbeOptions options;
+    };
+
+    LinkProbes() = default;
+    virtual ~LinkProbes() = default;
+    LinkProbes(const LinkProbes&) = delete;
+    LinkProbes& operator=(const LinkProbes&) = delete;
+
+    /// Round trips, overheads and floods of each of `links`, which have no node in common.
+    virtual std::vector<PlogpSamples> links(const std::vector<Link>& links) = 0;
+    /// The rates of each flow in bytes a second while all of them flow.
+    virtual std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) = 0;
+    /// Seconds per byte that a reduction takes on each of `nodes`.
+    virtual std::vector<double> reductions(const std::vector<int>& nodes) = 0;
+};
+
+/// What is to be measured: clusters of nodes, and the one-way latency between each two of them, with that
+/// inside on the diagonal.
+struct LinkSurveyInput {
+    std::vector<std::vector<int>> clusters;
+    std::vector<std::vector<Seconds>> latency;
+};
+
+/// Told before each step: what is measured next.
+using LinkProgress = std::function<void(const std::string& what, int done, int steps)>;
+
+/// Measures the parameters of a network: in each cluster, between each two, lanes, uplinks and NICs.
+///
+/// - In a cluster, and between two of them, one pair of nodes stands for all: the first ones, on which
+///   coordinators sit.
+/// - Pairs of clusters take turns so that no cluster is in two at a time: what is measured never shares an
+///   uplink with anything else. (1-factorisation: algorithms.md 3b)
+/// - Lanes: 1, 2, 4, ... pairs of nodes at once, until the sum no longer grows by a tenth; then between the
+///   last two counts the least one that reaches the same.
+/// - Uplink: every node of a cluster to nodes of all other clusters at once, and back. NIC: one node to
+///   several of its own cluster, and back.
+///
+/// `known` are the results of an earlier survey of the same clusters: what it holds is not measured again.
+/// `may_go_on` is asked before each step; when it says no, the model is what was measured until then.
+/// (algorithms.md 3b, phase 3)
+LinkModel survey_links(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known = {},
+                       const std::function<bool()>& may_go_on = {}, const LinkProgress& progress = {});
+
+}  // namespace laple
