@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/describe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace laple {
+namespace {
+
+constexpr std::array<Bytes, 3> kShownSizes{1024, 64 * 1024, 1024 * 1024};
+
+std::string rate_or_dash(double rate) {
+    return rate > 0 ? format_rate(rate) : "-";
+}
+
+/// How long a single message takes, by the model.
+std::string time_of(const Plogp& plogp, Bytes bytes) {
+    return plogp.gap.is_empty() ? "-" : format_seconds(plogp.latency + plogp.gap.at(bytes));
+}
+
+std::string describe_latencies(const Model& model) {
+    Seconds widest(0);
+    Seconds nearest = Seconds::max();
+    Seconds farthest(0);
+    for (const Seconds inside : model.inside) widest = std::max(widest, inside);
+    for (int a = 0; a < model.between.nodes(); ++a) {
+        for (int b = 0; b < a; ++b) {
+            nearest = std::min(nearest, model.between.at(a, b));
+            farthest = std::max(farthest, model.between.at(a, b));
+        }
+    }
+    std::string text;
+    if (widest > Seconds(0)) text += fmt::format("median latency in a cluster: up to {}\n", format_seconds(widest));
+    if (model.between.nodes() > 1) {
+        text += fmt::format("median latency between clusters: {} to {}\n", format_seconds(nearest),
+                            format_seconds(farthest));
+    }
+    return text;
+}
+
+std::string hosts_of(const Model& model, int cluster) {
+    std::vector<std::string> names;
+    for (const Node& node : model.nodes) {
+        if (model.topology.is_flat() ||
+            model.topology.group_of(model.topology.level_count() - 1, node.ranks.front()) == cluster)
+            names.push_back(node.host);
+    }
+    return list_names(names);
+}
+
+std::string describe_clusters(const Model& model) {
+    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11} {:>23} {:>23}  {}\n", "cluster", "0 B", "1 KiB",
+                                   "64 KiB", "1 MiB", "NIC out/in", "uplink out/in", "hosts");
+    for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
+        const ClusterModel& cluster = model.links.clusters[c];
+        text += fmt::format("{:<8} {:>10}", c, time_of(cluster.inside, 0));
+        for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(cluster.inside, bytes));
+        text += fmt::format("  {:>11}/{:>11} {:>11}/{:>11}  {}\n", rate_or_dash(cluster.nic_out),
+                            rate_or_dash(cluster.nic_in), rate_or_dash(cluster.uplink_out),
+                            rate_or_dash(cluster.uplink_in), hosts_of(model, static_cast<int>(c)));
+    }
+    return text;
+}
+
+std::string describe_lanes(const Lanes& lanes) {
+    if (lanes.rate.empty()) return "-";
+    if (lanes.useful() == 1) return fmt::format("1 lane, {}", format_rate(lanes.of_one()));
+    return fmt::format("{} lanes, {} (one: {})", lanes.useful(), format_rate(lanes.most()),
+                       format_rate(lanes.of_one()));
+}
+
+std::string describe_links(const Model& model) {
+    if (model.links.links.empty()) return "";
+    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11}  {:<38} {}\n", "link", "0 B", "1 KiB", "64 KiB",
+                                   "1 MiB", "there", "back");
+    for (const LinkPair& link : model.links.links) {
+        text += fmt::format("{:<8} {:>10}", fmt::format("{}-{}", link.a, link.b), time_of(link.plogp, 0));
+        for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(link.plogp, bytes));
+        text += fmt::format("  {:<38} {}\n", describe_lanes(link.there), describe_lanes(link.back));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string format_rate(double bytes_per_second) {
+    constexpr std::array<const char*, 4> kUnits{"B/s", "kB/s", "MB/s", "GB/s"};
+    std::size_t unit = 0;
+    double rate = bytes_per_second;
+    while (rate >= 999.5 && unit + 1 < kUnits.size()) {
+        rate /= 1000;
+        ++unit;
+    }
+    return fmt::format("{:.3g} {}", rate, kUnits[unit]);
+}
+
+std::string describe_model(const Model& model) {
+    std::string text = describe(model.topology) + "\n" + describe_latencies(model);
+    if (!model.links.clusters.empty()) {
+        text += describe_clusters(model) + describe_links(model);
+        for (const std::string& warning : model.links.warnings) text += fmt::format("note: {}\n", warning);
+    }
+    return text;
+}
+
+}  // namespace laple

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/model.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json_reader.hpp"
+#include "plogp/link_model_json.hpp"
+#include "topology/topology_json.hpp"
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+Json rows_of(const LatencyMatrix& matrix) {
+    Json rows = Json::array();
+    for (int a = 0; a < matrix.nodes(); ++a) {
+        Json row = Json::array();
+        for (int b = 0; b < matrix.nodes(); ++b) row.push_back(matrix.at(a, b).count());
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+/// A matrix of `count` rows; the mean where a hand has made it asymmetric.
+LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std::size_t count) {
+    LatencyMatrix matrix(static_cast<int>(count));
+    if (in.array(pointer).size() != count)
+        throw in.wrong(pointer, fmt::format("does not have {} rows", count), "give a row for each");
+    const auto latency = [&](std::size_t a, std::size_t b) {
+        return in.at_least_0(item_pointer(item_pointer(pointer, a), b), "seconds");
+    };
+    for (std::size_t a = 0; a < count; ++a) {
+        if (in.array(item_pointer(pointer, a)).size() != count)
+            throw in.wrong(item_pointer(pointer, a), fmt::format("does not have {} numbers", count),
+                           "give a number for each");
+        for (std::size_t b = 0; b < a; ++b)
+            matrix.set(static_cast<int>(a), static_cast<int>(b), Seconds((latency(a, b) + latency(b, a)) / 2));
+    }
+    return matrix;
+}
+
+std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
+    std::vector<Node> nodes;
+    std::vector<bool> is_named(at(ranks), false);
+    for (std::size_t h = 0; h < in.array("/hosts").size(); ++h) {
+        Node& node = nodes.emplace_back();
+        node.host = in.text(item_pointer("/hosts", h, "/name"));
+        const std::string list = item_pointer("/hosts", h, "/ranks");
+        for (std::size_t i = 0; i < in.array(list).size(); ++i) {
+            const Rank rank = in.whole(item_pointer(list, i), 0, ranks - 1);
+            if (is_named[at(rank)])
+                throw in.wrong(item_pointer(list, i), fmt::format("repeats rank {}", rank), "put it on one host");
+            is_named[at(rank)] = true;
+            node.ranks.push_back(rank);
+        }
+        if (node.ranks.empty())
+            throw in.wrong(list, "is empty", "leave out hosts that run no rank");
+        std::sort(node.ranks.begin(), node.ranks.end());
+    }
+    const auto missing = std::find(is_named.begin(), is_named.end(), false);
+    if (!nodes.empty() && missing != is_named.end()) {
+        throw in.wrong("/hosts", fmt::format("does not name rank {}", missing - is_named.begin()),
+                       "put every rank on a host");
+    }
+    return nodes;
+}
+
+std::string optional_text(const JsonReader& in, const std::string& pointer) {
+    return in.has(pointer) ? in.text(pointer) : "";
+}
+
+std::vector<std::string> names_of(const std::vector<Node>& nodes) {
+    std::vector<std::string> names;
+    for (const Node& node : nodes) names.push_back(node.host);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
+    const auto then = names_of(model.nodes);
+    const auto now = names_of(nodes);
+    if (std::adjacent_find(now.begin(), now.end()) != now.end()) {
+        throw Error({file, 0, 0}, "cannot be matched with this job, in which several nodes have one name",
+                    "give each host a name of its own");
+    }
+    std::vector<std::string> gone;
+    std::vector<std::string> added;
+    std::set_difference(then.begin(), then.end(), now.begin(), now.end(), std::back_inserter(gone));
+    std::set_difference(now.begin(), now.end(), then.begin(), then.end(), std::back_inserter(added));
+    if (gone.empty() && added.empty()) return;
+    std::string difference;
+    if (!added.empty()) difference = fmt::format("does not know {}", list_names(added));
+    if (!gone.empty())
+        difference += fmt::format("{}describes {}, not in this job", added.empty() ? "" : " and ", list_names(gone));
+    throw Error({file, 0, 0}, difference, "run laple-discover on this job's hosts");
+}
+
+/// Level by level, the group of each of this job's ranks; levels that divide a host are left out.
+Topology moved(const Model& model, const std::vector<Node>& nodes) {
+    std::map<std::string, const Node*> before;
+    for (const Node& node : model.nodes) before[node.host] = &node;
+    std::vector<std::vector<int>> levels;
+    for (int level = 0; level < model.topology.level_count(); ++level) {
+        std::vector<int> labels(at(rank_count(nodes)));
+        for (const Node& node : nodes) {
+            const auto& ranks = before.at(node.host)->ranks;
+            const int group = model.topology.group_of(level, ranks.front());
+            for (const Rank rank : ranks) {
+                if (model.topology.group_of(level, rank) != group) return Topology::from_labels(rank_count(nodes), levels);
+            }
+            for (const Rank rank : node.ranks) labels[at(rank)] = group;
+        }
+        levels.push_back(std::move(labels));
+    }
+    return Topology::from_labels(rank_count(nodes), levels);
+}
+
+/// For each cluster of `to` the one of `from` with the same hosts.
+std::vector<int> matching_clusters(const Model& from, const Model& to) {
+    std::vector<int> matches(at(to.cluster_count()), 0);
+    const int from_level = from.topology.level_count() - 1;
+    const int to_level = to.topology.level_count() - 1;
+    if (to_level < 0) return matches;
+    std::map<std::string, int> cluster_of;
+    for (const Node& node : from.nodes) cluster_of[node.host] = from.topology.group_of(from_level, node.ranks.front());
+    for (const Node& node : to.nodes)
+        matches[at(to.topology.group_of(to_level, node.ranks.front()))] = cluster_of.at(node.host);
+    return matches;
+}
+
+LinkModel reordered(const LinkModel& links, const std::vector<int>& matches) {
+    LinkModel result;
+    result.warnings = links.warnings;
+    for (const int match : matches)
+        result.clusters.push_back(links.clusters.empty() ? ClusterModel() : links.clusters[at(match)]);
+    for (int a = 0; a < static_cast<int>(matches.size()); ++a) {
+        for (int b = a + 1; b < static_cast<int>(matches.size()); ++b) {
+            const LinkPair* link = links.between(matches[at(a)], matches[at(b)]);
+            if (link == nullptr) continue;
+            LinkPair& moved = result.links.emplace_back(*link);
+            moved.a = a;
+            moved.b = b;
+            if (matches[at(a)] > matches[at(b)]) std::swap(moved.there, moved.back);
+        }
+    }
+    return result;
+}
+
+LatencyMatrix reordered(const LatencyMatrix& matrix, const std::vector<int>& matches) {
+    if (matrix.nodes() == 0) return matrix;
+    LatencyMatrix result(static_cast<int>(matches.size()));
+    for (int a = 0; a < result.nodes(); ++a) {
+        for (int b = 0; b < a; ++b) result.set(a, b, matrix.at(matches[at(a)], matches[at(b)]));
+    }
+    return result;
+}
+
+std::vector<int> matching_nodes(const Model& from, const Model& to) {
+    std::map<std::string, int> index;
+    for (std::size_t i = 0; i < from.nodes.size(); ++i) index[from.nodes[i].host] = static_cast<int>(i);
+    std::vector<int> matches;
+    for (const Node& node : to.nodes) matches.push_back(index.at(node.host));
+    return matches;
+}
+
+}  // namespace
+
+int Model::cluster_count() const {
+    return topology.is_flat() ? 1 : topology.group_count(topology.level_count() - 1);
+}
+
+std::string model_text(const Model& model) {
+    Json document;
+    document["format"] = kModelFormat;
+    document["date"] = model.date;
+    document["version"] = model.version;
+    document["mpi"] = model.mpi;
+    document["tolerance"] = model.tolerance;
+    write_topology_json(model.topology, document);
+    document["hosts"] = Json::array();
+    for (const Node& node : model.nodes) document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
+    if (model.matrix.nodes() > 0) document["matrix"] = rows_of(model.matrix);
+    document["inside"] = Json::array();
+    for (const Seconds latency : model.inside) document["inside"].push_back(latency.count());
+    document["between"] = rows_of(model.between);
+    document["pairs"] = model.pairs;
+    if (!model.links.clusters.empty()) write_link_model_json(model.links, document);
+    return document.dump() + "\n";
+}
+
+Model parse_model(const JsonDocument& document) {
+    Model model;
+    model.topology = parse_topology_json(document);
+    const JsonReader in(document, kModelFormat);
+    model.date = optional_text(in, "/date");
+    model.version = optional_text(in, "/version");
+    model.mpi = optional_text(in, "/mpi");
+    if (in.has("/tolerance")) model.tolerance = in.at_least_0("/tolerance", "a part, for example 0.3");
+    if (in.has("/hosts")) model.nodes = read_hosts(in, model.topology.size());
+    const std::size_t clusters = at(model.cluster_count());
+    if (in.has("/inside")) {
+        if (in.array("/inside").size() != clusters)
+            throw in.wrong("/inside", fmt::format("does not hold {} numbers", clusters), "give one for each cluster");
+        for (std::size_t c = 0; c < clusters; ++c)
+            model.inside.emplace_back(in.at_least_0(item_pointer("/inside", c), "seconds"));
+    }
+    if (in.has("/between")) model.between = read_matrix(in, "/between", clusters);
+    if (in.has("/matrix")) model.matrix = read_matrix(in, "/matrix", model.nodes.size());
+    if (in.has("/pairs")) model.pairs = in.whole("/pairs", 0, 1 << 30);
+    if (in.has("/clusters") || in.has("/links")) model.links = parse_link_model_json(in, model.cluster_count());
+    return model;
+}
+
+Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
+    if (model.nodes == nodes) return model;
+    expect_same_hosts(model, nodes, file);
+    Model result = model;
+    result.nodes = nodes;
+    result.topology = moved(model, nodes);
+    if (model.matrix.nodes() > 0) result.matrix = reordered(model.matrix, matching_nodes(model, result));
+    if (result.topology.level_count() < model.topology.level_count()) {
+        // The clusters that parameters are about divide hosts: they are no more.
+        result.inside.clear();
+        result.between = LatencyMatrix(0);
+        result.links = {};
+        return result;
+    }
+    const std::vector<int> matches = matching_clusters(model, result);
+    for (std::size_t c = 0; c < result.inside.size(); ++c) result.inside[c] = model.inside[at(matches[c])];
+    result.between = reordered(model.between, matches);
+    if (!model.links.clusters.empty()) result.links = reordered(model.links, matches);
+    return result;
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 4;
+    if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost - 1, ", "),
+                       names.size() - (kMost - 1));
+}
+
+}  // namespace laple

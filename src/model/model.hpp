@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "plogp/link_model.hpp"
+#include "topology/latency_matrix.hpp"
+#include "topology/node.hpp"
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// What is known about the machine of a job: who is near whom, how far it is, and how fast. Clusters are the
+/// groups of the topology's innermost level, or one of all ranks when it has none.
+struct Model {
+    std::string date;     ///< of the measurement; ISO 8601, UTC
+    std::string version;  ///< of the LaPle that measured
+    std::string mpi;      ///< the MPI that was measured with
+    double tolerance = 0;
+    Topology topology = Topology::flat(1);
+    std::vector<Node> nodes;      ///< with the ranks of the job that measured; empty: not known
+    std::vector<Seconds> inside;  ///< median latency in each cluster; 0 where it is not known
+    LatencyMatrix between{0};     ///< median latencies between clusters; without nodes: not known
+    LatencyMatrix matrix{0};      ///< between all nodes; without nodes: not known
+    int pairs = 0;                ///< how many pairs of nodes were measured
+    LinkModel links;              ///< empty: not measured
+
+    int cluster_count() const;
+    bool operator==(const Model&) const = default;
+};
+
+/// The format of what laple-discover --json writes; "seconds", "bytes a second" throughout. docs/model.schema.json
+/// describes it for programs.
+///
+///     "format": "laple-model-1",
+///     "date", "version", "mpi", "tolerance"        where it comes from
+///     "ranks": 4, "levels": [...]                  the topology (topology/topology_json.hpp)
+///     "hosts": [{"name", "ranks"}]                 the nodes
+///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
+///     "pairs"                                      how many pairs of nodes were measured
+///     "clusters", "links", "warnings"              parameters (plogp/link_model_json.hpp)
+///
+/// All but format, ranks and levels may be missing: a file may be written by hand.
+std::string model_text(const Model& model);
+
+/// Reads such a document. Throws Error, with file, line and JSON pointer, for whatever is missing or wrong.
+Model parse_model(const JsonDocument& document);
+
+/// The model for another job on the same hosts: `nodes` are its nodes, with its ranks. Levels that divide a
+/// host are left out, unless nothing has changed. Throws Error, naming the difference, when the hosts are not
+/// the same, or when the hosts' names do not tell them apart.
+Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file);
+
+/// "a-1, a-2, b-1 and 5 more": names for people.
+std::string list_names(const std::vector<std::string>& names);
+
+}  // namespace laple

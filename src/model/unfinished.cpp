@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/unfinished.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/json_reader.hpp"
+
+namespace laple {
+namespace {
+
+constexpr int kNotHere = -1;
+
+/// For each host of the file its place in `nodes`.
+std::vector<int> read_hosts(const JsonReader& in, const std::vector<Node>& nodes) {
+    std::vector<int> places;
+    std::vector<std::string> names;
+    for (std::size_t h = 0; h < in.array("/hosts").size(); ++h) {
+        const std::string name = in.text(item_pointer("/hosts", h));
+        if (std::find(names.begin(), names.end(), name) != names.end())
+            throw in.wrong(item_pointer("/hosts", h), "is given twice", "measure anew");
+        names.push_back(name);
+        const auto has_name = [&](const Node& node) { return node.host == name; };
+        if (std::count_if(nodes.begin(), nodes.end(), has_name) > 1) {
+            throw in.wrong(item_pointer("/hosts", h), fmt::format("stands for several nodes of this job: {}", name),
+                           "give each host a name of its own, or measure anew");
+        }
+        const auto found = std::find_if(nodes.begin(), nodes.end(), has_name);
+        places.push_back(found == nodes.end() ? kNotHere : static_cast<int>(found - nodes.begin()));
+    }
+    return places;
+}
+
+}  // namespace
+
+std::string unfinished_text(const std::vector<Node>& nodes, const RememberedSurvey::Latencies& known) {
+    Json document;
+    document["format"] = kUnfinishedFormat;
+    document["hosts"] = Json::array();
+    for (const Node& node : nodes) document["hosts"].push_back(node.host);
+    document["latencies"] = Json::array();
+    for (const auto& [pair, latency] : known)
+        document["latencies"].push_back({pair.first, pair.second, latency.count()});
+    return document.dump() + "\n";
+}
+
+RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const std::vector<Node>& nodes) {
+    const JsonReader in(document, kUnfinishedFormat);
+    const std::vector<int> places = read_hosts(in, nodes);
+    RememberedSurvey::Latencies known;
+    for (std::size_t i = 0; i < in.array("/latencies").size(); ++i) {
+        const std::string item = item_pointer("/latencies", i);
+        if (in.array(item).size() != 3)
+            throw in.wrong(item, "does not hold three numbers", "write [host, host, seconds]");
+        const int last = static_cast<int>(places.size()) - 1;
+        const int a = in.whole(item + "/0", 0, last);
+        const int b = in.whole(item + "/1", 0, last);
+        if (a == b) throw in.wrong(item, "joins a host with itself", "name two hosts");
+        const Seconds latency(in.at_least_0(item + "/2", "seconds"));
+        const auto [from, to] = std::minmax(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)]);
+        if (from != kNotHere) known[{from, to}] = latency;
+    }
+    return known;
+}
+
+}  // namespace laple

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/model.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "model/describe.hpp"
+#include "model/render.hpp"
+#include "model/unfinished.hpp"
+
+using namespace laple;
+
+namespace {
+
+/// Two sites: hosts a-1, a-2 and b-1, with two ranks each.
+Model two_sites() {
+    Model model;
+    model.date = "2026-01-02T03:04:05Z";
+    model.version = "0.1.0";
+    model.mpi = "MPICH Version: 4.0.2";
+    model.tolerance = 0.3;
+    model.topology = Topology::from_clusters(6, {{0, 1, 2, 3}, {4, 5}});
+    model.nodes = {{"a-1", {0, 1}}, {"a-2", {2, 3}}, {"b-1", {4, 5}}};
+    model.inside = {Seconds(50e-6), Seconds(0)};
+    model.between = LatencyMatrix(2);
+    model.between.set(0, 1, Seconds(10e-3));
+    model.matrix = LatencyMatrix(3);
+    model.matrix.set(0, 1, Seconds(50e-6));
+    model.matrix.set(0, 2, Seconds(10e-3));
+    model.matrix.set(1, 2, Seconds(11e-3));
+    model.pairs = 3;
+    model.links.clusters.resize(2);
+    model.links.clusters[0].inside.latency = Seconds(45e-6);
+    model.links.clusters[0].inside.gap = Curve({{0, Seconds(1e-6)}, {1024, Seconds(9e-6)}});
+    model.links.clusters[0].nic_out = 12.5e6;
+    model.links.clusters[1].uplink_in = 25e6;
+    LinkPair link;
+    link.a = 0;
+    link.b = 1;
+    link.plogp.latency = Seconds(10e-3);
+    link.plogp.gap = Curve({{0, Seconds(1e-6)}, {65536, Seconds(5e-3)}});
+    link.plogp.cold_gap = Curve({{0, Seconds(1e-6)}, {1048576, Seconds(1)}});
+    link.there.rate = {{1, 12.5e6}, {2, 25e6}};
+    link.back.rate = {{1, 10e6}};
+    model.links.links.push_back(link);
+    model.links.warnings = {"a warning"};
+    return model;
+}
+
+Model read(const std::string& text) {
+    return parse_model(JsonDocument::parse(text, "model.json"));
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const auto found = text.find(what);
+    REQUIRE(found != std::string::npos);
+    return text.replace(found, what.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("a model is written and read again", "[model]") {
+    CHECK(read(model_text(two_sites())) == two_sites());
+}
+
+TEST_CASE("a model may hold a topology alone", "[model]") {
+    const Model model = read(R"({"format": "laple-model-1", "ranks": 3, "levels": [[[0, 2], [1]]]})");
+    CHECK(model.topology == Topology::from_clusters(3, {{0, 2}, {1}}));
+    CHECK(model.nodes.empty());
+    CHECK(model.links.clusters.empty());
+    CHECK(model.cluster_count() == 2);
+}
+
+TEST_CASE("what is wrong in a model is named with its place", "[model]") {
+    const std::string good = model_text(two_sites());
+    const auto broken = GENERATE(values<std::pair<std::string, std::string>>({
+        {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[2,2])"},
+        {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[2,6])"},
+        {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[])"},
+        {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[2])"},
+        {R"("name":"a-2","ranks":[2,3])", R"("name":7,"ranks":[2,3])"},
+        {R"("inside":[)", R"("inside":[1,)"},
+        {R"("between":[[0.0,0.01])", R"("between":[[0.0,"x"])"},
+        {R"("between":[[0.0,0.01])", R"("between":[[0.0,-1])"},
+        {R"("between":[[0.0,0.01])", R"("between":[[0.0])"},
+        {R"("between":[0,1])", R"("between":[0,2])"},
+        {R"("between":[0,1])", R"("between":[1,0])"},
+        {R"("between":[0,1])", R"("between":[1,1])"},
+        {R"("between":[0,1])", R"("between":[0])"},
+        {R"("gap":[[0,1e-06],[65536,0.005]])", R"("gap":[[65536,1e-06],[0,0.005]])"},
+        {R"("gap":[[0,1e-06],[65536,0.005]])", R"("gap":[[0,1e-06],[1.5,0.005]])"},
+        {R"("gap":[[0,1e-06],[65536,0.005]])", R"("gap":[[0,1e-06],[1e300,0.005]])"},
+        {R"("gap":[[0,1e-06],[65536,0.005]])", R"("gap":[[0,-1e-06]])"},
+        {R"("gap":[[0,1e-06],[65536,0.005]])", R"("gap":7)"},
+        {R"("there":[[1,)", R"("there":[[0,)"},
+        {R"("nic_out":12500000.0)", R"("nic_out":-1)"},
+        {R"("pairs":3)", R"("pairs":-3)"},
+        {R"("clusters":[{)", R"("clusters":[{},{)"},
+    }));
+    INFO(broken.second);
+    try {
+        read(replaced(good, broken.first, broken.second));
+        FAIL("was taken");
+    } catch (const Error& error) {
+        CHECK_THAT(error.what(), Catch::StartsWith("model.json:1: /") && Catch::Contains("; "));
+    }
+}
+
+TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
+    const Model model = two_sites();
+    SECTION("nothing has changed") { CHECK(adapted_to(model, model.nodes, "m") == model); }
+    SECTION("other ranks, the far site first: clusters change their numbers, links their directions") {
+        const std::vector<Node> nodes{{"b-1", {0}}, {"a-2", {1, 3}}, {"a-1", {2}}};
+        const Model other = adapted_to(model, nodes, "m");
+        CHECK(other.nodes == nodes);
+        CHECK(other.topology == Topology::from_clusters(4, {{0}, {1, 2, 3}}));
+        CHECK(other.inside == std::vector<Seconds>{Seconds(0), Seconds(50e-6)});
+        CHECK(other.between.at(0, 1) == Seconds(10e-3));
+        CHECK(other.matrix.at(0, 1) == Seconds(11e-3));  // b-1, a-2
+        CHECK(other.links.clusters[1].nic_out == 12.5e6);
+        CHECK(other.links.clusters[0].uplink_in == 25e6);
+        REQUIRE(other.links.links.size() == 1);
+        CHECK(other.links.links[0].back.rate == model.links.links[0].there.rate);
+        CHECK(other.links.links[0].there.rate == model.links.links[0].back.rate);
+        CHECK(read(model_text(other)) == other);
+    }
+    SECTION("a level that divides a host is no more") {
+        Model inner = model;
+        inner.topology = Topology::from_labels(6, {{0, 0, 0, 0, 1, 1}, {0, 1, 2, 2, 3, 3}});
+        inner.inside.assign(4, Seconds(1e-6));
+        inner.between = LatencyMatrix(4);
+        inner.links = {};
+        const Model other = adapted_to(inner, {{"a-1", {0}}, {"a-2", {1}}, {"b-1", {2}}}, "m");
+        CHECK(other.topology == Topology::from_clusters(3, {{0, 1}, {2}}));
+        CHECK(other.inside.empty());
+        CHECK(other.between.nodes() == 0);
+    }
+}
+
+TEST_CASE("a model of other hosts is refused, with the difference", "[model]") {
+    const auto problem = [](const std::vector<Node>& nodes) -> std::string {
+        try {
+            adapted_to(two_sites(), nodes, "model.json");
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}, {"c-1", {2}}}),
+               Catch::Contains("model.json: does not know c-1 and describes b-1, not in this job"));
+    CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}}), Catch::Contains("describes b-1, not in this job"));
+    CHECK_THAT(problem({{"a-1", {0}}, {"a-1", {1}}, {"b-1", {2}}}), Catch::Contains("several nodes have one name"));
+}
+
+TEST_CASE("an unfinished measurement is taken up by hosts, not by ranks", "[model]") {
+    const auto nodes = two_sites().nodes;
+    const RememberedSurvey::Latencies known{{{0, 1}, Seconds(50e-6)}, {{0, 2}, Seconds(10e-3)}};
+    const auto document = JsonDocument::parse(unfinished_text(nodes, known), "part.json");
+    CHECK(parse_unfinished(document, nodes) == known);
+    // a-1 is node 1 now, and b-1 is gone.
+    CHECK(parse_unfinished(document, {{"c-1", {0}}, {"a-1", {1}}, {"a-2", {2}}}) ==
+          RememberedSurvey::Latencies{{{1, 2}, Seconds(50e-6)}});
+    CHECK_THROWS_AS(parse_unfinished(document, {{"a-1", {0}}, {"a-1", {1}}}), Error);
+    for (const char* wrong : {R"([[0,0,1]])", R"([[0,9,1]])", R"([[0,1]])", R"([[0,1,-1]])", "7"}) {
+        const std::string text =
+            std::string(R"({"format":"laple-latencies-1","hosts":["a-1","a-2"],"latencies":)") + wrong + "}";
+        CHECK_THROWS_AS(parse_unfinished(JsonDocument::parse(text, "part.json"), nodes), Error);
+    }
+}
+
+TEST_CASE("what is known is not asked for again, but when it is in doubt", "[model]") {
+    class Asks final : public Survey {
+      public:
+        std::vector<ProbeRound> next() override {
+            ++calls;
+            if (calls == 1) return {{{0, 1}}, {{0, 2}, {1, 3}}};
+            if (calls == 2) return {{{0, 1}}};
+            return {};
+        }
+        void add(const PairLatency& measured) override { added.push_back(measured.pair); }
+        Findings findings() const override { return {}; }
+        int calls = 0;
+        std::vector<NodePair> added;
+    };
+    auto inner = std::make_unique<Asks>();
+    Asks& asks = *inner;
+    RememberedSurvey survey(std::move(inner), {{{0, 1}, Seconds(1)}, {{1, 3}, Seconds(2)}});
+    CHECK(survey.next() == std::vector<ProbeRound>{{{0, 2}}});
+    CHECK(asks.added == std::vector<NodePair>{{0, 1}, {1, 3}});
+    survey.add({{2, 0}, Seconds(5)});
+    survey.add({{0, 2}, Seconds(4)});
+    CHECK(survey.next() == std::vector<ProbeRound>{{{0, 1}}});  // asked twice: in doubt
+    survey.add({{0, 1}, Seconds(3)});
+    CHECK(survey.next().empty());
+    CHECK(survey.known() == RememberedSurvey::Latencies{
+                                {{0, 1}, Seconds(1)}, {{0, 2}, Seconds(4)}, {{1, 3}, Seconds(2)}});
+}
+
+TEST_CASE("pictures name every host, each cluster around its own", "[model]") {
+    const std::string svg = svg_text(two_sites());
+    const std::string dot = dot_text(two_sites());
+    for (const char* host : {"a-1", "a-2", "b-1"}) {
+        CHECK_THAT(svg, Catch::Contains(host));
+        CHECK_THAT(dot, Catch::Contains(host));
+    }
+    CHECK(svg.find("cluster 0") < svg.find("a-1"));
+    CHECK(svg.find("a-2") < svg.find("cluster 1"));
+    CHECK(svg.find("cluster 1") < svg.find("b-1"));
+    CHECK_THAT(dot, Catch::Contains("n0 -- n2 [label=\"10.0 ms\""));
+    Model hostile = two_sites();
+    hostile.nodes[0].host = "<a&\"b\\";
+    CHECK_THAT(svg_text(hostile), Catch::Contains("&lt;a&amp;&quot;b"));
+    CHECK_THAT(dot_text(hostile), Catch::Contains(R"(<a&\"b\\)"));
+}
+
+TEST_CASE("a model is told in words", "[model]") {
+    const std::string text = describe_model(two_sites());
+    CHECK_THAT(text, Catch::Contains("6 ranks in 2 clusters (4 2)"));
+    CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
+    CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
+    CHECK_THAT(text, Catch::Contains("note: a warning"));
+    CHECK(format_rate(999) == "999 B/s");
+    CHECK(format_rate(12.5e9) == "12.5 GB/s");
+}
