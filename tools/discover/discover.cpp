@@ -2,93 +2,49 @@
 //
 // laple-discover: measures the latency between the nodes of a job and writes which ranks are near each other.
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/json.hpp"
+#include "model/render.hpp"
+#include "model/unfinished.hpp"
+#include "mpi/probe/mpi_version.hpp"
 #include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
+#include "options.hpp"
 #include "report.hpp"
 #include "topology/clustering.hpp"
+#include "topology/remembered_survey.hpp"
 #include "topology/survey.hpp"
 
 namespace laple::discover {
 namespace {
 
+// Exit codes.
 constexpr int kBadInput = 2;
+constexpr int kUnfinished = 3;
 
-struct Options {
-    ClusteringOptions clustering;
-    double settle_ms = 1000 * mpi::kSettle.count();
-    bool plain_eco = false;
-    bool all_pairs = false;
-    bool json = false;
-    bool quiet = false;
-};
+std::atomic<bool> is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-constexpr auto kHelp =
-    R"(Examples:
-  mpiexec -hosts a,b,c,d laple-discover > magpie_clusters
-  laple-run --topology magpie_clusters mpiexec -hosts a,b,c,d ./application
-  mpiexec -hosts a,b,c,d laple-discover --json > model.json
-
-Measures the latency between the hosts of this job and writes which ranks are near each other, in the format
-magpie_clusters. Use the hosts and the number of ranks of the job that is to be made fast.
-Shows the latencies and how far it is on standard error.
-)";
+void on_interrupt(int) {
+    is_interrupted = true;
+}
 
 void print(std::FILE* file, const std::string& text) {
     std::fputs(text.c_str(), file);
     std::fflush(file);
-}
-
-/// Reads the options; false when the program is to end with `exit_code`. All ranks see the same command line,
-/// so all decide alike, and rank 0 alone talks.
-bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) {
-    CLI::App app(kHelp, "laple-discover");
-    app.add_option("--tolerance", options.clustering.tolerance,
-                   "By which part latencies may differ and still be called equal")
-        ->check(CLI::Range(0.0, 2.0))
-        ->capture_default_str();
-    app.add_flag(
-        "--eco", options.plain_eco,
-        "Plain ECO: every difference beyond the tolerance makes a cluster; only where nothing disturbs");
-    app.add_option("--settle", options.settle_ms,
-                   "Measure a pair until its shortest round trip stayed the shortest for so many "
-                   "milliseconds; 0 will "
-                   "do where nothing disturbs")
-        ->check(CLI::Range(0.0, 10000.0))
-        ->capture_default_str();
-    app.add_flag(
-        "--all-pairs", options.all_pairs,
-        fmt::format("Measure all pairs of nodes; from {} nodes on some are enough, chosen on the way",
-                    kManyNodes));
-    app.add_flag("--json", options.json,
-                 "Write JSON instead: latencies, and groups of clusters too. LAPLE_TOPOLOGY takes either");
-    app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
-    app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
-    try {
-        app.parse(argc, argv);
-        return true;
-    } catch (const CLI::ParseError& error) {
-        const bool is_request = error.get_exit_code() == 0;  // --help, --version
-        exit_code = is_request ? 0 : kBadInput;
-        if (talks && is_request) app.exit(error);
-        if (talks && !is_request) {
-            print(stderr, fmt::format("laple-discover: {}; see laple-discover --help\n", error.what()));
-        }
-        return false;
-    }
 }
 
 /// One changing line on a terminal; elsewhere a line for each tenth.
@@ -97,6 +53,15 @@ void show_progress(int done, int pairs) {
         print(stderr, fmt::format("\rmeasuring: {} of {}{}", done, pairs, done == pairs ? "\n" : ""));
     } else if (done * 10 / pairs > (done - 1) * 10 / pairs) {
         print(stderr, fmt::format("measuring: {} %\n", done * 100 / pairs));
+    }
+}
+
+void show_step(const std::string& what, int done, int steps) {
+    if (isatty(STDERR_FILENO) != 0) {
+        print(stderr, fmt::format("\r\033[Kmeasuring parameters, step {} of {}: {}{}", done + 1, steps, what,
+                                  done + 1 == steps ? "\n" : ""));
+    } else {
+        print(stderr, fmt::format("measuring parameters, step {} of {}: {}\n", done + 1, steps, what));
     }
 }
 
@@ -110,29 +75,179 @@ std::unique_ptr<Survey> make_survey(const std::vector<Node>& nodes, const Option
     return survey_by_landmarks(by_name(nodes), options.clustering);
 }
 
+/// The first round of another survey, and then no more.
+class FirstRound final : public Survey {
+  public:
+    explicit FirstRound(std::vector<ProbeRound> rounds) : rounds_(std::move(rounds)) { rounds_.resize(1); }
+    std::vector<ProbeRound> next() override { return std::exchange(rounds_, {}); }
+    void add(const PairLatency&) override {}
+    Findings findings() const override { return {}; }
+
+  private:
+    std::vector<ProbeRound> rounds_;
+};
+
 std::string now_in_utc() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
 }
 
-void discover(const Options& options) {
+/// Rank 0's part: decides, and reports.
+class Leader {
+  public:
+    Leader(const Options& options, const std::vector<Node>& nodes, mpi::Prober& prober,
+           const mpi::Patience& patience)
+        : options_(options), nodes_(nodes), prober_(prober), patience_(patience) {}
+
+    /// The exit code.
+    int run() {
+        read_earlier_run();
+        RememberedSurvey survey(make_survey(nodes_, options_), known_latencies_);
+        if (options_.is_dry_run) return estimate(survey);
+        if (!prober_.survey(survey, settle(),
+                            options_.quiet ? mpi::Progress() : mpi::Progress(show_progress)))
+            return keep(survey);
+        const Findings found = survey.findings();
+        Model model = describe_findings(found);
+        if (options_.measures_model) measure_links(found, model);
+        if (!options_.quiet) print(stderr, summary_text(model, found.odd_pairs));
+        print(stdout, text_of(model));
+        return is_cut_short_ ? kUnfinished : 0;
+    }
+
+  private:
+    Seconds settle() const { return Seconds(options_.settle_ms / 1000); }
+
+    /// What --resume names: latencies of an unfinished run, or a model to which parameters are missing.
+    void read_earlier_run() {
+        if (options_.resume.empty()) return;
+        const JsonDocument document = JsonDocument::load(options_.resume);
+        const Json& root = document.root();
+        if (root.is_object() && root.contains("format") && root["format"] == kUnfinishedFormat) {
+            known_latencies_ = parse_unfinished(document, nodes_);
+            return;
+        }
+        earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
+        for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
+            for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
+                known_latencies_[{a, b}] = earlier_.matrix.at(a, b);
+        }
+    }
+
+    int estimate(Survey& survey) {
+        const std::vector<ProbeRound> rounds = survey.next();
+        if (rounds.empty()) {
+            print(stdout, "nothing to measure\n");
+            return 0;
+        }
+        const bool is_part = static_cast<int>(nodes_.size()) >= kManyNodes && !options_.all_pairs;
+        FirstRound first(rounds);
+        const Seconds start = mpi::now();
+        prober_.survey(first, settle());
+        const Seconds time = mpi::now() - start;
+        std::size_t pairs = 0;
+        for (const ProbeRound& round : rounds) pairs += round.size();
+        print(stdout,
+              fmt::format("{} nodes, {} pairs in {} rounds{}; the first round took {}: about {} in all\n",
+                          nodes_.size(), pairs, rounds.size(), is_part ? " to begin with" : "",
+                          format_seconds(time),
+                          format_seconds(time * static_cast<double>(rounds.size()) * (is_part ? 2 : 1))));
+        return 0;
+    }
+
+    int keep(const RememberedSurvey& survey) {
+        print(stdout, unfinished_text(nodes_, survey.known()));
+        print(stderr,
+              fmt::format("laple-discover: stopped with {} pairs measured; to go on, give what was written "
+                          "to standard output as --resume FILE\n",
+                          survey.known().size()));
+        return kUnfinished;
+    }
+
+    Model describe_findings(const Findings& found) const {
+        Model model;
+        model.date = now_in_utc();
+        model.version = LAPLE_VERSION;
+        model.mpi = mpi::mpi_version();
+        model.tolerance = options_.clustering.tolerance;
+        model.topology =
+            topology_of(cluster_levels(found.between, found.clusters, options_.clustering), nodes_);
+        model.nodes = nodes_;
+        model.inside = found.inside;
+        model.between = found.between;
+        model.matrix = found.matrix;
+        model.pairs = found.pairs;
+        return model;
+    }
+
+    void measure_links(const Findings& found, Model& model) {
+        LinkSurveyInput input;
+        input.clusters = found.clusters;
+        const int count = found.between.nodes();
+        for (int a = 0; a < count; ++a) {
+            auto& row = input.latency.emplace_back();
+            for (int b = 0; b < count; ++b)
+                row.push_back(a == b ? found.inside[static_cast<std::size_t>(a)] : found.between.at(a, b));
+        }
+        const bool fits = earlier_.topology == model.topology;
+        model.links = survey_links(
+            prober_, input, fits ? earlier_.links : LinkModel(),
+            [&] {
+                is_cut_short_ = patience_.is_over();
+                return !is_cut_short_;
+            },
+            options_.quiet ? LinkProgress() : LinkProgress(show_step));
+    }
+
+    std::string text_of(const Model& model) const {
+        switch (options_.format) {
+            case Format::json:
+                return model_text(model);
+            case Format::dot:
+                return dot_text(model);
+            case Format::svg:
+                return svg_text(model);
+            case Format::text:
+                break;
+        }
+        return magpie_text(model);
+    }
+
+    const Options& options_;
+    const std::vector<Node>& nodes_;
+    mpi::Prober& prober_;
+    mpi::Patience patience_;
+    RememberedSurvey::Latencies known_latencies_;
+    Model earlier_;
+    bool is_cut_short_ = false;
+};
+
+/// Bad input is said, and all go home.
+int lead(const Options& options, const std::vector<Node>& nodes, mpi::Prober& prober,
+         const mpi::Patience& patience) {
+    try {
+        return Leader(options, nodes, prober, patience).run();
+    } catch (const Error& error) {
+        print(stderr, fmt::format("laple-discover: {}\n", error.what()));
+        return kBadInput;
+    }
+}
+
+int discover(const Options& options) {
+    const mpi::Patience patience{
+        options.budget > 0 ? mpi::now() + Seconds(options.budget) : mpi::Patience().until, &is_interrupted};
     mpi::NodeLayout layout(MPI_COMM_WORLD);
-    const bool leads = !layout.nodes().empty();  // rank 0
-    const std::unique_ptr<Survey> survey = leads ? make_survey(layout.nodes(), options) : nullptr;
+    int exit_code = 0;
     if (layout.probes() != MPI_COMM_NULL) {
-        mpi::measure_latencies(layout.probes(), Seconds(options.settle_ms / 1000), survey.get(),
-                               options.quiet ? mpi::Progress() : mpi::Progress(show_progress));
+        mpi::Prober prober(layout.probes(), patience);
+        if (layout.nodes().empty()) {
+            prober.follow();
+        } else {
+            exit_code = lead(options, layout.nodes(), prober, patience);
+            prober.dismiss();
+        }
     }
     layout.rest_until_measured();
-    if (!leads) return;
-
-    Discovery found;
-    found.date = now_in_utc();
-    found.tolerance = options.clustering.tolerance;
-    found.nodes = layout.nodes();
-    found.findings = survey->findings();
-    found.levels = cluster_levels(found.findings.between, found.findings.clusters, options.clustering);
-    if (!options.quiet) print(stderr, summary_text(found));
-    print(stdout, options.json ? json_text(found) : magpie_text(found));
+    return exit_code;
 }
 
 int run(int argc, char** argv) {
@@ -141,8 +256,10 @@ int run(int argc, char** argv) {
     Options options;
     int exit_code = 0;
     if (!parse(argc, argv, rank == 0, options, exit_code)) return exit_code;
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
     try {
-        discover(options);
+        return discover(options);
     } catch (const std::exception& error) {
         // The other ranks wait for this one, so there is no way to end in good order.
         print(stderr, fmt::format("laple-discover: rank {}: {}\n", rank, error.what()));

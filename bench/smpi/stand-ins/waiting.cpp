@@ -2,10 +2,22 @@
 // Stands in for src/mpi/probe/waiting.cpp: in simulation nobody shares a processor.
 #include "mpi/probe/waiting.hpp"
 
+#include <chrono>
+#include <ctime>
+
+#include <smpi/smpi_helpers_internal.h>
+
 namespace laple::mpi {
 
 Seconds now() {
     return Seconds(PMPI_Wtime());
+}
+
+void rest(Seconds time) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    const timespec left{static_cast<std::time_t>(seconds.count()),
+                        static_cast<long>((time - seconds).count() * 1e9)};
+    smpi_nanosleep(&left, nullptr);
 }
 
 void wait_quietly(MPI_Request& request, Seconds) {

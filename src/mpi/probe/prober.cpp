@@ -2,181 +2,269 @@
 #include "mpi/probe/prober.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <vector>
+#include <map>
 
+#include "mpi/probe/flow_probe.hpp"
+#include "mpi/probe/link_probe.hpp"
+#include "mpi/probe/reduction_probe.hpp"
 #include "mpi/probe/waiting.hpp"
-#include "topology/probe_rounds.hpp"
 
 namespace laple::mpi {
 namespace {
 
-using Flag = unsigned char;
+// Far from the tags of the probes, which a fast node may use before a slow one has its order.
+enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
 
-enum Tag { kPing = 1, kRow, kPlan };
-
-// A pair is measured until its shortest round trip has not become kImprovement shorter for a number of trials
-// and for the time to settle.
-constexpr double kImprovement = 0.02;
-constexpr int kQuietTrials = 5;
-constexpr int kMaxTrials = 2000;
-
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
-/// The shortest of a series of round trips, and whether more are worth their time.
-class Shortest {
-  public:
-    explicit Shortest(Seconds settle) : settle_(settle) {}
-
-    void add(Seconds trip) {
-        ++trials_;
-        ++trials_since_;
-        if (trip.count() < (1 - kImprovement) * reference_) {
-            reference_ = trip.count();
-            trials_since_ = 0;
-            since_ = now();
-        }
-        best_ = std::min(best_, trip.count());
-    }
-
-    bool is_settled() const {
-        return trials_ >= kMaxTrials ||
-               (trials_since_ >= (settle_ > Seconds(0) ? kQuietTrials : 1) && now() - since_ >= settle_);
-    }
-
-    double best() const { return best_; }
-
-    /// How long the next trip takes at least: 0 if that is unknown.
-    Seconds expected() const { return Seconds(best_ == kUnknown ? 0 : best_); }
-
-  private:
-    Seconds settle_;
-    double best_ = kUnknown;
-    double reference_ = kUnknown;  // what an improvement is measured by, lest many small ones be overlooked
-    int trials_ = 0;
-    int trials_since_ = 0;
-    Seconds since_ = now();
+/// What a node is to do: the first number of an order. Those after it:
+enum Kind {
+    kGoHome,     ///< none
+    kLatencies,  ///< settle, seconds left, peers ...                       answer: a latency for each peer
+    kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
+    kFlows,  ///< message, window, duration, then peer and sends? for each end   answer: early and late rates
+             ///< received
+    kReduction,  ///< none                                                  answer: seconds per byte
 };
 
-/// Ping-pong with `peer`, who calls answer(). The first trip, which waits for the peer and for connections to
-/// be made, does not count. The last message says so, and is not answered. Returns the shortest round trip in
-/// seconds.
-double ask(MPI_Comm probes, int peer, Seconds settle) {
-    Shortest shortest(settle);
-    for (bool is_warm = false;; is_warm = true) {
-        const Flag is_last = is_warm && shortest.is_settled() ? 1 : 0;
-        const auto start = now();
-        send_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
-        if (is_last != 0) return shortest.best();
-        Flag answer = 0;
-        receive_quietly(&answer, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes, shortest.expected());
-        if (is_warm) shortest.add(now() - start);
-    }
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
 }
 
-/// The other half of ask(). From its answer to the next message takes one round trip as well, so it has as
-/// many chances to see an undisturbed one.
-double answer(MPI_Comm probes, int peer, Seconds settle) {
-    Shortest shortest(settle);
-    Flag is_last = 0;
-    receive_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
-    while (is_last == 0) {
-        const auto start = now();
-        send_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes);
-        receive_quietly(&is_last, 1, MPI_UNSIGNED_CHAR, peer, kPing, probes, shortest.expected());
-        shortest.add(now() - start);
-    }
-    return shortest.best();
+Kind kind_of(const std::vector<double>& order) {
+    return static_cast<Kind>(static_cast<int>(order.front()));
 }
 
-/// The part of one node in a series of rounds: whom it meets, in order. The rounds need no barrier between
-/// them: who meets whom in which order is the same on both sides, so nobody waits for ever.
-using Peers = std::vector<int>;
+std::vector<double> receive_numbers(MPI_Comm comm, int from, int size_tag, int tag) {
+    int count = 0;
+    receive_quietly(&count, 1, MPI_INT, from, size_tag, comm);
+    std::vector<double> numbers(at(count));
+    if (count > 0) receive_quietly(numbers.data(), count, MPI_DOUBLE, from, tag, comm);
+    return numbers;
+}
 
-class Prober {
-  public:
-    Prober(MPI_Comm probes, Seconds settle) : probes_(probes), settle_(settle) {
-        PMPI_Comm_size(probes_, &nodes_);
-        PMPI_Comm_rank(probes_, &rank_);
-    }
+void send_numbers(const std::vector<double>& numbers, MPI_Comm comm, int to, int size_tag, int tag) {
+    const int count = static_cast<int>(numbers.size());
+    send_quietly(&count, 1, MPI_INT, to, size_tag, comm);
+    if (count > 0) send_quietly(numbers.data(), count, MPI_DOUBLE, to, tag, comm);
+}
 
-    /// On rank 0: measures until `survey` has no more to ask.
-    void lead(Survey& survey, const Progress& progress) {
-        while (true) {
-            const std::vector<ProbeRound> rounds = survey.next();
-            std::vector<Peers> peers(static_cast<std::size_t>(nodes_));
-            for (const ProbeRound& round : rounds) {
-                for (const NodePair& pair : round) {
-                    peers[static_cast<std::size_t>(pair.a)].push_back(pair.b);
-                    peers[static_cast<std::size_t>(pair.b)].push_back(pair.a);
-                }
-            }
-            for (int node = 1; node < nodes_; ++node) {
-                const Peers& of_node = peers[static_cast<std::size_t>(node)];
-                const int count = rounds.empty() ? kOver : static_cast<int>(of_node.size());
-                send_quietly(&count, 1, MPI_INT, node, kPlan, probes_);
-                if (count > 0) send_quietly(of_node.data(), count, MPI_INT, node, kPlan, probes_);
-            }
-            if (rounds.empty()) return;
-            collect(peers, measure(peers.front(), progress), survey);
+/// The curves of a link's samples one after the other: length, then sizes and times.
+constexpr std::map<Bytes, Seconds> PlogpSamples::*kSampleCurves[] = {
+    &PlogpSamples::round_trip, &PlogpSamples::send, &PlogpSamples::receive,
+    &PlogpSamples::flood,      &PlogpSamples::cold, &PlogpSamples::confidence};
+
+std::vector<double> encode(const PlogpSamples& samples) {
+    std::vector<double> numbers;
+    for (const auto curve : kSampleCurves) {
+        numbers.push_back(static_cast<double>((samples.*curve).size()));
+        for (const auto& [bytes, time] : samples.*curve) {
+            numbers.push_back(static_cast<double>(bytes));
+            numbers.push_back(time.count());
         }
     }
+    return numbers;
+}
 
-    /// On the others: measures what rank 0 asks for.
-    void follow() {
-        while (true) {
-            int count = 0;
-            receive_quietly(&count, 1, MPI_INT, 0, kPlan, probes_);
-            if (count == kOver) return;
-            if (count == 0) continue;
-            Peers peers(static_cast<std::size_t>(count));
-            receive_quietly(peers.data(), count, MPI_INT, 0, kPlan, probes_);
-            const std::vector<double> trips = measure(peers, {});
-            send_quietly(trips.data(), count, MPI_DOUBLE, 0, kRow, probes_);
-        }
+PlogpSamples decode(const std::vector<double>& numbers) {
+    PlogpSamples samples;
+    auto next = numbers.begin();
+    for (const auto curve : kSampleCurves) {
+        for (auto left = static_cast<int>(*next++); left > 0; --left, next += 2)
+            (samples.*curve)[static_cast<Bytes>(next[0])] = Seconds(next[1]);
     }
-
-  private:
-    static constexpr int kOver = -1;
-
-    /// The shortest round trip to each of `peers`, in seconds.
-    std::vector<double> measure(const Peers& peers, const Progress& progress) {
-        std::vector<double> trips;
-        for (const int peer : peers) {
-            trips.push_back(rank_ < peer ? ask(probes_, peer, settle_) : answer(probes_, peer, settle_));
-            if (progress) progress(static_cast<int>(trips.size()), static_cast<int>(peers.size()));
-        }
-        return trips;
-    }
-
-    /// Both of a pair have measured it; the survey takes the shorter one.
-    void collect(const std::vector<Peers>& peers, std::vector<double> trips, Survey& survey) {
-        for (int node = 0; node < nodes_; ++node) {
-            const Peers& of_node = peers[static_cast<std::size_t>(node)];
-            if (of_node.empty()) continue;
-            if (node > 0) {
-                trips.assign(of_node.size(), 0);
-                receive_quietly(trips.data(), static_cast<int>(trips.size()), MPI_DOUBLE, node, kRow,
-                                probes_);
-            }
-            for (std::size_t i = 0; i < of_node.size(); ++i)
-                survey.add({{node, of_node[i]}, Seconds(trips[i] / 2)});
-        }
-    }
-
-    MPI_Comm probes_;
-    Seconds settle_;
-    int nodes_ = 0;
-    int rank_ = 0;
-};
+    return samples;
+}
 
 }  // namespace
 
-void measure_latencies(MPI_Comm probes, Seconds settle, Survey* survey, const Progress& progress) {
-    Prober prober(probes, settle);
-    if (survey != nullptr) return prober.lead(*survey, progress);
-    prober.follow();
+Prober::Prober(MPI_Comm probes, const Patience& patience) : probes_(probes), patience_(patience) {
+    PMPI_Comm_size(probes_, &nodes_);
+    PMPI_Comm_rank(probes_, &rank_);
+}
+
+double Prober::seconds_left() const {
+    return (patience_.until - now()).count();
+}
+
+/// Clocks of different nodes have nothing in common: what is left of the time is told, not its end.
+Patience Prober::patience_for(double seconds_left) const {
+    return {now() + Seconds(seconds_left), patience_.is_interrupted};
+}
+
+/// One order for each node; nodes without one are left alone. Returns their answers.
+std::vector<Prober::Numbers> Prober::run(const std::vector<Numbers>& works, const Progress& progress) {
+    for (int node = 1; node < nodes_; ++node) {
+        if (!works[at(node)].empty()) send_numbers(works[at(node)], probes_, node, kOrderSize, kOrder);
+    }
+    std::vector<Numbers> answers(works.size());
+    if (!works.front().empty()) answers.front() = work(works.front(), progress);
+    for (int node = 1; node < nodes_; ++node) {
+        if (!works[at(node)].empty())
+            answers[at(node)] = receive_numbers(probes_, node, kAnswerSize, kAnswer);
+    }
+    return answers;
+}
+
+bool Prober::survey(Survey& survey, Seconds settle, const Progress& progress) {
+    while (true) {
+        const std::vector<ProbeRound> rounds = survey.next();
+        if (rounds.empty()) return true;
+        if (patience_.is_over()) return false;
+        std::vector<Numbers> orders(at(nodes_));
+        const auto meet = [&](int node, int peer) {
+            Numbers& order = orders[at(node)];
+            if (order.empty()) order = {kLatencies, settle.count(), seconds_left()};
+            order.push_back(peer);
+        };
+        for (const ProbeRound& round : rounds) {
+            for (const NodePair& pair : round) {
+                meet(pair.a, pair.b);
+                meet(pair.b, pair.a);
+            }
+        }
+        const std::vector<Numbers> latencies = run(orders, progress);
+        // Both of a pair have measured it; the survey takes the shorter one.
+        bool is_complete = true;
+        for (int node = 0; node < nodes_; ++node) {
+            for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
+                const double latency = latencies[at(node)][i];
+                const int peer = static_cast<int>(orders[at(node)][3 + i]);
+                if (std::isfinite(latency)) survey.add({{node, peer}, Seconds(latency)});
+                // Who answers may have seen the last message only; who asks knows.
+                if (node < peer) is_complete = is_complete && std::isfinite(latency);
+            }
+        }
+        if (!is_complete) return false;
+    }
+}
+
+std::vector<PlogpSamples> Prober::links(const std::vector<Link>& links) {
+    std::vector<Numbers> orders(at(nodes_));
+    for (const Link& link : links) {
+        const auto order = [&](int peer, bool asks) {
+            return Numbers{kLink,
+                           static_cast<double>(peer),
+                           asks ? 1.0 : 0.0,
+                           link.options.is_far ? 1.0 : 0.0,
+                           link.options.round_trip.count(),
+                           link.options.longest_trip.count(),
+                           seconds_left()};
+        };
+        orders[at(link.a)] = order(link.b, true);
+        orders[at(link.b)] = order(link.a, false);
+    }
+    const std::vector<Numbers> answers = run(orders);
+    std::vector<PlogpSamples> samples;
+    for (const Link& link : links) samples.push_back(decode(answers[at(link.a)]));
+    return samples;
+}
+
+std::vector<FlowRate> Prober::rates(const std::vector<Flow>& flows, const FlowOptions& options) {
+    std::vector<Numbers> orders(at(nodes_));
+    const auto add = [&](int node, int peer, bool sends) {
+        Numbers& order = orders[at(node)];
+        if (order.empty()) {
+            order = {kFlows, static_cast<double>(options.message_bytes),
+                     static_cast<double>(options.window_bytes), options.duration.count()};
+        }
+        order.push_back(peer);
+        order.push_back(sends ? 1 : 0);
+    };
+    for (const Flow& flow : flows) {
+        add(flow.from, flow.to, true);
+        add(flow.to, flow.from, false);
+    }
+    const std::vector<Numbers> answers = run(orders);
+    // Each receiver answers for its flows in the order in which they were given.
+    std::vector<std::size_t> next(at(nodes_), 0);
+    std::vector<FlowRate> rates;
+    for (const Flow& flow : flows) {
+        const auto rate = answers[at(flow.to)].begin() + static_cast<std::ptrdiff_t>(next[at(flow.to)]);
+        rates.push_back({rate[0], rate[1]});
+        next[at(flow.to)] += 2;
+    }
+    return rates;
+}
+
+std::vector<double> Prober::reductions(const std::vector<int>& nodes) {
+    std::vector<Numbers> orders(at(nodes_));
+    for (const int node : nodes) orders[at(node)] = {kReduction};
+    const std::vector<Numbers> answers = run(orders);
+    std::vector<double> times;
+    for (const int node : nodes) times.push_back(answers[at(node)].front());
+    return times;
+}
+
+void Prober::dismiss() {
+    for (int node = 1; node < nodes_; ++node) send_numbers({kGoHome}, probes_, node, kOrderSize, kOrder);
+}
+
+void Prober::follow() {
+    while (true) {
+        const Numbers order = receive_numbers(probes_, 0, kOrderSize, kOrder);
+        if (kind_of(order) == kGoHome) return;
+        send_numbers(work(order, {}), probes_, 0, kAnswerSize, kAnswer);
+    }
+}
+
+Prober::Numbers Prober::work(const Numbers& order, const Progress& progress) const {
+    switch (kind_of(order)) {
+        case kLatencies:
+            return work_on_latencies(order, progress);
+        case kLink:
+            return work_on_link(order);
+        case kFlows:
+            return work_on_flows(order);
+        case kReduction:
+            return {measure_reduction()};
+        case kGoHome:
+            break;
+    }
+    return {};
+}
+
+/// Whom this node meets, in order. The rounds need no barrier between them: who meets whom in which order is
+/// the same on both sides, so nobody waits for ever.
+Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& progress) const {
+    const Seconds settle(order[1]);
+    const Patience patience = patience_for(order[2]);
+    const int peers = static_cast<int>(order.size()) - 3;
+    Numbers latencies;
+    for (int i = 0; i < peers; ++i) {
+        const int peer = static_cast<int>(order[3 + at(i)]);
+        const Seconds trip = rank_ < peer ? ask_latency(probes_, peer, settle, patience)
+                                          : answer_latency(probes_, peer, settle);
+        latencies.push_back(trip.count() / 2);
+        if (progress) progress(i + 1, peers);
+    }
+    return latencies;
+}
+
+Prober::Numbers Prober::work_on_link(const Numbers& order) const {
+    const int peer = static_cast<int>(order[1]);
+    if (order[2] == 0) {
+        answer_link(probes_, peer);
+        return {};
+    }
+    LinkProbeOptions options;
+    options.is_far = order[3] != 0;
+    options.round_trip = Seconds(order[4]);
+    options.longest_trip = Seconds(order[5]);
+    return encode(ask_link(probes_, peer, options, patience_for(order[6])));
+}
+
+Prober::Numbers Prober::work_on_flows(const Numbers& order) const {
+    std::vector<FlowEnd> ends;
+    for (std::size_t i = 4; i < order.size(); i += 2)
+        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
+    const FlowOptions options{static_cast<Bytes>(order[1]), static_cast<Bytes>(order[2]), Seconds(order[3])};
+    Numbers rates;
+    for (const FlowRate& rate : run_flows(probes_, ends, options)) {
+        rates.push_back(rate.early);
+        rates.push_back(rate.late);
+    }
+    return rates;
 }
 
 }  // namespace laple::mpi

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <functional>
+#include <vector>
 
 #include <mpi.h>
 
-#include "base/units.hpp"
+#include "mpi/probe/latency_probe.hpp"
+#include "mpi/probe/patience.hpp"
+#include "plogp/link_survey.hpp"
 #include "topology/survey.hpp"
 
 namespace laple::mpi {
@@ -14,16 +16,51 @@ namespace laple::mpi {
 /// Told on rank 0 after each pair it has measured: how many of how many it will, as far as is known.
 using Progress = std::function<void(int done, int pairs)>;
 
-/// A pair's shortest round trip must have stayed the shortest for so long. The default is that of several
-/// time slices of a scheduler: where ranks share processors, short round trips come in bursts, and a whole
-/// burst may be disturbed.
-inline constexpr Seconds kSettle = std::chrono::milliseconds(20);
-
-/// Measures latencies between the ranks of `probes` as `survey` asks for them: rounds of disjoint pairs.
-/// Collective; rank 0 gives the survey, the others nullptr.
+/// Measures between the ranks of a communicator, one for each node. Rank 0 leads: it decides what is measured
+/// and gets the results. The others follow.
 ///
-/// The latency of a pair is half the shortest round trip of an empty message: queues, in the network or for
-/// the processor, only ever add to it. (seed 003, "First Phase"; algorithms.md 3b)
-void measure_latencies(MPI_Comm probes, Seconds settle, Survey* survey, const Progress& progress);
+///     rank 0                                    the others
+///     Prober prober(probes, patience);          Prober(probes, patience).follow();
+///     prober.survey(...); survey_links(prober, ...);
+///     prober.dismiss();
+///
+/// Messages go by PMPI point-to-point calls; who has nothing to do sleeps, mostly.
+class Prober final : public LinkProbes {
+  public:
+    Prober(MPI_Comm probes, const Patience& patience);
+
+    /// Rank 0: measures latencies until `survey` has no more to ask, round after round of disjoint pairs. The
+    /// latency of a pair is half its shortest round trip. False when patience was over before that: then the
+    /// survey knows some pairs only.
+    bool survey(Survey& survey, Seconds settle, const Progress& progress = {});
+
+    /// Rank 0: see LinkProbes.
+    std::vector<PlogpSamples> links(const std::vector<Link>& links) override;
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) override;
+    std::vector<double> reductions(const std::vector<int>& nodes) override;
+
+    /// Rank 0: sends the others home.
+    void dismiss();
+
+    /// The others: measure what rank 0 asks for, until it dismisses them.
+    void follow();
+
+  private:
+    /// What a node is told to do, and what it answers: an order and its numbers, in plain doubles.
+    using Numbers = std::vector<double>;
+
+    std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
+    Numbers work(const Numbers& order, const Progress& progress) const;
+    Numbers work_on_latencies(const Numbers& order, const Progress& progress) const;
+    Numbers work_on_link(const Numbers& order) const;
+    Numbers work_on_flows(const Numbers& order) const;
+    Patience patience_for(double seconds_left) const;
+    double seconds_left() const;
+
+    MPI_Comm probes_;
+    Patience patience_;
+    int nodes_ = 0;
+    int rank_ = 0;
+};
 
 }  // namespace laple::mpi

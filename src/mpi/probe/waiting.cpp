@@ -28,6 +28,12 @@ Seconds now() {
     return Clock::now().time_since_epoch();
 }
 
+void rest(Seconds time) {
+    const auto start = Clock::now();
+    if (time > kShortWait) std::this_thread::sleep_for(time);
+    while (Clock::now() - start < time) sched_yield();
+}
+
 void wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);

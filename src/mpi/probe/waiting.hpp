@@ -11,6 +11,9 @@ namespace laple::mpi {
 /// This process's time since some instant.
 Seconds now();
 
+/// Lets time pass without any call of MPI.
+void rest(Seconds time);
+
 /// Completes `request`, without keeping the processor busy while there is nothing to do: MPI itself polls,
 /// and a process that polls spoils the measurements of others that share its processor.
 ///

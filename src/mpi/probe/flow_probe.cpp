@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/probe/flow_probe.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "mpi/probe/waiting.hpp"
+#include "mpi/transport.hpp"
+
+namespace laple::mpi {
+namespace {
+
+enum Tag { kReady = 1, kFlow };
+
+constexpr Bytes kMostInFlight = 256;
+constexpr Bytes kLeastInFlight = 4;
+
+// The part of the time that counts.
+constexpr double kFrom = 0.35;
+constexpr double kMiddle = 0.65;
+constexpr double kTo = 0.95;
+
+/// One end while it runs: a window of requests, each with memory of its own.
+struct Running {
+    FlowEnd end;
+    std::vector<std::byte> memory;
+    Seconds start{0};
+    bool is_ending = false;  // sends: the last message is under way
+    double early_bytes = 0;  // receives: what came until kMiddle
+    double late_bytes = 0;   // and after it
+};
+
+/// All requests of all ends of this node: each end has as many in a row.
+class Flows {
+  public:
+    Flows(MPI_Comm probes, const std::vector<FlowEnd>& ends, const FlowOptions& options)
+        : probes_(probes),
+          bytes_(std::max<Bytes>(options.message_bytes, 1)),
+          duration_(options.duration),
+          window_(std::clamp(options.window_bytes / bytes_, kLeastInFlight, kMostInFlight)) {
+        for (const FlowEnd& end : ends) running_.push_back({end, std::vector<std::byte>(window_ * bytes_)});
+    }
+
+    std::vector<FlowRate> run() {
+        start_all();
+        // Requests that are done for good are taken out, so that none is MPI_REQUEST_NULL.
+        while (!requests_.empty()) {
+            int finished = 0;
+            if (wait_for_any(requests_, finished) != MPI_SUCCESS || finished == MPI_UNDEFINED) break;
+            go_on(static_cast<std::size_t>(finished));
+        }
+        std::vector<FlowRate> rates;
+        for (const Running& flow : running_) {
+            if (flow.end.sends) continue;
+            rates.push_back({flow.early_bytes / ((kMiddle - kFrom) * duration_).count(),
+                             flow.late_bytes / ((kTo - kMiddle) * duration_).count()});
+        }
+        return rates;
+    }
+
+  private:
+    struct Slot {
+        std::size_t flow;
+        std::size_t index;
+    };
+
+    std::byte* memory(const Slot& slot) { return running_[slot.flow].memory.data() + slot.index * bytes_; }
+
+    /// Receivers post their windows, then tell the senders, who begin when they hear it. Before that, every pair
+    /// exchanges a message, so that no time of the flow goes into making the connection.
+    void start_all() {
+        for (Running& flow : running_) {
+            if (flow.end.sends) tell(flow);
+        }
+        for (std::size_t f = 0; f < running_.size(); ++f) {
+            Running& flow = running_[f];
+            if (flow.end.sends) continue;
+            for (std::size_t i = 0; i < window_; ++i) receive({f, i});
+            hear(flow);
+            flow.start = now();
+            tell(flow);
+        }
+        for (Running& flow : running_) {
+            if (!flow.end.sends) continue;
+            hear(flow);
+            flow.start = now();
+        }
+        for (std::size_t f = 0; f < running_.size(); ++f) {
+            for (std::size_t i = 0; running_[f].end.sends && i < window_; ++i) send({f, i});
+        }
+    }
+
+    void tell(const Running& flow) { send_quietly(nullptr, 0, MPI_BYTE, flow.end.peer, kReady, probes_); }
+    void hear(const Running& flow) { receive_quietly(nullptr, 0, MPI_BYTE, flow.end.peer, kReady, probes_); }
+
+    void receive(const Slot& slot) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Irecv(memory(slot), static_cast<int>(bytes_), MPI_BYTE, running_[slot.flow].end.peer, kFlow,
+                   probes_, &request);
+        add(slot, request);
+    }
+
+    /// Synchronous: done when it has arrived, so that the window is one of data under way and not of what
+    /// waits in buffers of this node, which would take its time to leave them in the end.
+    void send(const Slot& slot) {
+        Running& flow = running_[slot.flow];
+        memory(slot)[0] = std::byte{flow.is_ending};
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Issend(memory(slot), static_cast<int>(bytes_), MPI_BYTE, flow.end.peer, kFlow, probes_, &request);
+        add(slot, request);
+    }
+
+    void add(const Slot& slot, MPI_Request request) {
+        requests_.push_back(request);
+        slots_.push_back(slot);
+    }
+
+    Slot take(std::size_t finished) {
+        const Slot slot = slots_[finished];
+        requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(finished));
+        slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(finished));
+        return slot;
+    }
+
+    /// The receiver has a whole window posted when the last message comes: a sender ends with a window of
+    /// messages that say so, one for each.
+    void go_on(std::size_t finished) {
+        const Slot slot = take(finished);
+        Running& flow = running_[slot.flow];
+        if (flow.end.sends) {
+            if (flow.is_ending) return;
+            if (now() - flow.start < duration_) return send(slot);
+            flow.is_ending = true;
+            for (std::size_t i = 0; i < window_; ++i) send_end(slot);
+            return;
+        }
+        const bool is_end = memory(slot)[0] != std::byte{0};
+        if (is_end) return;
+        count(flow);
+        receive(slot);
+    }
+
+    /// One byte, from memory that is not touched any more.
+    void send_end(const Slot& slot) {
+        static const std::byte kEnd{1};
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Isend(&kEnd, 1, MPI_BYTE, running_[slot.flow].end.peer, kFlow, probes_, &request);
+        add(slot, request);
+    }
+
+    void count(Running& flow) const {
+        const double part = (now() - flow.start) / duration_;
+        if (part < kFrom || part > kTo) return;
+        (part < kMiddle ? flow.early_bytes : flow.late_bytes) += static_cast<double>(bytes_);
+    }
+
+    MPI_Comm probes_;
+    Bytes bytes_;
+    Seconds duration_;
+    Bytes window_;
+    std::vector<Running> running_;
+    std::vector<MPI_Request> requests_;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::vector<FlowRate> run_flows(MPI_Comm probes, const std::vector<FlowEnd>& ends, const FlowOptions& options) {
+    return Flows(probes, ends, options).run();
+}
+
+}  // namespace laple::mpi
