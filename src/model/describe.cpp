@@ -99,7 +99,9 @@ std::string format_rate(double bytes_per_second) {
 }
 
 std::string describe_model(const Model& model) {
-    std::string text = describe(model.topology) + "\n" + describe_latencies(model);
+    std::string text = describe(model.topology) + "\n";
+    if (!model.node_levels.empty()) text += describe(model.node_levels) + "\n";
+    text += describe_latencies(model);
     if (!model.links.clusters.empty()) {
         text += describe_clusters(model) + describe_links(model);
         for (const std::string& warning : model.links.warnings) text += fmt::format("note: {}\n", warning);

@@ -13,6 +13,7 @@
 
 #include "base/json_reader.hpp"
 #include "plogp/link_model_json.hpp"
+#include "topology/node_level_json.hpp"
 #include "topology/topology_json.hpp"
 
 namespace laple {
@@ -190,6 +191,7 @@ std::string model_text(const Model& model) {
     write_topology_json(model.topology, document);
     document["hosts"] = Json::array();
     for (const Node& node : model.nodes) document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
+    write_node_levels(model.node_levels, document);
     if (model.matrix.nodes() > 0) document["matrix"] = rows_of(model.matrix);
     document["inside"] = Json::array();
     for (const Seconds latency : model.inside) document["inside"].push_back(latency.count());
@@ -208,6 +210,7 @@ Model parse_model(const JsonDocument& document) {
     model.mpi = optional_text(in, "/mpi");
     if (in.has("/tolerance")) model.tolerance = in.at_least_0("/tolerance", "a part, for example 0.3");
     if (in.has("/hosts")) model.nodes = read_hosts(in, model.topology.size());
+    model.node_levels = parse_node_levels(in, model.topology.size());
     const std::size_t clusters = at(model.cluster_count());
     if (in.has("/inside")) {
         if (in.array("/inside").size() != clusters)
@@ -228,6 +231,7 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
     Model result = model;
     result.nodes = nodes;
     result.topology = moved(model, nodes);
+    result.node_levels = node_levels_of(nodes, {});
     if (model.matrix.nodes() > 0) result.matrix = reordered(model.matrix, matching_nodes(model, result));
     if (result.topology.level_count() < model.topology.level_count()) {
         // The clusters that parameters are about divide hosts: they are no more.

@@ -8,6 +8,7 @@
 #include "plogp/link_model.hpp"
 #include "topology/latency_matrix.hpp"
 #include "topology/node.hpp"
+#include "topology/node_level.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -20,7 +21,9 @@ struct Model {
     std::string mpi;      ///< the MPI that was measured with
     double tolerance = 0;
     Topology topology = Topology::flat(1);
-    std::vector<Node> nodes;      ///< with the ranks of the job that measured; empty: not known
+    std::vector<Node> nodes;  ///< with the ranks of the job that measured; empty: not known
+    /// Levels inside hosts. Not part of `topology`: the planner has no use for them yet.
+    std::vector<NodeLevel> node_levels;
     std::vector<Seconds> inside;  ///< median latency in each cluster; 0 where it is not known
     LatencyMatrix between{0};     ///< median latencies between clusters; without nodes: not known
     LatencyMatrix matrix{0};      ///< between all nodes; without nodes: not known
@@ -38,6 +41,7 @@ struct Model {
 ///     "date", "version", "mpi", "tolerance"        where it comes from
 ///     "ranks": 4, "levels": [...]                  the topology (topology/topology_json.hpp)
 ///     "hosts": [{"name", "ranks"}]                 the nodes
+///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/node_level_json.hpp)
 ///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
 ///     "pairs"                                      how many pairs of nodes were measured
 ///     "clusters", "links", "warnings"              parameters (plogp/link_model_json.hpp)
@@ -49,8 +53,8 @@ std::string model_text(const Model& model);
 Model parse_model(const JsonDocument& document);
 
 /// The model for another job on the same hosts: `nodes` are its nodes, with its ranks. Levels that divide a
-/// host are left out, unless nothing has changed. Throws Error, naming the difference, when the hosts are not
-/// the same, or when the hosts' names do not tell them apart.
+/// host are left out, unless nothing has changed; of the levels inside hosts "node" remains. Throws Error,
+/// naming the difference, when the hosts are not the same, or when the hosts' names do not tell them apart.
 Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file);
 
 /// "a-1, a-2, b-1 and 5 more": names for people.

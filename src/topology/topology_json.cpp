@@ -7,15 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "base/json_reader.hpp"
-
 namespace laple {
 namespace {
 
 constexpr int kMaxRanks = 1 << 24;  // a bound for hostile files, far above any MPI job
 
-/// The group of each rank in the level at `pointer`.
-std::vector<int> read_level(const JsonReader& in, const std::string& pointer, int ranks) {
+}  // namespace
+
+std::vector<int> read_groups(const JsonReader& in, const std::string& pointer, int ranks) {
     std::vector<int> labels(static_cast<std::size_t>(ranks), -1);
     for (std::size_t group = 0; group < in.array(pointer).size(); ++group) {
         const std::string members = item_pointer(pointer, group);
@@ -36,14 +35,12 @@ std::vector<int> read_level(const JsonReader& in, const std::string& pointer, in
     return labels;
 }
 
-}  // namespace
-
 Topology parse_topology_json(const JsonDocument& document) {
     const JsonReader in(document, kModelFormat);
     const int ranks = in.whole("/ranks", 1, kMaxRanks);
     std::vector<std::vector<int>> labels;
     for (std::size_t level = 0; level < in.array("/levels").size(); ++level) {
-        labels.push_back(read_level(in, item_pointer("/levels", level), ranks));
+        labels.push_back(read_groups(in, item_pointer("/levels", level), ranks));
     }
     try {
         return Topology::from_labels(ranks, labels);

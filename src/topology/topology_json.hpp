@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/json.hpp"
+#include "base/json_reader.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -18,6 +22,10 @@ inline constexpr const char* kModelFormat = "laple-model-1";
 /// Reads those members. Throws Error, with file, line and JSON pointer, for a level that does not hold every
 /// rank exactly once or does not refine the level before it, and for whatever else is missing or wrong.
 Topology parse_topology_json(const JsonDocument& document);
+
+/// Reads a list of groups of ranks: the group of each of `ranks` ranks, by its place in the list. Throws
+/// Error unless every rank is in it exactly once.
+std::vector<int> read_groups(const JsonReader& in, const std::string& pointer, int ranks);
 
 /// Puts those members into `document`.
 void write_topology_json(const Topology& topology, Json& document);

@@ -24,6 +24,7 @@ Model two_sites() {
     model.tolerance = 0.3;
     model.topology = Topology::from_clusters(6, {{0, 1, 2, 3}, {4, 5}});
     model.nodes = {{"a-1", {0, 1}}, {"a-2", {2, 3}}, {"b-1", {4, 5}}};
+    model.node_levels = {{"node", {{0, 1}, {2, 3}, {4, 5}}}, {"package", {{0, 1}, {2}, {3}, {4}, {5}}}};
     model.inside = {Seconds(50e-6), Seconds(0)};
     model.between = LatencyMatrix(2);
     model.between.set(0, 1, Seconds(10e-3));
@@ -70,6 +71,7 @@ TEST_CASE("a model may hold a topology alone", "[model]") {
     const Model model = read(R"({"format": "laple-model-1", "ranks": 3, "levels": [[[0, 2], [1]]]})");
     CHECK(model.topology == Topology::from_clusters(3, {{0, 2}, {1}}));
     CHECK(model.nodes.empty());
+    CHECK(model.node_levels.empty());
     CHECK(model.links.clusters.empty());
     CHECK(model.cluster_count() == 2);
 }
@@ -82,6 +84,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[])"},
         {R"("name":"a-2","ranks":[2,3])", R"("name":"a-2","ranks":[2])"},
         {R"("name":"a-2","ranks":[2,3])", R"("name":7,"ranks":[2,3])"},
+        {R"({"kind":"node","groups":[[0,1],)", R"({"kind":"node","groups":[[1],)"},
         {R"("inside":[)", R"("inside":[1,)"},
         {R"("between":[[0.0,0.01])", R"("between":[[0.0,"x"])"},
         {R"("between":[[0.0,0.01])", R"("between":[[0.0,-1])"},
@@ -117,6 +120,7 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         const Model other = adapted_to(model, nodes, "m");
         CHECK(other.nodes == nodes);
         CHECK(other.topology == Topology::from_clusters(4, {{0}, {1, 2, 3}}));
+        CHECK(other.node_levels == std::vector<NodeLevel>{{"node", {{0}, {1, 3}, {2}}}});
         CHECK(other.inside == std::vector<Seconds>{Seconds(0), Seconds(50e-6)});
         CHECK(other.between.at(0, 1) == Seconds(10e-3));
         CHECK(other.matrix.at(0, 1) == Seconds(11e-3));  // b-1, a-2
@@ -135,6 +139,7 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         inner.links = {};
         const Model other = adapted_to(inner, {{"a-1", {0}}, {"a-2", {1}}, {"b-1", {2}}}, "m");
         CHECK(other.topology == Topology::from_clusters(3, {{0, 1}, {2}}));
+        CHECK(other.node_levels.empty());
         CHECK(other.inside.empty());
         CHECK(other.between.nodes() == 0);
     }
@@ -219,6 +224,7 @@ TEST_CASE("pictures name every host, each cluster around its own", "[model]") {
 TEST_CASE("a model is told in words", "[model]") {
     const std::string text = describe_model(two_sites());
     CHECK_THAT(text, Catch::Contains("6 ranks in 2 clusters (4 2)"));
+    CHECK_THAT(text, Catch::Contains("\n2 levels inside hosts: node (3 groups), package (5)\n"));
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
