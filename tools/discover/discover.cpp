@@ -23,6 +23,7 @@
 #include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
 #include "options.hpp"
+#include "placements.hpp"
 #include "report.hpp"
 #include "topology/clustering.hpp"
 #include "topology/remembered_survey.hpp"
@@ -94,9 +95,9 @@ std::string now_in_utc() {
 /// Rank 0's part: decides, and reports.
 class Leader {
   public:
-    Leader(const Options& options, const std::vector<Node>& nodes, mpi::Prober& prober,
-           const mpi::Patience& patience)
-        : options_(options), nodes_(nodes), prober_(prober), patience_(patience) {}
+    Leader(const Options& options, const std::vector<Node>& nodes, const std::vector<NodeLevel>& node_levels,
+           mpi::Prober& prober, const mpi::Patience& patience)
+        : options_(options), nodes_(nodes), node_levels_(node_levels), prober_(prober), patience_(patience) {}
 
     /// The exit code.
     int run() {
@@ -172,6 +173,7 @@ class Leader {
         model.topology =
             topology_of(cluster_levels(found.between, found.clusters, options_.clustering), nodes_);
         model.nodes = nodes_;
+        model.node_levels = node_levels_;
         model.inside = found.inside;
         model.between = found.between;
         model.matrix = found.matrix;
@@ -214,6 +216,7 @@ class Leader {
 
     const Options& options_;
     const std::vector<Node>& nodes_;
+    const std::vector<NodeLevel>& node_levels_;
     mpi::Prober& prober_;
     mpi::Patience patience_;
     RememberedSurvey::Latencies known_latencies_;
@@ -222,10 +225,10 @@ class Leader {
 };
 
 /// Bad input is said, and all go home.
-int lead(const Options& options, const std::vector<Node>& nodes, mpi::Prober& prober,
-         const mpi::Patience& patience) {
+int lead(const Options& options, const std::vector<Node>& nodes, const std::vector<NodeLevel>& node_levels,
+         mpi::Prober& prober, const mpi::Patience& patience) {
     try {
-        return Leader(options, nodes, prober, patience).run();
+        return Leader(options, nodes, node_levels, prober, patience).run();
     } catch (const Error& error) {
         print(stderr, fmt::format("laple-discover: {}\n", error.what()));
         return kBadInput;
@@ -236,13 +239,14 @@ int discover(const Options& options) {
     const mpi::Patience patience{
         options.budget > 0 ? mpi::now() + Seconds(options.budget) : mpi::Patience().until, &is_interrupted};
     mpi::NodeLayout layout(MPI_COMM_WORLD);
+    const std::vector<NodeLevel> node_levels = node_levels_of(layout.nodes(), gather_placements(layout));
     int exit_code = 0;
     if (layout.probes() != MPI_COMM_NULL) {
         mpi::Prober prober(layout.probes(), patience);
         if (layout.nodes().empty()) {
             prober.follow();
         } else {
-            exit_code = lead(options, layout.nodes(), prober, patience);
+            exit_code = lead(options, layout.nodes(), node_levels, prober, patience);
             prober.dismiss();
         }
     }
