@@ -46,7 +46,8 @@ LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std:
             throw in.wrong(item_pointer(pointer, a), fmt::format("does not have {} numbers", count),
                            "give a number for each");
         for (std::size_t b = 0; b < a; ++b)
-            matrix.set(static_cast<int>(a), static_cast<int>(b), Seconds((latency(a, b) + latency(b, a)) / 2));
+            matrix.set(static_cast<int>(a), static_cast<int>(b),
+                       Seconds((latency(a, b) + latency(b, a)) / 2));
     }
     return matrix;
 }
@@ -61,12 +62,12 @@ std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
         for (std::size_t i = 0; i < in.array(list).size(); ++i) {
             const Rank rank = in.whole(item_pointer(list, i), 0, ranks - 1);
             if (is_named[at(rank)])
-                throw in.wrong(item_pointer(list, i), fmt::format("repeats rank {}", rank), "put it on one host");
+                throw in.wrong(item_pointer(list, i), fmt::format("repeats rank {}", rank),
+                               "put it on one host");
             is_named[at(rank)] = true;
             node.ranks.push_back(rank);
         }
-        if (node.ranks.empty())
-            throw in.wrong(list, "is empty", "leave out hosts that run no rank");
+        if (node.ranks.empty()) throw in.wrong(list, "is empty", "leave out hosts that run no rank");
         std::sort(node.ranks.begin(), node.ranks.end());
     }
     const auto missing = std::find(is_named.begin(), is_named.end(), false);
@@ -103,7 +104,8 @@ void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const
     std::string difference;
     if (!added.empty()) difference = fmt::format("does not know {}", list_names(added));
     if (!gone.empty())
-        difference += fmt::format("{}describes {}, not in this job", added.empty() ? "" : " and ", list_names(gone));
+        difference +=
+            fmt::format("{}describes {}, not in this job", added.empty() ? "" : " and ", list_names(gone));
     throw Error({file, 0, 0}, difference, "run laple-discover on this job's hosts");
 }
 
@@ -118,7 +120,8 @@ Topology moved(const Model& model, const std::vector<Node>& nodes) {
             const auto& ranks = before.at(node.host)->ranks;
             const int group = model.topology.group_of(level, ranks.front());
             for (const Rank rank : ranks) {
-                if (model.topology.group_of(level, rank) != group) return Topology::from_labels(rank_count(nodes), levels);
+                if (model.topology.group_of(level, rank) != group)
+                    return Topology::from_labels(rank_count(nodes), levels);
             }
             for (const Rank rank : node.ranks) labels[at(rank)] = group;
         }
@@ -134,7 +137,8 @@ std::vector<int> matching_clusters(const Model& from, const Model& to) {
     const int to_level = to.topology.level_count() - 1;
     if (to_level < 0) return matches;
     std::map<std::string, int> cluster_of;
-    for (const Node& node : from.nodes) cluster_of[node.host] = from.topology.group_of(from_level, node.ranks.front());
+    for (const Node& node : from.nodes)
+        cluster_of[node.host] = from.topology.group_of(from_level, node.ranks.front());
     for (const Node& node : to.nodes)
         matches[at(to.topology.group_of(to_level, node.ranks.front()))] = cluster_of.at(node.host);
     return matches;
@@ -190,12 +194,12 @@ std::string model_text(const Model& model) {
     document["tolerance"] = model.tolerance;
     write_topology_json(model.topology, document);
     document["hosts"] = Json::array();
-    for (const Node& node : model.nodes) document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
+    for (const Node& node : model.nodes)
+        document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
     write_node_levels(model.node_levels, document);
     if (model.matrix.nodes() > 0) document["matrix"] = rows_of(model.matrix);
-    document["inside"] = Json::array();
     for (const Seconds latency : model.inside) document["inside"].push_back(latency.count());
-    document["between"] = rows_of(model.between);
+    if (model.between.nodes() > 0) document["between"] = rows_of(model.between);
     document["pairs"] = model.pairs;
     if (!model.links.clusters.empty()) write_link_model_json(model.links, document);
     return document.dump() + "\n";
@@ -214,14 +218,16 @@ Model parse_model(const JsonDocument& document) {
     const std::size_t clusters = at(model.cluster_count());
     if (in.has("/inside")) {
         if (in.array("/inside").size() != clusters)
-            throw in.wrong("/inside", fmt::format("does not hold {} numbers", clusters), "give one for each cluster");
+            throw in.wrong("/inside", fmt::format("does not hold {} numbers", clusters),
+                           "give one for each cluster");
         for (std::size_t c = 0; c < clusters; ++c)
             model.inside.emplace_back(in.at_least_0(item_pointer("/inside", c), "seconds"));
     }
     if (in.has("/between")) model.between = read_matrix(in, "/between", clusters);
     if (in.has("/matrix")) model.matrix = read_matrix(in, "/matrix", model.nodes.size());
     if (in.has("/pairs")) model.pairs = in.whole("/pairs", 0, 1 << 30);
-    if (in.has("/clusters") || in.has("/links")) model.links = parse_link_model_json(in, model.cluster_count());
+    if (in.has("/clusters") || in.has("/links"))
+        model.links = parse_link_model_json(in, model.cluster_count());
     return model;
 }
 
@@ -245,6 +251,20 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
     result.between = reordered(model.between, matches);
     if (!model.links.clusters.empty()) result.links = reordered(model.links, matches);
     return result;
+}
+
+Model model_of(const Findings& found, const std::vector<Node>& nodes, const ClusteringOptions& options,
+               const std::string& mpi) {
+    Model model;
+    model.mpi = mpi;
+    model.tolerance = options.tolerance;
+    model.topology = topology_of(cluster_levels(found.between, found.clusters, options), nodes);
+    model.nodes = nodes;
+    model.inside = found.inside;
+    model.between = found.between;
+    model.matrix = found.matrix;
+    model.pairs = found.pairs;
+    return model;
 }
 
 std::string list_names(const std::vector<std::string>& names) {

@@ -9,6 +9,7 @@
 #include "topology/latency_matrix.hpp"
 #include "topology/node.hpp"
 #include "topology/node_level.hpp"
+#include "topology/survey.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -34,8 +35,8 @@ struct Model {
     bool operator==(const Model&) const = default;
 };
 
-/// The format of what laple-discover --json writes; "seconds", "bytes a second" throughout. docs/model.schema.json
-/// describes it for programs.
+/// The format of what laple-discover --json writes; "seconds", "bytes a second" throughout.
+/// docs/model.schema.json describes it for programs.
 ///
 ///     "format": "laple-model-1",
 ///     "date", "version", "mpi", "tolerance"        where it comes from
@@ -56,6 +57,10 @@ Model parse_model(const JsonDocument& document);
 /// host are left out, unless nothing has changed; of the levels inside hosts "node" remains. Throws Error,
 /// naming the difference, when the hosts are not the same, or when the hosts' names do not tell them apart.
 Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file);
+
+/// What a survey of `nodes` has found, as a model without parameters, date and version.
+Model model_of(const Findings& found, const std::vector<Node>& nodes, const ClusteringOptions& options,
+               const std::string& mpi);
 
 /// "a-1, a-2, b-1 and 5 more": names for people.
 std::string list_names(const std::vector<std::string>& names);

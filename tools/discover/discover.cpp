@@ -165,19 +165,10 @@ class Leader {
     }
 
     Model describe_findings(const Findings& found) const {
-        Model model;
+        Model model = model_of(found, nodes_, options_.clustering, mpi::mpi_version());
         model.date = now_in_utc();
         model.version = LAPLE_VERSION;
-        model.mpi = mpi::mpi_version();
-        model.tolerance = options_.clustering.tolerance;
-        model.topology =
-            topology_of(cluster_levels(found.between, found.clusters, options_.clustering), nodes_);
-        model.nodes = nodes_;
         model.node_levels = node_levels_;
-        model.inside = found.inside;
-        model.between = found.between;
-        model.matrix = found.matrix;
-        model.pairs = found.pairs;
         return model;
     }
 

@@ -92,7 +92,8 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         if (talks && is_request) app.exit(error);
         if (talks && !is_request) {
             std::fputs(
-                fmt::format("laple-discover: {}; see laple-discover --help\n", with_nearest(app, error)).c_str(),
+                fmt::format("laple-discover: {}; see laple-discover --help\n", with_nearest(app, error))
+                    .c_str(),
                 stderr);
         }
         return false;

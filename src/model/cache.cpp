@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/cache.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "topology/topology_json.hpp"
+
+namespace laple {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes) {
+    std::vector<std::string> hosts;
+    for (const Node& node : nodes) hosts.push_back(node.host);
+    std::sort(hosts.begin(), hosts.end());
+    return hosts;
+}
+
+bool are_distinct(const std::vector<std::string>& sorted) {
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+std::string absolute_or_empty(const char* directory) {
+    return directory != nullptr && directory[0] == '/' ? directory : "";
+}
+
+}  // namespace
+
+std::string fingerprint(const std::vector<Node>& nodes, const std::string& mpi) {
+    // FNV-1a; a host's name cannot hold the NUL that ends it.
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const auto add = [&](const std::string& text) {
+        for (std::size_t i = 0; i <= text.size(); ++i) {
+            hash ^= static_cast<unsigned char>(text.c_str()[i]);
+            hash *= 0x100000001b3u;
+        }
+    };
+    add(kModelFormat);
+    add(mpi);
+    for (const std::string& host : sorted_hosts(nodes)) add(host);
+    return fmt::format("{:016x}", hash);
+}
+
+std::string ModelCache::default_directory() {
+    const std::string cache = absolute_or_empty(std::getenv("XDG_CACHE_HOME"));
+    if (!cache.empty()) return cache + "/laple";
+    const std::string home = absolute_or_empty(std::getenv("HOME"));
+    return home.empty() ? "" : home + "/.cache/laple";
+}
+
+std::string ModelCache::file_for(const std::vector<Node>& nodes, const std::string& mpi) const {
+    return directory_.empty() ? "" : fmt::format("{}/{}.json", directory_, fingerprint(nodes, mpi));
+}
+
+std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std::string& mpi,
+                                      std::string& note) const {
+    const std::string file = file_for(nodes, mpi);
+    std::error_code ignored;
+    if (file.empty() || !are_distinct(sorted_hosts(nodes)) || !fs::exists(file, ignored)) return std::nullopt;
+    try {
+        Model model = parse_model(JsonDocument::load(file));
+        if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
+        return adapted_to(model, nodes, file);
+    } catch (const std::exception& error) {
+        note = fmt::format("{}; it is passed over", error.what());
+        return std::nullopt;
+    }
+}
+
+void ModelCache::keep(const Model& model, std::string& note) const {
+    const std::string file = file_for(model.nodes, model.mpi);
+    if (file.empty() || !are_distinct(sorted_hosts(model.nodes))) return;
+    std::error_code failure;
+    fs::create_directories(directory_, failure);
+    // Under a name of its own until it is whole.
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    const std::string draft = fmt::format("{}.{}.{}", file, host.data(), getpid());
+    std::ofstream out(draft, std::ios::binary);
+    out << model_text(model);
+    out.close();
+    if (!out.fail()) fs::rename(draft, file, failure);
+    if (out.fail() || failure) {
+        note = fmt::format("{} cannot be written{}; later jobs measure again", file,
+                           failure ? ": " + failure.message() : "");
+        std::error_code ignored;
+        fs::remove(draft, ignored);
+    }
+}
+
+}  // namespace laple

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/cache.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <unistd.h>
+
+using namespace laple;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory that is gone in the end.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory() {
+        std::string pattern = (fs::temp_directory_path() / "laple-test-XXXXXX").string();
+        path_ = mkdtemp(pattern.data());
+    }
+    ~TemporaryDirectory() { fs::remove_all(path_); }
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+    std::string path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+Model model_of(const std::vector<Node>& nodes) {
+    Model model;
+    model.mpi = "MPI 1";
+    model.nodes = nodes;
+    Clusters clusters;
+    for (int node = 0; node < static_cast<int>(nodes.size()); ++node) clusters.push_back({node});
+    model.topology = topology_of({clusters}, nodes);
+    return model;
+}
+
+const std::vector<Node> kNodes{{"a", {0, 1}}, {"b", {2}}};
+const std::vector<Node> kOtherOrder{{"b", {0, 2}}, {"a", {1}}};
+
+}  // namespace
+
+TEST_CASE("a fingerprint knows the hosts and the MPI, in any order", "[cache]") {
+    CHECK(fingerprint(kNodes, "MPI 1") == fingerprint(kOtherOrder, "MPI 1"));
+    CHECK(fingerprint(kNodes, "MPI 1") != fingerprint(kNodes, "MPI 2"));
+    CHECK(fingerprint({{"a", {0}}, {"b", {1}}}, "") != fingerprint({{"ab", {0}}}, ""));
+    CHECK(fingerprint({{"a", {0}}, {"b", {1}}}, "").size() == 16);
+}
+
+TEST_CASE("a model that was kept is found by a job on the same hosts", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path() + "/new/deeper");
+    std::string note;
+    CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
+    cache.keep(model_of(kNodes), note);
+    CHECK(note.empty());
+    CHECK(cache.find(kNodes, "MPI 1", note) == model_of(kNodes));
+    const auto moved = cache.find(kOtherOrder, "MPI 1", note);
+    REQUIRE(moved);
+    CHECK(moved->nodes == kOtherOrder);
+    CHECK(moved->topology == Topology::from_clusters(3, {{0, 2}, {1}}));
+    CHECK_FALSE(cache.find(kNodes, "MPI 2", note));
+    CHECK_FALSE(cache.find({{"a", {0}}}, "MPI 1", note));
+    CHECK(note.empty());
+    // Nothing but the one file is left.
+    CHECK(std::distance(fs::directory_iterator(directory.path() + "/new/deeper"), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("a broken file in the cache is passed over, and replaced", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    std::ofstream(cache.file_for(kNodes, "MPI 1")) << "{\"format\": \"laple-model-1\"";
+    CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
+    CHECK_THAT(note, Catch::Contains("passed over"));
+    note.clear();
+    cache.keep(model_of(kNodes), note);
+    CHECK(cache.find(kNodes, "MPI 1", note));
+    CHECK(note.empty());
+}
+
+TEST_CASE("what cannot be kept is harmless", "[cache]") {
+    const TemporaryDirectory directory;
+    std::ofstream(directory.path() + "/file") << "";
+    std::string note;
+    ModelCache(directory.path() + "/file").keep(model_of(kNodes), note);
+    CHECK_THAT(note, Catch::Contains("cannot be written"));
+    note.clear();
+    ModelCache("").keep(model_of(kNodes), note);
+    CHECK_FALSE(ModelCache("").find(kNodes, "MPI 1", note));
+    // Hosts with one name cannot be told apart.
+    const std::vector<Node> twins{{"a", {0}}, {"a", {1}}};
+    ModelCache(directory.path()).keep(model_of(twins), note);
+    CHECK_FALSE(ModelCache(directory.path()).find(twins, "MPI 1", note));
+    CHECK(note.empty());
+}
+
+TEST_CASE("the cache is where the environment says", "[cache]") {
+    const auto directory = [](const char* cache, const char* home) {
+        cache != nullptr ? setenv("XDG_CACHE_HOME", cache, 1) : unsetenv("XDG_CACHE_HOME");
+        home != nullptr ? setenv("HOME", home, 1) : unsetenv("HOME");
+        return ModelCache::default_directory();
+    };
+    const char* home = std::getenv("HOME");
+    const std::string saved = home != nullptr ? home : "";
+    CHECK(directory("/c", "/h") == "/c/laple");
+    CHECK(directory(nullptr, "/h") == "/h/.cache/laple");
+    CHECK(directory("relative", "/h") == "/h/.cache/laple");
+    CHECK(directory(nullptr, nullptr).empty());
+    if (!saved.empty()) setenv("HOME", saved.c_str(), 1);
+}
