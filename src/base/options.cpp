@@ -2,6 +2,7 @@
 #include "base/options.hpp"
 
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -12,11 +13,20 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 5> kRows{{
+constexpr std::array<SettingRow, 7> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
-    {"LAPLE_TOPOLOGY", "off", "off, FILE",
-     "What laple-discover wrote: which ranks are near each other. off: MPI's own collectives."},
+    {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
+     "Which ranks are near each other. auto: found at the first collective that spans several hosts, and "
+     "kept "
+     "for later jobs. FILE: what laple-discover wrote. off: MPI's own collectives."},
+    {"LAPLE_MODEL", "", "FILE",
+     "What laple-discover --model wrote: how fast links are too. Tells who is near whom unless "
+     "LAPLE_TOPOLOGY "
+     "does."},
+    {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
+     "How long auto may measure; when that is not enough, MPI's own collectives are used. 0: do not "
+     "measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},
@@ -30,6 +40,16 @@ std::optional<int> small_number(const std::string& value, int max) {
     return value[0] - '0';
 }
 
+constexpr double kMostSeconds = 86400;
+
+std::optional<double> seconds_up_to(const std::string& value, double most) {
+    double seconds = 0;
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, seconds);
+    if (error != std::errc() || stop != end || !(seconds >= 0 && seconds <= most)) return std::nullopt;
+    return seconds;
+}
+
 void apply(std::string_view name, const std::string& value, Settings& settings,
            std::vector<std::string>& warnings) {
     const auto refuse = [&](std::string_view accepted) {
@@ -41,7 +61,13 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         settings.is_disabled = !number || *number == 1;
         if (!number) refuse("0 or 1 (taken as 1)");
     } else if (name == "LAPLE_TOPOLOGY") {
-        settings.topology = value;
+        settings.topology = value == "auto" ? "" : value;
+    } else if (name == "LAPLE_MODEL") {
+        settings.model = value;
+    } else if (name == "LAPLE_PROBE_BUDGET") {
+        const auto seconds = seconds_up_to(value, kMostSeconds);
+        if (seconds) settings.probe_budget = *seconds;
+        if (!seconds) refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
     } else if (name == "LAPLE_DEBUG") {

@@ -11,12 +11,17 @@ namespace laple {
 /// What the environment says, read once by one rank and told to the others where it decides what to send.
 struct Settings {
     bool is_disabled = false;  ///< LAPLE_DISABLE
-    std::string topology;      ///< LAPLE_TOPOLOGY: a file, or "off"
+    std::string topology;      ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
+    std::string model;         ///< LAPLE_MODEL: a file, or ""
+    double probe_budget = 2;   ///< LAPLE_PROBE_BUDGET: seconds
     std::string algorithm;     ///< LAPLE_ALGORITHM, not parsed here
     int debug = 0;             ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
     std::string report;        ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 
-    bool has_topology() const { return !topology.empty() && topology != "off"; }
+    bool is_topology_off() const { return topology == "off"; }
+    /// The file that says who is near whom, if one does.
+    const std::string& topology_file() const { return topology.empty() ? model : topology; }
+    bool has_topology_file() const { return !topology_file().empty() && !is_topology_off(); }
 };
 
 /// One row of THE table of settings, from which the parser, the help texts and README's table come.

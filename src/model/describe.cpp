@@ -34,7 +34,8 @@ std::string describe_latencies(const Model& model) {
         }
     }
     std::string text;
-    if (widest > Seconds(0)) text += fmt::format("median latency in a cluster: up to {}\n", format_seconds(widest));
+    if (widest > Seconds(0))
+        text += fmt::format("median latency in a cluster: up to {}\n", format_seconds(widest));
     if (model.between.nodes() > 1) {
         text += fmt::format("median latency between clusters: {} to {}\n", format_seconds(nearest),
                             format_seconds(farthest));
@@ -53,8 +54,8 @@ std::string hosts_of(const Model& model, int cluster) {
 }
 
 std::string describe_clusters(const Model& model) {
-    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11} {:>23} {:>23}  {}\n", "cluster", "0 B", "1 KiB",
-                                   "64 KiB", "1 MiB", "NIC out/in", "uplink out/in", "hosts");
+    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11} {:>23} {:>23}  {}\n", "cluster", "0 B",
+                                   "1 KiB", "64 KiB", "1 MiB", "NIC out/in", "uplink out/in", "hosts");
     for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
         const ClusterModel& cluster = model.links.clusters[c];
         text += fmt::format("{:<8} {:>10}", c, time_of(cluster.inside, 0));
@@ -75,8 +76,8 @@ std::string describe_lanes(const Lanes& lanes) {
 
 std::string describe_links(const Model& model) {
     if (model.links.links.empty()) return "";
-    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11}  {:<38} {}\n", "link", "0 B", "1 KiB", "64 KiB",
-                                   "1 MiB", "there", "back");
+    std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11}  {:<38} {}\n", "link", "0 B", "1 KiB",
+                                   "64 KiB", "1 MiB", "there", "back");
     for (const LinkPair& link : model.links.links) {
         text += fmt::format("{:<8} {:>10}", fmt::format("{}-{}", link.a, link.b), time_of(link.plogp, 0));
         for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(link.plogp, bytes));

@@ -24,11 +24,20 @@ std::string xml_escaped(const std::string& text) {
     std::string result;
     for (const char c : text) {
         switch (c) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default: result += c;
+            case '&':
+                result += "&amp;";
+                break;
+            case '<':
+                result += "&lt;";
+                break;
+            case '>':
+                result += "&gt;";
+                break;
+            case '"':
+                result += "&quot;";
+                break;
+            default:
+                result += c;
         }
     }
     return result;
@@ -56,7 +65,8 @@ struct Box {
 std::vector<Node> nodes_of(const Model& model) {
     if (!model.nodes.empty()) return model.nodes;
     std::vector<Node> nodes;
-    for (Rank rank = 0; rank < model.topology.size(); ++rank) nodes.push_back({fmt::format("rank {}", rank), {rank}});
+    for (Rank rank = 0; rank < model.topology.size(); ++rank)
+        nodes.push_back({fmt::format("rank {}", rank), {rank}});
     return nodes;
 }
 
@@ -69,16 +79,20 @@ Box box_of(const Model& model, int level, int group) {
     const auto holds = [&](Rank rank) { return level < 0 || topology.group_of(level, rank) == group; };
     if (level < innermost) {
         for (int inner = 0; inner < topology.group_count(level + 1); ++inner) {
-            if (holds(topology.members(level + 1, inner).front())) box.boxes.push_back(box_of(model, level + 1, inner));
+            if (holds(topology.members(level + 1, inner).front()))
+                box.boxes.push_back(box_of(model, level + 1, inner));
         }
     } else {
         for (const Node& node : nodes_of(model)) {
             if (holds(node.ranks.front()))
-                box.hosts.push_back(node.ranks.size() == 1 ? node.host
-                                                           : fmt::format("{} ({} ranks)", node.host, node.ranks.size()));
+                box.hosts.push_back(node.ranks.size() == 1
+                                        ? node.host
+                                        : fmt::format("{} ({} ranks)", node.host, node.ranks.size()));
         }
     }
-    box.title = level < 0 ? describe(topology) : level == innermost ? fmt::format("cluster {}", group) : fmt::format("group {}", group);
+    box.title = level < 0            ? describe(topology)
+                : level == innermost ? fmt::format("cluster {}", group)
+                                     : fmt::format("group {}", group);
     const auto cluster = static_cast<std::size_t>(group);
     if (level == innermost && cluster < model.inside.size() && model.inside[cluster] > Seconds(0))
         box.title += ", " + format_seconds(model.inside[cluster]);
@@ -92,9 +106,10 @@ class DotWriter {
         add(box_of(model, -1, 0), "  ");
         for (int a = 0; a < model.between.nodes(); ++a) {
             for (int b = a + 1; b < model.between.nodes(); ++b) {
-                text_ += fmt::format("  n{} -- n{} [label=\"{}\", ltail={}, lhead={}];\n", first_[static_cast<std::size_t>(a)],
-                                     first_[static_cast<std::size_t>(b)], format_seconds(model.between.at(a, b)),
-                                     anchor_[static_cast<std::size_t>(a)], anchor_[static_cast<std::size_t>(b)]);
+                text_ += fmt::format(
+                    "  n{} -- n{} [label=\"{}\", ltail={}, lhead={}];\n", first_[static_cast<std::size_t>(a)],
+                    first_[static_cast<std::size_t>(b)], format_seconds(model.between.at(a, b)),
+                    anchor_[static_cast<std::size_t>(a)], anchor_[static_cast<std::size_t>(b)]);
             }
         }
         return text_ + "}\n";
@@ -104,7 +119,8 @@ class DotWriter {
     /// Innermost boxes come in the order of their clusters only if groups outside them do not change it.
     void add(const Box& box, const std::string& indent) {
         const int id = boxes_++;
-        text_ += fmt::format("{0}subgraph cluster{1} {{\n{0}  label=\"{2}\";\n", indent, id, dot_escaped(box.title));
+        text_ += fmt::format("{0}subgraph cluster{1} {{\n{0}  label=\"{2}\";\n", indent, id,
+                             dot_escaped(box.title));
         for (const Box& inner : box.boxes) add(inner, indent + "  ");
         if (box.boxes.empty()) {
             const auto cluster = static_cast<std::size_t>(box.level < 0 ? 0 : box.group);
@@ -153,8 +169,8 @@ class SvgWriter {
             const int count = static_cast<int>(box.hosts.size());
             for (int i = 0; i < count; ++i) {
                 draw(x + kGap + i % kHostsInARow * (kHostWidth + kGap),
-                     y + kTitle + i / kHostsInARow * (kHostHeight + kGap), {kHostWidth, kHostHeight}, "#ffffff",
-                     box.hosts[static_cast<std::size_t>(i)]);
+                     y + kTitle + i / kHostsInARow * (kHostHeight + kGap), {kHostWidth, kHostHeight},
+                     "#ffffff", box.hosts[static_cast<std::size_t>(i)]);
             }
             const int rows = (count + kHostsInARow - 1) / kHostsInARow;
             size.width += std::max(std::min(count, kHostsInARow), 2) * (kHostWidth + kGap);

@@ -24,7 +24,8 @@ std::vector<int> read_hosts(const JsonReader& in, const std::vector<Node>& nodes
         names.push_back(name);
         const auto has_name = [&](const Node& node) { return node.host == name; };
         if (std::count_if(nodes.begin(), nodes.end(), has_name) > 1) {
-            throw in.wrong(item_pointer("/hosts", h), fmt::format("stands for several nodes of this job: {}", name),
+            throw in.wrong(item_pointer("/hosts", h),
+                           fmt::format("stands for several nodes of this job: {}", name),
                            "give each host a name of its own, or measure anew");
         }
         const auto found = std::find_if(nodes.begin(), nodes.end(), has_name);
@@ -59,7 +60,8 @@ RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const
         const int b = in.whole(item + "/1", 0, last);
         if (a == b) throw in.wrong(item, "joins a host with itself", "name two hosts");
         const Seconds latency(in.at_least_0(item + "/2", "seconds"));
-        const auto [from, to] = std::minmax(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)]);
+        const auto [from, to] =
+            std::minmax(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)]);
         if (from != kNotHere) known[{from, to}] = latency;
     }
     return known;

@@ -1,114 +1,280 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/agreement.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "model/cache.hpp"
+#include "model/model_file.hpp"
+#include "mpi/discovery.hpp"
+#include "mpi/hosts.hpp"
 #include "mpi/log.hpp"
+#include "mpi/probe/mpi_version.hpp"
 
 namespace laple::mpi {
 namespace {
 
-/// The groups of all ranks, level after level.
-std::vector<int> encode(const Topology& topology) {
-    std::vector<int> labels;
-    for (int level = 0; level < topology.level_count(); ++level) {
-        for (Rank rank = 0; rank < topology.size(); ++rank) labels.push_back(topology.group_of(level, rank));
-    }
-    return labels;
+int world_size() {
+    int size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
 }
 
-Topology decode(int size, const std::vector<int>& labels) {
-    std::vector<std::vector<int>> levels;
-    for (auto level = labels.begin(); level != labels.end(); level += size)
-        levels.emplace_back(level, level + size);
-    return Topology::from_labels(size, levels);
-}
+constexpr int kHead = 5;                 // numbers that a parcel begins with
+constexpr std::size_t kFirstPart = 256;  // of its numbers go at once; the rest needs a second broadcast
 
-void warn(Process& process, int rank) {
-    if (rank != 0 || !process.may_warn_of_topology()) return;
-    const std::string& problem = process.topology_problem();
-    say(fmt::format("{}; MPI's own collectives are used",
-                    problem.empty()
-                        ? "LAPLE_TOPOLOGY is set on some ranks only, and not readable there; set it on "
-                          "all of them"
-                        : problem));
-}
+/// What a rank could contribute, in ascending order of how much that weighs.
+enum Offer : int { kAuto, kOff, kFile, kAgreed };
 
-/// What a rank could contribute, in ascending order of how good that is.
-enum Offer : int { kNothing, kFile, kAgreed };
-
-/// The lowest rank of those with the best offer; -1 when none has any, or when MPI fails.
-int best_giver(Offer offer, MPI_Comm comm, int rank, int size) {
-    const int vote = offer == kNothing ? 0 : (offer - kFile) * size + size - rank;
-    int best = 0;
-    if (PMPI_Allreduce(&vote, &best, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || best == 0) return -1;
-    return size - 1 - (best - 1) % size;
-}
-
-/// What the giver has to give.
-struct Gift {
-    std::optional<Agreement> agreement;
-    bool is_refused = false;  ///< the giver has no good file
+/// How the ranks of a communicator have voted.
+struct Vote {
+    Offer best = kOff;
+    int giver = 0;  ///< the lowest rank of those with that offer; 0 for kAuto
+    bool is_one_host = true;
 };
 
-/// On all ranks; `mine` is looked at on the giver only, which gives nothing when it is nullptr.
-Gift give(const Agreement* mine, MPI_Comm comm, int giver) {
-    std::vector<int> labels;
-    std::string algorithm;
-    std::array<int, 3> sizes{};  // the first is 0 where there is nothing to give
-    if (mine != nullptr) {
-        labels = encode(mine->topology);
-        algorithm = mine->algorithm;
-        sizes = {mine->topology.size(), static_cast<int>(labels.size()), static_cast<int>(algorithm.size())};
+/// What a giver hands over.
+enum class Gift : int { nothing, agreement, discovery };
+
+struct Parcel {
+    Gift gift = Gift::nothing;
+    std::optional<Agreement> agreement;
+};
+
+/// As plain numbers: what it is, sizes, the groups of all ranks level after level, ranks, letters.
+std::vector<int> encode(const Parcel& parcel) {
+    std::vector<int> numbers{static_cast<int>(parcel.gift), 0, 0, 0, 0};
+    if (!parcel.agreement) return numbers;
+    const auto& [topology, algorithm, ranks] = *parcel.agreement;
+    numbers[1] = topology.size();
+    numbers[2] = topology.level_count();
+    numbers[3] = static_cast<int>(ranks.size());
+    numbers[4] = static_cast<int>(algorithm.size());
+    for (int level = 0; level < topology.level_count(); ++level) {
+        for (Rank rank = 0; rank < topology.size(); ++rank) numbers.push_back(topology.group_of(level, rank));
     }
-    const auto hand_over = [&](void* data, int count, MPI_Datatype type) {
-        return count == 0 || PMPI_Bcast(data, count, type, giver, comm) == MPI_SUCCESS;
-    };
-    if (!hand_over(sizes.data(), 3, MPI_INT)) return {};
-    if (sizes[0] == 0) return {{}, true};
-    labels.resize(static_cast<std::size_t>(sizes[1]));
-    algorithm.resize(static_cast<std::size_t>(sizes[2]));
-    if (!hand_over(labels.data(), sizes[1], MPI_INT) || !hand_over(algorithm.data(), sizes[2], MPI_CHAR))
-        return {};
-    return {Agreement{decode(sizes[0], labels), algorithm}, false};
+    numbers.insert(numbers.end(), ranks.begin(), ranks.end());
+    numbers.insert(numbers.end(), algorithm.begin(), algorithm.end());
+    return numbers;
 }
 
-/// What this process can give: what it has agreed on before, or else its file.
-std::optional<Agreement> own_offer(Process& process) {
-    if (const Agreement* agreed = process.adopted()) return *agreed;
-    if (!process.topology()) return std::nullopt;
-    return Agreement{*process.topology(), process.settings().algorithm};
+std::size_t encoded_size(const std::vector<int>& head) {
+    return static_cast<std::size_t>(kHead + head[1] * head[2] + head[3] + head[4]);
 }
 
-Gift give_own(Process& process, MPI_Comm comm, int rank, int giver) {
-    if (rank != giver) return give(nullptr, comm, giver);
-    const auto mine = own_offer(process);
-    return give(mine ? &*mine : nullptr, comm, giver);
+Parcel decode(const std::vector<int>& numbers) {
+    Parcel parcel{static_cast<Gift>(numbers[0]), std::nullopt};
+    if (parcel.gift != Gift::agreement) return parcel;
+    const int size = numbers[1];
+    auto next = numbers.begin() + kHead;
+    std::vector<std::vector<int>> levels;
+    for (int level = 0; level < numbers[2]; ++level, next += size) levels.emplace_back(next, next + size);
+    const auto letters = next + numbers[3];
+    std::string algorithm;
+    for (auto letter = letters; letter != letters + numbers[4]; ++letter)
+        algorithm.push_back(static_cast<char>(*letter));
+    parcel.agreement = Agreement{Topology::from_labels(size, levels), algorithm, {next, letters}};
+    return parcel;
 }
 
-std::optional<Agreement> find_agreement(Process& process, MPI_Comm comm, int rank, int size) {
-    const bool has_agreed = process.adopted() != nullptr;
-    const Offer setting = process.settings().has_topology() ? kFile : kNothing;
-    int giver = best_giver(has_agreed ? kAgreed : setting, comm, rank, size);
-    if (giver < 0) return std::nullopt;
-    const Gift gift = give_own(process, comm, rank, giver);
-    if (!gift.is_refused) return gift.agreement;
-    // That file is no good. Now all look into theirs.
-    giver = best_giver(process.topology() ? kFile : kNothing, comm, rank, size);
-    if (giver >= 0) return give_own(process, comm, rank, giver).agreement;
-    warn(process, rank);
-    return std::nullopt;
+/// What a topology of these ranks alone says about MPI_COMM_WORLD: of all others nothing is known.
+Agreement in_terms_of_world(const Topology& topology, const std::vector<Rank>& in_world,
+                            std::string algorithm) {
+    const int world = world_size();
+    std::vector<std::vector<int>> levels;
+    for (int level = 0; level < topology.level_count(); ++level) {
+        auto& labels = levels.emplace_back();
+        for (Rank rank = 0; rank < world; ++rank) labels.push_back(topology.size() + rank);
+        for (std::size_t i = 0; i < in_world.size(); ++i)
+            labels[static_cast<std::size_t>(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
+    }
+    Agreement agreement{Topology::from_labels(world, levels), std::move(algorithm), {}};
+    if (static_cast<int>(in_world.size()) < world) agreement.ranks = in_world;
+    std::sort(agreement.ranks.begin(), agreement.ranks.end());
+    return agreement;
 }
+
+class Agreeing {
+  public:
+    Agreeing(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world)
+        : process_(process),
+          comm_(comm),
+          rank_(rank),
+          size_(static_cast<int>(in_world.size())),
+          in_world_(in_world) {}
+
+    std::optional<Agreement> run() {
+        const Settings& settings = process_.settings();
+        const Agreement* agreed = process_.adopted(in_world_);
+        const Vote vote = take_vote(agreed != nullptr              ? kAgreed
+                                    : settings.is_topology_off()   ? kOff
+                                    : settings.has_topology_file() ? kFile
+                                                                   : kAuto);
+        switch (vote.best) {
+            case kAgreed:
+                return hand_over(vote.giver, {Gift::agreement, copy_of(agreed)}).agreement;
+            case kFile:
+                return agree_on_file(vote.giver);
+            case kAuto:
+                return vote.is_one_host ? std::nullopt : agree_by_measuring();
+            case kOff:
+                break;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    static std::optional<Agreement> copy_of(const Agreement* agreement) {
+        return agreement != nullptr ? std::optional(*agreement) : std::nullopt;
+    }
+
+    /// One call finds the best offer, its lowest rank, and whether all are on one host. An MPI error counts
+    /// as off.
+    Vote take_vote(Offer offer) const {
+        const std::int64_t host = host_number();
+        const std::array<std::int64_t, 3> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_, host, -host};
+        std::array<std::int64_t, 3> most{};
+        if (PMPI_Allreduce(mine.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm_) != MPI_SUCCESS)
+            return {};
+        Vote vote;
+        vote.best = static_cast<Offer>(most[0] / size_);
+        vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
+        vote.is_one_host = most[1] == -most[2];
+        return vote;
+    }
+
+    /// What `parcel` is on the giver, on all ranks: one broadcast, or two when it is large. Nothing after an
+    /// MPI error.
+    Parcel hand_over(int giver, const Parcel& parcel) const {
+        std::vector<int> numbers;
+        if (rank_ == giver) numbers = encode(parcel);
+        const std::size_t size = numbers.size();
+        numbers.resize(std::max(size, kFirstPart));
+        if (PMPI_Bcast(numbers.data(), static_cast<int>(kFirstPart), MPI_INT, giver, comm_) != MPI_SUCCESS)
+            return {};
+        const std::size_t whole = encoded_size(numbers);
+        if (whole > kFirstPart) {
+            numbers.resize(whole);
+            if (PMPI_Bcast(numbers.data() + kFirstPart, static_cast<int>(whole - kFirstPart), MPI_INT, giver,
+                           comm_) != MPI_SUCCESS)
+                return {};
+        }
+        return decode(numbers);
+    }
+
+    std::optional<Agreement> agree_on_file(int giver) {
+        constexpr int kTrials = 2;
+        for (int trial = 1;; ++trial) {
+            const auto hosts = gather_hosts(comm_, giver, rank_, size_);
+            Parcel parcel;
+            if (hosts) parcel.agreement = agreement_of_file(*hosts);
+            if (parcel.agreement) parcel.gift = Gift::agreement;
+            parcel = hand_over(giver, parcel);
+            if (parcel.agreement) return parcel.agreement;
+            if (trial == kTrials) break;
+            // That file is no good. Now all look into theirs.
+            const Vote vote = take_vote(process_.model() ? kFile : kOff);
+            if (vote.best != kFile) break;
+            giver = vote.giver;
+        }
+        warn_of_file();
+        return std::nullopt;
+    }
+
+    std::optional<Agreement> agreement_of_file(const std::vector<Node>& hosts) const {
+        const Settings& settings = process_.settings();
+        if (!process_.model()) return std::nullopt;
+        try {
+            return Agreement{
+                topology_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file()),
+                settings.algorithm,
+                {}};
+        } catch (const Error& error) {
+            process_.refuse_model(error.what());
+            return std::nullopt;
+        }
+    }
+
+    void warn_of_file() const {
+        if (rank_ != 0 || !process_.may_warn_of_topology()) return;
+        const std::string& problem = process_.topology_problem();
+        say(fmt::format("{}; MPI's own collectives are used",
+                        problem.empty()
+                            ? "LAPLE_TOPOLOGY is set on some ranks only, and not readable there; set it "
+                              "on all of them"
+                            : problem));
+    }
+
+    /// Rank 0 decides: from its cache, or else all measure.
+    std::optional<Agreement> agree_by_measuring() {
+        const auto hosts = gather_hosts(comm_, 0, rank_, size_);
+        const Parcel parcel = hand_over(0, hosts ? from_cache(*hosts) : Parcel());
+        if (parcel.gift != Gift::discovery) return parcel.agreement;
+        const Seconds budget(process_.settings().probe_budget);
+        const auto model = discover(comm_, budget);
+        Parcel found{Gift::agreement, std::nullopt};
+        if (rank_ == 0) found.agreement = of_discovery(model);
+        return hand_over(0, found).agreement;
+    }
+
+    Parcel from_cache(const std::vector<Node>& hosts) const {
+        std::string note;
+        const ModelCache cache(ModelCache::default_directory());
+        const auto model = cache.find(hosts, mpi_version(), note);
+        tell(note);
+        if (model) {
+            tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
+            return {Gift::agreement, agreement_on(model->topology)};
+        }
+        // Not even asked for again, where it must not be measured.
+        if (process_.settings().probe_budget <= 0)
+            return {Gift::agreement, agreement_on(Topology::flat(size_))};
+        return {Gift::discovery, std::nullopt};
+    }
+
+    Agreement of_discovery(const std::optional<Model>& model) {
+        if (!model) {
+            if (process_.may_warn_of_topology()) {
+                say(fmt::format(
+                    "the hosts of {} ranks could not be measured within {} s; MPI's own collectives are "
+                    "used. Run laple-discover, or raise LAPLE_PROBE_BUDGET",
+                    size_, process_.settings().probe_budget));
+            }
+            return agreement_on(Topology::flat(size_));
+        }
+        tell(fmt::format("measured {} hosts", model->nodes.size()));
+        std::string note;
+        ModelCache(ModelCache::default_directory()).keep(*model, note);
+        tell(note);
+        return agreement_on(model->topology);
+    }
+
+    Agreement agreement_on(const Topology& topology) const {
+        return in_terms_of_world(topology, in_world_, process_.settings().algorithm);
+    }
+
+    void tell(const std::string& note) const {
+        if (!note.empty() && process_.settings().debug >= 1) say(note);
+    }
+
+    Process& process_;
+    MPI_Comm comm_;
+    int rank_;
+    int size_;
+    const std::vector<Rank>& in_world_;
+};
 
 }  // namespace
 
-std::optional<Agreement> agree(Process& process, MPI_Comm comm, int rank, int size) {
-    auto agreement = find_agreement(process, comm, rank, size);
-    if (agreement) process.adopt(*agreement);
+std::optional<Agreement> agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world) {
+    auto agreement = Agreeing(process, comm, rank, in_world).run();
+    if (agreement && process.adopted(in_world) == nullptr) process.adopt(*agreement);
     return agreement;
 }
 

@@ -120,7 +120,7 @@ CommState::~CommState() {
 void CommState::set_up(MPI_Comm comm) {
     const auto in_world = world_ranks(comm, size_);
     if (!in_world) return;
-    const auto agreement = agree(*process_, comm, rank_, size_);
+    const auto agreement = agree(*process_, comm, rank_, *in_world);
     if (!agreement) return;
     topology_ = agreement->topology.restricted_to(*in_world);
     rules_ = parse_rules(agreement->algorithm);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/process.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -13,9 +14,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "collectives/rules.hpp"
+#include "model/model_file.hpp"
 #include "mpi/comm_state.hpp"
 #include "mpi/log.hpp"
-#include "topology/topology_file.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -93,22 +94,26 @@ Process::Process(Settings settings) : settings_(std::move(settings)) {
     }
 }
 
-const std::optional<Topology>& Process::topology() {
-    std::call_once(topology_is_read_, [this] { read_topology(); });
-    return topology_;
+const std::optional<Model>& Process::model() {
+    std::call_once(model_is_read_, [this] { read_model(); });
+    return model_;
 }
 
 const std::string& Process::topology_problem() {
-    topology();
+    model();
     return topology_problem_;
 }
 
-void Process::read_topology() {
-    if (!settings_.has_topology()) return;
-    int world_size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+void Process::refuse_model(const std::string& problem) {
+    model();
+    model_.reset();
+    topology_problem_ = problem;
+}
+
+void Process::read_model() {
+    if (!settings_.has_topology_file()) return;
     try {
-        topology_ = parse_topology(read_file(settings_.topology), settings_.topology, world_size);
+        model_ = parse_model_file(read_file(settings_.topology_file()), settings_.topology_file());
     } catch (const std::exception& error) {
         // Of any kind: the others wait for what this rank has to say.
         topology_problem_ = error.what();
@@ -117,12 +122,19 @@ void Process::read_topology() {
 
 void Process::adopt(const Agreement& agreement) {
     const std::lock_guard lock(mutex_);
-    if (!adopted_) adopted_ = agreement;
+    adopted_.push_back(agreement);
 }
 
-const Agreement* Process::adopted() {
+const Agreement* Process::adopted(const std::vector<Rank>& ranks) {
     const std::lock_guard lock(mutex_);
-    return adopted_ ? &*adopted_ : nullptr;
+    for (const Agreement& agreement : adopted_) {
+        const auto& known = agreement.ranks;
+        const bool holds = std::all_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+            return known.empty() || std::binary_search(known.begin(), known.end(), rank);
+        });
+        if (holds) return &agreement;
+    }
+    return nullptr;
 }
 
 bool Process::may_warn_of_topology() {

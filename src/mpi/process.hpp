@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <mpi.h>
 
 #include "base/options.hpp"
+#include "model/model.hpp"
 #include "mpi/report.hpp"
 #include "topology/topology.hpp"
 
@@ -19,8 +21,9 @@ class CommState;
 
 /// What all ranks of a communicator decide from: equal on all of them, whatever their environments say.
 struct Agreement {
-    Topology topology;      ///< of MPI_COMM_WORLD
-    std::string algorithm;  ///< LAPLE_ALGORITHM
+    Topology topology;        ///< of MPI_COMM_WORLD
+    std::string algorithm;    ///< LAPLE_ALGORITHM
+    std::vector<Rank> ranks;  ///< of MPI_COMM_WORLD, ascending, for which it holds; empty: for all
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
@@ -39,17 +42,18 @@ class Process {
     const Settings& settings() const { return settings_; }
     Report* report() { return settings_.report.empty() ? nullptr : &report_; }
 
-    /// What this process has to say about the topology of MPI_COMM_WORLD: the topology, if LAPLE_TOPOLOGY is
-    /// a good file for this job, or what is wrong with it. The first call reads the file: in a large job few
-    /// ranks should.
-    const std::optional<Topology>& topology();
+    /// What the file of LAPLE_TOPOLOGY or LAPLE_MODEL says, if it is a good one; else topology_problem() says
+    /// what is wrong. The first call reads it: in a large job few ranks should.
+    const std::optional<Model>& model();
     const std::string& topology_problem();
+    /// The file is no good for this job after all.
+    void refuse_model(const std::string& problem);
 
-    /// What a communicator's ranks have agreed on, and with it all later ones: the file may be gone by then,
-    /// or be another. The first one holds.
+    /// What a communicator's ranks have agreed on, and with it all later ones of these ranks: the file may be
+    /// gone by then, or be another. The first one holds.
     void adopt(const Agreement& agreement);
-    /// nullptr until then.
-    const Agreement* adopted();
+    /// What was agreed on for all of `ranks` of MPI_COMM_WORLD; nullptr when nothing was.
+    const Agreement* adopted(const std::vector<Rank>& ranks);
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
 
@@ -59,14 +63,14 @@ class Process {
   private:
     explicit Process(Settings settings);
     static int on_finalize(MPI_Comm, int, void* value, void*);
-    void read_topology();
+    void read_model();
     void write_report() const;
 
     Settings settings_;
-    std::once_flag topology_is_read_;
-    std::optional<Topology> topology_;
+    std::once_flag model_is_read_;
+    std::optional<Model> model_;
     std::string topology_problem_;
-    std::optional<Agreement> adopted_;
+    std::list<Agreement> adopted_;  // a list: pointers into it stay good
     bool has_warned_ = false;
     Report report_;
     std::mutex mutex_;

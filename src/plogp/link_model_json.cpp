@@ -119,7 +119,8 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
         if (link.a >= link.b) throw in.wrong(between, "is not in ascending order", "write [a, b] with a < b");
         if (!model.links.empty() &&
             std::pair(link.a, link.b) <= std::pair(model.links.back().a, model.links.back().b))
-            throw in.wrong(between, "does not come after the link before it", "order links by their clusters");
+            throw in.wrong(between, "does not come after the link before it",
+                           "order links by their clusters");
         link.plogp = read_plogp(in, item_pointer("/links", i, "/plogp"));
         link.there = read_lanes(in, item_pointer("/links", i, "/there"));
         link.back = read_lanes(in, item_pointer("/links", i, "/back"));

@@ -18,13 +18,13 @@ constexpr double kGrowth = 1.10;                        // lanes that bring less
 constexpr int kFanOut = 3;                              // nodes that exhaust the NIC of another one
 constexpr Bytes kLargestMessage = 16 * 1024;            // of a flow
 constexpr Bytes kSmallestMessage = 1024;
-constexpr double kWindows = 4;                          // round trips' worth of data under way in a flow
+constexpr double kWindows = 4;  // round trips' worth of data under way in a flow
 constexpr Bytes kLeastWindow = 256 * 1024;
 constexpr Bytes kMostWindow = 16 * 1024 * 1024;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(150);
 constexpr double kFlowTrips = 12;  // round trips that flows last: TCP may find its rate in half of them
-// Rates that grow by less have found their height: that of a lone flow is steady, lanes that fill an uplink disturb
-// each other.
+// Rates that grow by less have found their height: that of a lone flow is steady, lanes that fill an uplink
+// disturb each other.
 constexpr double kSettledAlone = 0.08;
 constexpr double kSettled = 0.15;
 constexpr int kMostTrialsAlone = 5;
@@ -181,8 +181,8 @@ class LinkSurvey {
         }
     }
 
-    /// The rate of each flow, when their sum is best. While it still grows, they are measured again: TCP remembers
-    /// where it was.
+    /// The rate of each flow, when their sum is best. While it still grows, they are measured again: TCP
+    /// remembers where it was.
     std::vector<double> settled_rates(const std::vector<Flow>& flows, const FlowOptions& options,
                                       bool are_alone) {
         const double settled = are_alone ? kSettledAlone : kSettled;
@@ -242,7 +242,8 @@ class LinkSurvey {
     static int next_count(const Lanes& lanes, int most) {
         const int last = lanes.rate.rbegin()->first;
         const double best = lanes.most();
-        const bool grows = lanes.rate.size() < 2 || lanes.rate.rbegin()->second > kGrowth * std::prev(lanes.rate.end(), 2)->second;
+        const bool grows = lanes.rate.size() < 2 ||
+                           lanes.rate.rbegin()->second > kGrowth * std::prev(lanes.rate.end(), 2)->second;
         if (grows && last < most && lanes.rate.rbegin()->second >= best) return std::min(2 * last, most);
         // Below the least count that carries (nearly) all, above the largest that does not.
         const int useful = lanes.useful();

@@ -33,8 +33,8 @@ struct FlowRate {
 
 /// How a link between two nodes is measured.
 struct LinkProbeOptions {
-    bool is_far = false;       ///< far: few repetitions, and cold too; near: many, since all is short
-    Seconds round_trip{0};     ///< of an empty message, about
+    bool is_far = false;         ///< far: few repetitions, and cold too; near: many, since all is short
+    Seconds round_trip{0};       ///< of an empty message, about
     Seconds longest_trip{0.08};  ///< sizes that take longer are left out: beyond, a line will do
 };
 

@@ -66,8 +66,8 @@ class Flows {
 
     std::byte* memory(const Slot& slot) { return running_[slot.flow].memory.data() + slot.index * bytes_; }
 
-    /// Receivers post their windows, then tell the senders, who begin when they hear it. Before that, every pair
-    /// exchanges a message, so that no time of the flow goes into making the connection.
+    /// Receivers post their windows, then tell the senders, who begin when they hear it. Before that, every
+    /// pair exchanges a message, so that no time of the flow goes into making the connection.
     void start_all() {
         for (Running& flow : running_) {
             if (flow.end.sends) tell(flow);
@@ -106,7 +106,8 @@ class Flows {
         Running& flow = running_[slot.flow];
         memory(slot)[0] = std::byte{flow.is_ending};
         MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Issend(memory(slot), static_cast<int>(bytes_), MPI_BYTE, flow.end.peer, kFlow, probes_, &request);
+        PMPI_Issend(memory(slot), static_cast<int>(bytes_), MPI_BYTE, flow.end.peer, kFlow, probes_,
+                    &request);
         add(slot, request);
     }
 
@@ -165,7 +166,8 @@ class Flows {
 
 }  // namespace
 
-std::vector<FlowRate> run_flows(MPI_Comm probes, const std::vector<FlowEnd>& ends, const FlowOptions& options) {
+std::vector<FlowRate> run_flows(MPI_Comm probes, const std::vector<FlowEnd>& ends,
+                                const FlowOptions& options) {
     return Flows(probes, ends, options).run();
 }
 

@@ -19,6 +19,7 @@ struct FlowEnd {
 /// window of each flow under way. Returns, for each end that receives, in order, how many bytes came in a
 /// second: the middle of the time counts only, when what shapers let through at once has passed and all flows
 /// are running.
-std::vector<FlowRate> run_flows(MPI_Comm probes, const std::vector<FlowEnd>& ends, const FlowOptions& options);
+std::vector<FlowRate> run_flows(MPI_Comm probes, const std::vector<FlowEnd>& ends,
+                                const FlowOptions& options);
 
 }  // namespace laple::mpi

@@ -39,7 +39,8 @@ constexpr Bytes kLongMessage = 1024;  // floods of such are not disturbed by muc
 constexpr int kFloods = 2;
 
 constexpr Seconds kTimePerSize = std::chrono::milliseconds(30);  // round trips of one size, two at least
-constexpr double kOdd = 1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
+constexpr double kOdd =
+    1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
 constexpr Bytes kMostReceived = 16 * 1024;  // far: larger ones wait for a handshake in any case
 
 std::uint64_t in_flight(Bytes bytes) {
@@ -93,9 +94,7 @@ class Asker {
     }
 
   private:
-    void order(const Command& command) {
-        send(&command, sizeof command, peer_, kCommand, probes_);
-    }
+    void order(const Command& command) { send(&command, sizeof command, peer_, kCommand, probes_); }
 
     /// The peer may still be busy with others, and connections may have to be made.
     void warm_up() {
@@ -169,7 +168,10 @@ class Asker {
         const bool is_long = options_.is_far || last_trip_ > kTimePerSize / 4;
         Sampler whole({.precision = 0.03,
                        .least = is_long ? 2u : 5u,
-                       .most = is_long ? 6u : bytes <= 1024 ? 72u : bytes <= 65536 ? 36u : 18u});
+                       .most = is_long          ? 6u
+                               : bytes <= 1024  ? 72u
+                               : bytes <= 65536 ? 36u
+                                                : 18u});
         Sampler inside({});
         std::vector<double> trips;
         const Seconds start = now();
@@ -186,8 +188,8 @@ class Asker {
             }
         }
         last_trip_ = whole.smallest();
-        // What disturbs a trip makes it longer, but a shaper that has rested lets some pass faster than it can
-        // for long: of many the median is the usual one.
+        // What disturbs a trip makes it longer, but a shaper that has rested lets some pass faster than it
+        // can for long: of many the median is the usual one.
         samples_.round_trip[bytes] = is_long ? whole.smallest() : Seconds(median(trips));
         samples_.confidence[bytes] = whole.confidence();
         samples_.send[bytes] = inside.smallest();
@@ -224,8 +226,7 @@ class Asker {
     /// latency or what a shaper lets through at once.
     void measure_floods() {
         for (const auto& [bytes, trip] : samples_.round_trip) {
-            if (bytes > 0 && (!is_power_of_4(bytes) || bytes > kMostFlooded || patience_.is_over()))
-                continue;
+            if (bytes > 0 && (!is_power_of_4(bytes) || bytes > kMostFlooded || patience_.is_over())) continue;
             const std::uint64_t count =
                 std::clamp<std::uint64_t>(kFloodBytes / std::max<Bytes>(bytes, 1), 2, kLongestFlood);
             Seconds brief = Seconds::max();
@@ -234,8 +235,7 @@ class Asker {
                 brief = std::min(brief, flood(bytes, count));
                 lasting = std::min(lasting, flood(bytes, 3 * count));
             }
-            samples_.flood[bytes] =
-                std::max(Seconds(0), (lasting - brief) / static_cast<double>(2 * count));
+            samples_.flood[bytes] = std::max(Seconds(0), (lasting - brief) / static_cast<double>(2 * count));
         }
     }
 
@@ -263,7 +263,8 @@ void answer_link(MPI_Comm probes, int peer) {
         std::byte* data = buffer.get(in_flight(command.bytes) * command.bytes);
         if (command.order == kSink) {
             stream(command.count, command.bytes, [&](std::size_t slot, MPI_Request& request) {
-                PMPI_Irecv(data + slot * command.bytes, static_cast<int>(command.bytes), MPI_BYTE, peer, kData, probes, &request);
+                PMPI_Irecv(data + slot * command.bytes, static_cast<int>(command.bytes), MPI_BYTE, peer,
+                           kData, probes, &request);
             });
             send(nullptr, 0, peer, kEmpty, probes);
             continue;

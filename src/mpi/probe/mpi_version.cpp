@@ -16,8 +16,10 @@ std::string mpi_version() {
     std::string line(text.data());
     line.resize(std::min(line.find('\n'), line.size()));
     // MPICH aligns its columns by tabs.
-    std::replace_if(line.begin(), line.end(), [](unsigned char c) { return std::isspace(c) != 0; }, ' ');
-    line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }), line.end());
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return std::isspace(c) != 0; }, ' ');
+    line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+               line.end());
     return line;
 }
 

@@ -27,16 +27,20 @@ int size_of(MPI_Comm comm) {
 
 NodeLayout::NodeLayout(MPI_Comm comm) {
     // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes.
-    PMPI_Comm_split(comm, 0, rank_in(comm), &all_);
-    PMPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_);
-    PMPI_Comm_split(all_, rank_in(node_) == 0 ? 0 : MPI_UNDEFINED, rank_in(all_), &probes_);
+    if (PMPI_Comm_split(comm, 0, rank_in(comm), &all_) != MPI_SUCCESS) return;
+    if (PMPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_) != MPI_SUCCESS)
+        return;
+    if (PMPI_Comm_split(all_, rank_in(node_) == 0 ? 0 : MPI_UNDEFINED, rank_in(all_), &probes_) !=
+        MPI_SUCCESS)
+        return;
+    is_good_ = true;
     gather_nodes();
 }
 
 NodeLayout::~NodeLayout() {
-    if (probes_ != MPI_COMM_NULL) PMPI_Comm_free(&probes_);
-    PMPI_Comm_free(&node_);
-    PMPI_Comm_free(&all_);
+    for (MPI_Comm* comm : {&probes_, &node_, &all_}) {
+        if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
+    }
 }
 
 void NodeLayout::gather_nodes() {

@@ -19,6 +19,9 @@ class NodeLayout {
     NodeLayout(const NodeLayout&) = delete;
     NodeLayout& operator=(const NodeLayout&) = delete;
 
+    /// False, on all ranks, when MPI had no communicator left; then there is nothing else to ask for.
+    bool is_good() const { return is_good_; }
+
     /// The first ranks of all nodes, in the order of nodes(); MPI_COMM_NULL on other ranks.
     MPI_Comm probes() const { return probes_; }
     /// The ranks of this rank's node.
@@ -33,6 +36,7 @@ class NodeLayout {
   private:
     void gather_nodes();
 
+    bool is_good_ = false;
     MPI_Comm all_ = MPI_COMM_NULL;
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Comm probes_ = MPI_COMM_NULL;

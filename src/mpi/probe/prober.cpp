@@ -15,7 +15,7 @@ namespace laple::mpi {
 namespace {
 
 // Far from the tags of the probes, which a fast node may use before a slow one has its order.
-enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
+enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer, kHello };
 
 /// What a node is to do: the first number of an order. Those after it:
 enum Kind {
@@ -230,6 +230,9 @@ Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& 
     const Seconds settle(order[1]);
     const Patience patience = patience_for(order[2]);
     const int peers = static_cast<int>(order.size()) - 3;
+    std::vector<int> peers_to_meet;
+    for (int i = 0; i < peers; ++i) peers_to_meet.push_back(static_cast<int>(order[3 + at(i)]));
+    meet(peers_to_meet);
     Numbers latencies;
     for (int i = 0; i < peers; ++i) {
         const int peer = static_cast<int>(order[3 + at(i)]);
@@ -239,6 +242,16 @@ Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& 
         if (progress) progress(i + 1, peers);
     }
     return latencies;
+}
+
+/// Making a connection takes some round trips: here all are made at once, before the rounds.
+void Prober::meet(const std::vector<int>& peers) const {
+    std::vector<MPI_Request> requests;
+    for (const int peer : peers) {
+        PMPI_Irecv(nullptr, 0, MPI_BYTE, peer, kHello, probes_, &requests.emplace_back());
+        PMPI_Isend(nullptr, 0, MPI_BYTE, peer, kHello, probes_, &requests.emplace_back());
+    }
+    for (MPI_Request& request : requests) wait_quietly(request);
 }
 
 Prober::Numbers Prober::work_on_link(const Numbers& order) const {

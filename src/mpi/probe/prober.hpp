@@ -52,6 +52,7 @@ class Prober final : public LinkProbes {
     std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
     Numbers work(const Numbers& order, const Progress& progress) const;
     Numbers work_on_latencies(const Numbers& order, const Progress& progress) const;
+    void meet(const std::vector<int>& peers) const;
     Numbers work_on_link(const Numbers& order) const;
     Numbers work_on_flows(const Numbers& order) const;
     Patience patience_for(double seconds_left) const;

@@ -29,7 +29,7 @@ TEST_CASE("settings come from LAPLE_ variables only") {
         {"PATH=/bin", "LAPLE_TOPOLOGY=map", "LAPLE_DEBUG=2", "LAPLE_REPORT=1", "LAPLE_ALGORITHM=^native"});
     CHECK(r.warnings.empty());
     CHECK(r.settings.topology == "map");
-    CHECK(r.settings.has_topology());
+    CHECK(r.settings.has_topology_file());
     CHECK(r.settings.debug == 2);
     CHECK(r.settings.report == "-");
     CHECK(r.settings.algorithm == "^native");
@@ -37,9 +37,21 @@ TEST_CASE("settings come from LAPLE_ variables only") {
 }
 
 TEST_CASE("unset, empty and off mean the fallback") {
-    CHECK_FALSE(read({}).settings.has_topology());
-    CHECK_FALSE(read({"LAPLE_TOPOLOGY="}).settings.has_topology());
-    CHECK_FALSE(read({"LAPLE_TOPOLOGY=off"}).settings.has_topology());
+    for (const char* unset : {"X=1", "LAPLE_TOPOLOGY=", "LAPLE_TOPOLOGY=auto", "LAPLE_TOPOLOGY=off"})
+        CHECK_FALSE(read({unset}).settings.has_topology_file());
+    CHECK(read({"LAPLE_TOPOLOGY=off"}).settings.is_topology_off());
+    CHECK_FALSE(read({"LAPLE_TOPOLOGY=auto"}).settings.is_topology_off());
+    CHECK(read({"LAPLE_MODEL=m"}).settings.topology_file() == "m");
+    CHECK(read({"LAPLE_MODEL=m", "LAPLE_TOPOLOGY=t"}).settings.topology_file() == "t");
+    CHECK_FALSE(read({"LAPLE_MODEL=m", "LAPLE_TOPOLOGY=off"}).settings.has_topology_file());
+    CHECK(read({}).settings.probe_budget == 2);
+    CHECK(read({"LAPLE_PROBE_BUDGET=0.5"}).settings.probe_budget == 0.5);
+    for (const char* wrong : {"-1", "1s", "nan", "1e9"}) {
+        const Read r = read({std::string("LAPLE_PROBE_BUDGET=") + wrong});
+        CHECK(r.settings.probe_budget == 2);
+        REQUIRE(r.warnings.size() == 1);
+        CHECK_THAT(r.warnings[0], Catch::Contains("use a number of seconds from 0 to 86400"));
+    }
     CHECK(read({"LAPLE_REPORT=0"}).settings.report.empty());
     CHECK(read({"LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);

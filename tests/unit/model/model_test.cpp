@@ -114,7 +114,9 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
 
 TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
     const Model model = two_sites();
-    SECTION("nothing has changed") { CHECK(adapted_to(model, model.nodes, "m") == model); }
+    SECTION("nothing has changed") {
+        CHECK(adapted_to(model, model.nodes, "m") == model);
+    }
     SECTION("other ranks, the far site first: clusters change their numbers, links their directions") {
         const std::vector<Node> nodes{{"b-1", {0}}, {"a-2", {1, 3}}, {"a-1", {2}}};
         const Model other = adapted_to(model, nodes, "m");
@@ -157,7 +159,8 @@ TEST_CASE("a model of other hosts is refused, with the difference", "[model]") {
     CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}, {"c-1", {2}}}),
                Catch::Contains("model.json: does not know c-1 and describes b-1, not in this job"));
     CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}}), Catch::Contains("describes b-1, not in this job"));
-    CHECK_THAT(problem({{"a-1", {0}}, {"a-1", {1}}, {"b-1", {2}}}), Catch::Contains("several nodes have one name"));
+    CHECK_THAT(problem({{"a-1", {0}}, {"a-1", {1}}, {"b-1", {2}}}),
+               Catch::Contains("several nodes have one name"));
 }
 
 TEST_CASE("an unfinished measurement is taken up by hosts, not by ranks", "[model]") {
@@ -200,8 +203,8 @@ TEST_CASE("what is known is not asked for again, but when it is in doubt", "[mod
     CHECK(survey.next() == std::vector<ProbeRound>{{{0, 1}}});  // asked twice: in doubt
     survey.add({{0, 1}, Seconds(3)});
     CHECK(survey.next().empty());
-    CHECK(survey.known() == RememberedSurvey::Latencies{
-                                {{0, 1}, Seconds(1)}, {{0, 2}, Seconds(4)}, {{1, 3}, Seconds(2)}});
+    CHECK(survey.known() ==
+          RememberedSurvey::Latencies{{{0, 1}, Seconds(1)}, {{0, 2}, Seconds(4)}, {{1, 3}, Seconds(2)}});
 }
 
 TEST_CASE("pictures name every host, each cluster around its own", "[model]") {

@@ -81,7 +81,8 @@ class FakeProbes final : public LinkProbes {
             double rate = network_.nic;
             for (const auto& limit : limits(flow)) {
                 const bool is_nic = limit.first == "out" || limit.first == "in";
-                const double capacity = is_nic ? network_.nic : network_.uplink[static_cast<std::size_t>(limit.second)];
+                const double capacity =
+                    is_nic ? network_.nic : network_.uplink[static_cast<std::size_t>(limit.second)];
                 rate = std::min(rate, capacity / users[limit]);
             }
             // The first time somebody measures, TCP is still slow.

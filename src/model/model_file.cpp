@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/model_file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "topology/topology_file.hpp"
+
+namespace laple {
+namespace {
+
+constexpr const char* kMeasureAnew = "run laple-discover with this job's hosts and number of ranks";
+
+/// The name of the host of each rank.
+std::vector<std::string> host_of_rank(const std::vector<Node>& nodes, std::size_t ranks) {
+    std::vector<std::string> hosts(ranks);
+    for (const Node& node : nodes) {
+        for (const Rank rank : node.ranks) hosts[static_cast<std::size_t>(rank)] = node.host;
+    }
+    return hosts;
+}
+
+std::vector<Node> with_world_ranks(std::vector<Node> nodes, const std::vector<Rank>& in_world) {
+    for (Node& node : nodes) {
+        for (Rank& rank : node.ranks) rank = in_world[static_cast<std::size_t>(rank)];
+        std::sort(node.ranks.begin(), node.ranks.end());
+    }
+    std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.ranks < b.ranks; });
+    return nodes;
+}
+
+void expect_same_places(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
+                        const std::string& file) {
+    const auto then = host_of_rank(model.nodes, static_cast<std::size_t>(model.topology.size()));
+    const auto now = host_of_rank(nodes, in_world.size());
+    for (std::size_t i = 0; i < in_world.size(); ++i) {
+        const std::string& before = then[static_cast<std::size_t>(in_world[i])];
+        if (before == now[i]) continue;
+        throw Error({file, 0, 0},
+                    fmt::format("has rank {} on {}, but in this job it is on {}", in_world[i], before, now[i]),
+                    kMeasureAnew);
+    }
+}
+
+}  // namespace
+
+Model parse_model_file(const std::string& text, const std::string& file) {
+    if (is_json_topology(text)) return parse_model(JsonDocument::parse(text, file));
+    Model model;
+    model.topology = parse_topology(text, file);
+    return model;
+}
+
+Topology topology_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
+                      int world_size, const std::string& file) {
+    const bool is_whole_world = static_cast<int>(in_world.size()) == world_size;
+    if (!model.nodes.empty() && is_whole_world)
+        return adapted_to(model, with_world_ranks(nodes, in_world), file).topology;
+    if (model.topology.size() != world_size) {
+        throw Error({file, 0, 0},
+                    fmt::format("describes {} ranks, but this job has {}", model.topology.size(), world_size),
+                    kMeasureAnew);
+    }
+    if (!model.nodes.empty()) expect_same_places(model, nodes, in_world, file);
+    return model.topology;
+}
+
+}  // namespace laple

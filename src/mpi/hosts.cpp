@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/hosts.hpp"
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace laple::mpi {
+namespace {
+
+using Name = std::array<char, MPI_MAX_PROCESSOR_NAME + 1>;
+
+Name own_name() {
+    Name name{};
+    int length = 0;
+    PMPI_Get_processor_name(name.data(), &length);
+    return name;
+}
+
+}  // namespace
+
+std::int64_t host_number() {
+    // FNV-1a, without the sign: its negative is sent too.
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const Name name = own_name();
+    for (const char* c = name.data(); *c != '\0'; ++c) {
+        hash ^= static_cast<unsigned char>(*c);
+        hash *= 0x100000001b3u;
+    }
+    return static_cast<std::int64_t>(hash >> 1);
+}
+
+std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size) {
+    const Name mine = own_name();
+    std::vector<Name> names(rank == root ? static_cast<std::size_t>(size) : 0);
+    const int length = static_cast<int>(mine.size());
+    if (PMPI_Gather(mine.data(), length, MPI_CHAR, names.data(), length, MPI_CHAR, root, comm) != MPI_SUCCESS ||
+        rank != root)
+        return std::nullopt;
+    std::vector<Node> nodes;
+    std::map<std::string, std::size_t> known;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto [entry, is_new] = known.try_emplace(names[i].data(), nodes.size());
+        if (is_new) nodes.push_back({names[i].data(), {}});
+        nodes[entry->second].ranks.push_back(static_cast<Rank>(i));
+    }
+    return nodes;
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <mpi.h>
+
+#include "topology/node.hpp"
+
+namespace laple::mpi {
+
+/// A number that is equal on ranks of one host, and almost surely not on others. Local.
+std::int64_t host_number();
+
+/// The hosts of the ranks of `comm`, ordered by their first rank; on other ranks than `root` nothing, and nothing
+/// after an MPI error. Collective, with MPI's own call.
+std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size);
+
+}  // namespace laple::mpi
