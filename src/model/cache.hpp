@@ -23,7 +23,8 @@ class ModelCache {
 
     /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. What is broken
     /// is passed over, and said in `note`.
-    std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi, std::string& note) const;
+    std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi,
+                              std::string& note) const;
 
     /// Keeps `model` for later jobs on its hosts. Not when hosts share a name: they could not be told apart.
     /// A failure is said in `note`, and harmless.

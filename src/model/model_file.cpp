@@ -39,9 +39,10 @@ void expect_same_places(const Model& model, const std::vector<Node>& nodes, cons
     for (std::size_t i = 0; i < in_world.size(); ++i) {
         const std::string& before = then[static_cast<std::size_t>(in_world[i])];
         if (before == now[i]) continue;
-        throw Error({file, 0, 0},
-                    fmt::format("has rank {} on {}, but in this job it is on {}", in_world[i], before, now[i]),
-                    kMeasureAnew);
+        throw Error(
+            {file, 0, 0},
+            fmt::format("has rank {} on {}, but in this job it is on {}", in_world[i], before, now[i]),
+            kMeasureAnew);
     }
 }
 

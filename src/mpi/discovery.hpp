@@ -10,9 +10,9 @@
 
 namespace laple::mpi {
 
-/// Measures latencies between the nodes of `comm` and finds the clusters in them, in `budget` at most, or little
-/// more. On rank 0 the model, with ranks of `comm`; nothing when time did not suffice, and on other ranks.
-/// Collective. (LAPLE_TOPOLOGY=auto)
+/// Measures latencies between the nodes of `comm` and finds the clusters in them, in `budget` at most, or
+/// little more. On rank 0 the model, with ranks of `comm`; nothing when time did not suffice, and on other
+/// ranks. Collective. (LAPLE_TOPOLOGY=auto)
 std::optional<Model> discover(MPI_Comm comm, Seconds budget);
 
 }  // namespace laple::mpi

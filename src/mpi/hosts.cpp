@@ -35,7 +35,8 @@ std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank,
     const Name mine = own_name();
     std::vector<Name> names(rank == root ? static_cast<std::size_t>(size) : 0);
     const int length = static_cast<int>(mine.size());
-    if (PMPI_Gather(mine.data(), length, MPI_CHAR, names.data(), length, MPI_CHAR, root, comm) != MPI_SUCCESS ||
+    if (PMPI_Gather(mine.data(), length, MPI_CHAR, names.data(), length, MPI_CHAR, root, comm) !=
+            MPI_SUCCESS ||
         rank != root)
         return std::nullopt;
     std::vector<Node> nodes;

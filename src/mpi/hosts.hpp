@@ -14,8 +14,8 @@ namespace laple::mpi {
 /// A number that is equal on ranks of one host, and almost surely not on others. Local.
 std::int64_t host_number();
 
-/// The hosts of the ranks of `comm`, ordered by their first rank; on other ranks than `root` nothing, and nothing
-/// after an MPI error. Collective, with MPI's own call.
+/// The hosts of the ranks of `comm`, ordered by their first rank; on other ranks than `root` nothing, and
+/// nothing after an MPI error. Collective, with MPI's own call.
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size);
 
 }  // namespace laple::mpi

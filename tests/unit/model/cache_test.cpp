@@ -70,7 +70,8 @@ TEST_CASE("a model that was kept is found by a job on the same hosts", "[cache]"
     CHECK_FALSE(cache.find({{"a", {0}}}, "MPI 1", note));
     CHECK(note.empty());
     // Nothing but the one file is left.
-    CHECK(std::distance(fs::directory_iterator(directory.path() + "/new/deeper"), fs::directory_iterator()) == 1);
+    CHECK(std::distance(fs::directory_iterator(directory.path() + "/new/deeper"), fs::directory_iterator()) ==
+          1);
 }
 
 TEST_CASE("a broken file in the cache is passed over, and replaced", "[cache]") {

@@ -33,13 +33,15 @@ std::string problem(const Model& model, const std::vector<Node>& nodes, const st
 TEST_CASE("a file is a map or a model", "[model_file]") {
     const Topology expected = Topology::from_clusters(3, {{0, 2}, {1}});
     CHECK(parse_model_file("cluster 0 process 0 2 cluster 1 process 1", "f").topology == expected);
-    CHECK(parse_model_file(R"( {"format":"laple-model-1","ranks":3,"levels":[[[0,2],[1]]]})", "f").topology == expected);
+    CHECK(parse_model_file(R"( {"format":"laple-model-1","ranks":3,"levels":[[[0,2],[1]]]})", "f").topology ==
+          expected);
     CHECK_THROWS_AS(parse_model_file("", "f"), Error);
     CHECK_THROWS_AS(parse_model_file(R"({"format":"laple-latencies-1"})", "f"), Error);
 }
 
 TEST_CASE("a model of this job's hosts gives its topology, in any order of ranks", "[model_file]") {
-    CHECK(topology_for(two_hosts(), {{"a", {0, 1}}, {"b", {2, 3}}}, {0, 1, 2, 3}, 4, "f") == two_hosts().topology);
+    CHECK(topology_for(two_hosts(), {{"a", {0, 1}}, {"b", {2, 3}}}, {0, 1, 2, 3}, 4, "f") ==
+          two_hosts().topology);
     // Round robin, and seen from a communicator whose ranks are reversed.
     const Topology round_robin = Topology::from_clusters(4, {{0, 2}, {1, 3}});
     CHECK(topology_for(two_hosts(), {{"a", {0, 2}}, {"b", {1, 3}}}, {0, 1, 2, 3}, 4, "f") == round_robin);
@@ -61,7 +63,8 @@ TEST_CASE("a map without hosts is checked by its number of ranks", "[model_file]
     Model map = two_hosts();
     map.nodes.clear();
     CHECK(topology_for(map, {{"x", {0, 1, 2, 3}}}, {0, 1, 2, 3}, 4, "f") == map.topology);
-    CHECK_THAT(problem(map, {{"x", {0, 1, 2}}}, {0, 1, 2}, 3), Catch::Contains("describes 4 ranks, but this job has 3"));
+    CHECK_THAT(problem(map, {{"x", {0, 1, 2}}}, {0, 1, 2}, 3),
+               Catch::Contains("describes 4 ranks, but this job has 3"));
     CHECK_THAT(problem(two_hosts(), {{"a", {0, 1}}, {"c", {2, 3}}}, {0, 1, 2, 3}, 4),
                Catch::Contains("does not know c and describes b"));
 }
