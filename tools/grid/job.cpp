@@ -74,6 +74,19 @@ const HostLayout* find_address(const std::vector<HostLayout>& hosts, const std::
     return found == hosts.end() ? nullptr : &*found;
 }
 
+Arguments names_of(const std::vector<HostLayout>& hosts) {
+    Arguments names;
+    for (const HostLayout& host : hosts) names.push_back(host.name);
+    return names;
+}
+
+Error no_such_host(const std::string& grid, const std::string& host, const Arguments& names) {
+    const std::string near = nearest_name(host, names);
+    return {fmt::format("grid {} has no host \"{}\"", grid, host),
+            near.empty() ? fmt::format("it has: {}", fmt::join(names, ", "))
+                         : fmt::format("did you mean {}?", near)};
+}
+
 }  // namespace
 
 void check_job(Job& job) {
@@ -95,8 +108,23 @@ void check_job(Job& job) {
         "install MPICH, or name the launcher with --mpiexec PATH");
 }
 
+std::vector<HostLayout> hosts_of_job(const Job& job, const GridLayout& layout) {
+    const std::vector<HostLayout> all = layout.hosts();
+    if (job.hosts.empty()) return all;
+    std::vector<HostLayout> chosen;
+    for (const std::string& name : job.hosts) {
+        const auto is_it = [&](const HostLayout& h) { return h.name == name; };
+        const auto found = std::find_if(all.begin(), all.end(), is_it);
+        if (found == all.end()) throw no_such_host(layout.id, name, names_of(all));
+        if (std::any_of(chosen.begin(), chosen.end(), is_it))
+            throw Error(fmt::format("--hosts names {} twice", name), "use -n for more ranks on each host");
+        chosen.push_back(*found);
+    }
+    return chosen;
+}
+
 Arguments mpiexec_command(const Job& job, const GridState& grid) {
-    const std::vector<HostLayout> hosts = grid.layout.hosts();
+    const std::vector<HostLayout> hosts = hosts_of_job(job, grid.layout);
     const int ranks = job.ranks > 0 ? job.ranks : static_cast<int>(hosts.size());
     const std::vector<int> counts = place_ranks(ranks, static_cast<int>(hosts.size()));
     Arguments places;
@@ -125,7 +153,7 @@ int run_job(const Job& job, const GridState& grid, const EndSignals& signals, in
         say("liblaple_yield.so is not installed: ranks that wait will keep the processor from those they "
             "wait for");
     }
-    const HostLayout first = grid.layout.hosts().front();
+    const HostLayout first = hosts_of_job(job, grid.layout).front();
     const Arguments command = mpiexec_command(job, grid);
     explain("in " + first.netns + ": " + quote(command));
     Child mpiexec = fork_child(
@@ -155,12 +183,7 @@ int run_in_host(const GridState& grid, const std::string& host, const Arguments&
         consider(site);
         for (const HostLayout& h : site.hosts) consider(h);
     }
-    if (netns.empty()) {
-        const std::string near = nearest_name(host, names);
-        throw Error(fmt::format("grid {} has no host \"{}\"", grid.layout.id, host),
-                    near.empty() ? fmt::format("it has: {}", fmt::join(names, ", "))
-                                 : fmt::format("did you mean {}?", near));
-    }
+    if (netns.empty()) throw no_such_host(grid.layout.id, host, names);
     const char* shell = getenv("SHELL");
     const Arguments words = !command.empty() ? command : Arguments{shell != nullptr ? shell : "/bin/sh"};
     Child child = fork_child(

@@ -13,6 +13,7 @@ namespace laple::grid {
 struct Job {
     Arguments program;                     ///< with its arguments
     int ranks = 0;                         ///< 0: one per host
+    std::vector<std::string> hosts;        ///< names of those that get ranks, in this order; empty: all
     std::string mpiexec;                   ///< "": mpiexec.mpich, else mpiexec
     std::vector<std::string> environment;  ///< "NAME=value", for the ranks only
     int timeout_s = 0;                     ///< 0: none
@@ -21,7 +22,10 @@ struct Job {
 /// Throws Error for what can be known to be wrong before a grid is raised; fills in the mpiexec.
 void check_job(Job& job);
 
-/// The command line that starts the job from the grid's first host.
+/// The hosts that the job uses. Throws Error for one that the grid does not have, or that is named twice.
+std::vector<HostLayout> hosts_of_job(const Job& job, const GridLayout& layout);
+
+/// The command line that starts the job from the first of its hosts.
 Arguments mpiexec_command(const Job& job, const GridState& grid);
 
 /// Runs the job. Passes a signal on to it and lets it end. Returns the job's exit status, or 128 + signal, or

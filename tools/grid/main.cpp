@@ -41,10 +41,14 @@ struct Options {
     bool json = false;
 };
 
-Scenario prepare(const std::string& name) {
-    Scenario scenario = load_scenario(find_scenario(name));
+void prepare_machine() {
     become_root_in_user_namespace();
     require_machine();
+}
+
+Scenario prepare(const std::string& name) {
+    Scenario scenario = load_scenario(find_scenario(name));
+    prepare_machine();
     return scenario;
 }
 
@@ -56,7 +60,9 @@ void report_raised(const GridState& grid, const Scenario& scenario) {
 int run(Options& options) {
     options.job.program = options.command;
     check_job(options.job);
-    const Scenario scenario = prepare(options.scenario);
+    const Scenario scenario = load_scenario(find_scenario(options.scenario));
+    hosts_of_job(options.job, make_layout(scenario, scenario.name));  // a wrong one before anything is raised
+    prepare_machine();
     const EndSignals signals;
     Grid grid(scenario, signals);
     report_raised(grid.state(), scenario);
@@ -159,6 +165,9 @@ int doctor() {
 void add_job_options(CLI::App& command, Job& job) {
     command.add_option("-n", job.ranks, "Ranks; they fill the hosts in blocks (default: one per host)")
         ->check(CLI::Range(1, 100000));
+    command.add_option("--hosts", job.hosts, "Hosts that get ranks, in this order: a-1,b-1 (default: all)")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command.add_option("--mpiexec", job.mpiexec, "MPICH's launcher (default: mpiexec.mpich, else mpiexec)");
     command.add_option("--env", job.environment, "NAME=value for the ranks only; may be repeated")
         ->allow_extra_args(false);

@@ -81,8 +81,8 @@ class GridTest(unittest.TestCase):
 
 
 class Jobs(GridTest):
-    def places(self, ranks):
-        result = self.run_job("where", options=["-n", str(ranks)])
+    def places(self, ranks, *options):
+        result = self.run_job("where", options=["-n", str(ranks), *options])
         self.assertEqual(result.returncode, 0, result.stderr)
         found = dict(line.split(" ") for line in result.stdout.splitlines() if re.match(r"\d+ \S+$", line))
         return [found[str(rank)] for rank in range(ranks)]
@@ -91,6 +91,10 @@ class Jobs(GridTest):
         self.assertEqual(self.places(4), ["a-1", "a-2", "b-1", "b-2"])
         self.assertEqual(self.places(3), ["a-1", "a-2", "b-1"])
         self.assertEqual(self.places(7), ["a-1", "a-1", "a-2", "a-2", "b-1", "b-1", "b-2"])
+
+    def test_chosen_hosts_get_ranks_in_their_order(self):
+        self.assertEqual(self.places(2, "--hosts", "b-2,a-1"), ["b-2", "a-1"])
+        self.assertEqual(self.places(4, "--hosts", "a-1,b-1"), ["a-1", "a-1", "b-1", "b-1"])
 
     def test_arguments_directory_and_environment_arrive_unharmed(self):
         words = ["two words", "quote's", 'double"', "$HOME", "*", "", "--", "-n", "back\\slash", "semi;colon"]

@@ -46,6 +46,9 @@ class CommandLine(unittest.TestCase):
         self.check(["run", "wan4x4"], "no program to run", "-- PROGRAM")
         self.check(["run", "wan4x4", "--"], "no program to run")
         self.check(["run", "wan4x4", "--env", "X", "--", "true"], "--env NAME=value")
+        self.check(["run", "wan4x4", "--hosts", "north-1,eats-1", "--", "true"], 'no host "eats-1"',
+                   "did you mean east-1?")
+        self.check(["run", "wan4x4", "--hosts", "north-1,north-1", "--", "true"], "names north-1 twice")
         self.check(["run", "wan4x4", "--mpiexec", "/nowhere/mpiexec", "--", "true"], "/nowhere/mpiexec")
         self.check(["check", "wan4x4", "--", "true"], "takes no program")
         self.check(["down"], "which grid?")
