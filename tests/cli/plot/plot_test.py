@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What laple-plot draws, and what it answers to wrong files and command lines."""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LAPLE_PLOT = sys.argv[1]
+PLOGP = {"latency": 1e-5, "gap": [[0, 1e-6], [1024, 1e-4], [4096, 4e-4]], "flood_gap": [[0, 1e-6], [1024, 9e-5]],
+         "cold_gap": [[0, 1e-6], [4096, 9e-4]]}
+MODEL = {
+    "format": "laple-model-1",
+    "ranks": 4,
+    "levels": [[[0, 2], [1, 3]]],
+    "hosts": [{"name": "a-1", "ranks": [0]}, {"name": "b-1", "ranks": [1]},
+              {"name": "a-2", "ranks": [2]}, {"name": "b-2", "ranks": [3]}],
+    "matrix": [[0, 1e-2, 1e-5, 1e-2], [1e-2, 0, 1e-2, 1e-5], [1e-5, 1e-2, 0, 1e-2], [1e-2, 1e-5, 1e-2, 0]],
+    "inside": [1e-5, 1e-5],
+    "between": [[0, 1e-2], [1e-2, 0]],
+    "clusters": [{"inside": PLOGP}, {}],
+    "links": [{"between": [0, 1], "plogp": PLOGP}],
+}
+NP_OUT = "       1 0.790123   0.00000966\n    1024 901.871560   0.00000866\n"
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def file(self, name, content):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    def plot(self, *arguments):
+        return subprocess.run([sys.executable, LAPLE_PLOT, *arguments], capture_output=True, text=True, timeout=60,
+                              cwd=self.directory)
+
+    def check(self, arguments, *parts):
+        result = self.plot(*arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+    def check_model(self, what, change, *parts):
+        model = json.loads(json.dumps(MODEL))
+        change(model)
+        self.file("m.json", model)
+        self.check([what, "m.json", "-o", "x.png"], *parts)
+
+
+class CommandLine(PlotTest):
+    def test_help_begins_with_examples(self):
+        result = self.plot("--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertTrue(result.stdout.startswith("Examples:"))
+
+    def test_version(self):
+        self.assertRegex(self.plot("--version").stdout, r"^laple-plot \d")
+
+    def test_wrong_options(self):
+        model = self.file("m.json", MODEL)
+        self.check([], "required")
+        self.check(["heatmap", model, "-o", "x.png"], "matrix")
+        self.check(["matrix", model], "-o")
+        self.check(["matrix", model, "-o", "x.gif"], "name a .png, .svg or .pdf file")
+        self.check(["matrix", model, "-o", "nowhere/x.png"], "in a directory that exists")
+        self.check(["matrix", model, "-o", "x.png", "--only", "0"], "are for curves")
+        self.check(["matrix", "nosuch.json", "-o", "x.png"], "nosuch.json: cannot be read (No such file")
+
+
+class Models(PlotTest):
+    def test_what_is_no_model(self):
+        for text, expected in [("{", "m.json:1: not valid JSON"), ("[]", "m.json: is not of format"),
+                               ('{"format": "laple-model-2"}', "m.json: is not of format"),
+                               ("[" * 100000, "m.json: is nested too deeply"),
+                               ('{"x": NaN}', "m.json: holds NaN"), ("", "m.json:1: not valid JSON")]:
+            with self.subTest(text[:20]):
+                self.file("m.json", text)
+                self.check(["tree", "m.json", "-o", "x.png"], expected)
+
+    def test_place_and_cure(self):
+        for what, member, value, expected in [
+            ("tree", ["ranks"], 0, "m.json: /ranks: is no whole number from 1"),
+            ("tree", ["levels", 0, 0], [0], "m.json: /levels/0: does not put each of the 4 ranks into one group"),
+            ("tree", ["levels", 0, 0, 1], "x", "m.json: /levels/0/0/1: is no whole number from 0 to 3"),
+            ("tree", ["levels"], [[[0, 2], [1, 3]], [[0, 1], [2, 3]]], "m.json: /levels/1/0: is in several groups"),
+            ("tree", ["hosts", 1, "ranks"], [0], "m.json: /hosts: do not have each of the 4 ranks once"),
+            ("tree", ["hosts", 1], {"ranks": [0]}, 'm.json: /hosts/1: has no "name"; add "name"'),
+            ("matrix", ["matrix", 2], [0], "m.json: /matrix/2: holds 1 values instead of 4"),
+            ("matrix", ["matrix", 2, 1], -1, "m.json: /matrix/2/1: is no number of at least 0; give seconds"),
+            ("curves", ["clusters"], [{}], "m.json: /clusters: holds 1 clusters instead of 2"),
+            ("curves", ["links", 0, "between", 1], 2, "m.json: /links/0/between/1: is no whole number from 0 to 1"),
+            ("curves", ["links", 0, "plogp", "gap", 1, 0], 0, "/links/0/plogp/gap/1/0: is not larger than"),
+            ("curves", ["links", 0, "plogp", "gap"], [], "m.json: /links/0/plogp/gap: holds no point"),
+        ]:
+            def change(model):
+                place = model
+                for key in member[:-1]:
+                    place = place[key]
+                place[member[-1]] = value
+
+            with self.subTest(expected):
+                self.check_model(what, change, expected)
+
+    def test_what_was_not_measured(self):
+        def by_hand(model):
+            for name in ("hosts", "matrix", "inside", "between", "clusters", "links"):
+                del model[name]
+
+        self.check_model("matrix", by_hand, 'neither "matrix" nor "between"', "laple-discover --json")
+        self.check_model("curves", by_hand, "holds no curves", "laple-discover --model")
+
+
+class Netpipe(PlotTest):
+    def test_wrong_overlays(self):
+        self.file("m.json", MODEL)
+        self.file("np.out", NP_OUT)
+        for text, given, expected in [
+            (NP_OUT, "np.out", "np.out: where was it measured?; add :0"), (NP_OUT, "np.out:7", "7 is not drawn"),
+            (NP_OUT, "nosuch:0", "nosuch: is no file"), ("", "np.out:0", "np.out: holds no measurement"),
+            ("1 2\n", "np.out:0", "np.out:1: is not made of a size, a throughput and a time"),
+            ("1 nan 1\n", "np.out:0", "np.out:1: is not made of"),
+            ("\n1 1 1\n", "np.out:0", "np.out:2: throughput and time contradict"),
+            (NP_OUT + NP_OUT, "np.out:0", "np.out:3: 1 bytes stand there already"),
+        ]:
+            with self.subTest(expected):
+                self.file("np.out", text)
+                self.check(["curves", "m.json", "--netpipe", given, "-o", "x.png"], expected)
+        self.check(["curves", "m.json", "--only", "1", "-o", "x.png"], "no curves of 1; choose from 0, 0-1")
+
+
+@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
+class Pictures(PlotTest):
+    def check_picture(self, what, *options, model=MODEL):
+        self.file("m.json", model)
+        result = self.plot(what, "m.json", "-o", "x.svg", *options)
+        self.assertEqual((result.returncode, result.stderr, result.stdout), (0, "", ""))
+        with open(os.path.join(self.directory, "x.svg"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_matrix_is_ordered_by_cluster(self):
+        names = [line for line in self.check_picture("matrix").splitlines() if "<!-- " in line]
+        hosts = [line.strip(" <!->") for line in names if line.strip(" <!->")[:2] in ("a-", "b-")]
+        self.assertEqual(hosts, ["a-1", "a-2", "b-1", "b-2"] * 2)
+
+    def test_clusters_stand_in_for_a_missing_matrix(self):
+        model = {name: value for name, value in MODEL.items() if name != "matrix"}
+        self.assertIn("<!-- 1 b -->", self.check_picture("matrix", model=model))
+
+    def test_tree_ends_at_hosts(self):
+        picture = self.check_picture("tree")
+        for label in ("4 ranks", "cluster 1 b", "a-2: rank 2"):
+            self.assertIn(f"<!-- {label} -->", picture)
+
+    def test_a_model_made_by_hand_has_a_tree(self):
+        levels = [[[0, 1, 2, 3], [4, 5]], [[0, 1], [2, 3], [4, 5]]]
+        picture = self.check_picture("tree", model={"format": "laple-model-1", "ranks": 6, "levels": levels})
+        self.assertIn("<!-- group 0: 4 ranks -->", picture)
+        self.assertIn("<!-- rank 5 -->", picture)
+
+    def test_curves(self):
+        self.file("np.out", NP_OUT)
+        picture = self.check_picture("curves", "--netpipe", "np.out:0-1")
+        for label in ("in 0 a", "0 a to 1 b", "NetPIPE np.out"):
+            self.assertIn(f"<!-- {label} -->", picture)
+        self.assertNotIn("0 a to 1 b", self.check_picture("curves", "--only", "0"))
+
+    def test_png_and_pdf(self):
+        model = self.file("m.json", MODEL)
+        for suffix, begin in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            self.assertEqual(self.plot("tree", model, "-o", f"x.{suffix}").returncode, 0)
+            with open(os.path.join(self.directory, f"x.{suffix}"), "rb") as file:
+                self.assertEqual(file.read(4), begin)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
