@@ -8,6 +8,21 @@
 #include <fmt/format.h>
 
 namespace laple {
+namespace {
+
+/// Without control characters, which files may hold: a NUL would end the text, others drive terminals. Lines
+/// of our own stay.
+std::string printable(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        const bool is_control = (code < ' ' && c != '\n' && c != '\t') || code == 0x7f;
+        result += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+    }
+    return result;
+}
+
+}  // namespace
 
 std::string to_string(const FilePosition& position) {
     std::string text = position.file;
@@ -17,10 +32,10 @@ std::string to_string(const FilePosition& position) {
 }
 
 Error::Error(const std::string& problem, const std::string& advice)
-    : std::runtime_error(problem + "; " + advice) {}
+    : std::runtime_error(printable(problem + "; " + advice)) {}
 
 Error::Error(const FilePosition& where, const std::string& problem, const std::string& advice)
-    : std::runtime_error(to_string(where) + ": " + problem + "; " + advice) {}
+    : std::runtime_error(printable(to_string(where) + ": " + problem + "; " + advice)) {}
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);

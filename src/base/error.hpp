@@ -17,7 +17,8 @@ struct FilePosition {
 std::string to_string(const FilePosition& position);
 
 /// An error that its reader can act on: where it is, what is wrong, and what to do about it.
-/// what() is "where: problem; advice", or "problem; advice" when there is no place to name.
+/// what() is "where: problem; advice", or "problem; advice" when there is no place to name;
+/// control characters in it are written as \x1b.
 /// Programs print it on stderr and exit with 2 (bad input).
 class Error : public std::runtime_error {
   public:

@@ -15,6 +15,12 @@ TEST_CASE("an error names its place, the problem and the cure") {
     CHECK(std::string(Error("a", "b").what()) == "a; b");
 }
 
+TEST_CASE("control characters of a file do not cut an error short, nor reach the terminal") {
+    CHECK(std::string(Error({"map", 1, 0}, std::string("a\0b", 3), "\x1b[1m\x7f").what()) ==
+          R"(map:1: a\x00b; \x1b[1m\x7f)");
+    CHECK(std::string(Error("größer\n\tzwei", "b").what()) == "größer\n\tzwei; b");
+}
+
 TEST_CASE("the nearest name is found, and none when all are far") {
     const std::vector<std::string> names{"bcast", "reduce", "barrier"};
     CHECK(nearest_name("bcats", names) == "bcast");
