@@ -134,7 +134,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     Json& clusters = document["clusters"] = Json::array();
     for (const ClusterModel& cluster : model.clusters) {
         Json object = Json::object();
-        if (!cluster.inside.gap.is_empty()) object["inside"] = json_of(cluster.inside);
+        if (cluster.inside != Plogp()) object["inside"] = json_of(cluster.inside);
         for (const auto& [name, rate] : kRates) {
             if (cluster.*rate > 0) object[name] = cluster.*rate;
         }

@@ -76,6 +76,18 @@ TEST_CASE("a model may hold a topology alone", "[model]") {
     CHECK(model.cluster_count() == 2);
 }
 
+TEST_CASE("what a model does not know stays unknown when it is written and read", "[model]") {
+    const auto text = GENERATE(values<std::string>({
+        // Several clusters, but nothing in or between them.
+        R"({"format": "laple-model-1", "ranks": 3, "levels": [[[0, 2], [1]]]})",
+        // A latency without a curve.
+        R"({"format": "laple-model-1", "ranks": 1, "levels": [], "clusters": [{"inside": {"latency": 1}}]})",
+    }));
+    INFO(text);
+    const Model model = read(text);
+    CHECK(read(model_text(model)) == model);
+}
+
 TEST_CASE("what is wrong in a model is named with its place", "[model]") {
     const std::string good = model_text(two_sites());
     const auto broken = GENERATE(values<std::pair<std::string, std::string>>({
