@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -47,7 +48,7 @@ LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std:
                            "give a number for each");
         for (std::size_t b = 0; b < a; ++b)
             matrix.set(static_cast<int>(a), static_cast<int>(b),
-                       Seconds((latency(a, b) + latency(b, a)) / 2));
+                       Seconds(std::midpoint(latency(a, b), latency(b, a))));  // their sum may be infinite
     }
     return matrix;
 }

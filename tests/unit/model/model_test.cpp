@@ -88,6 +88,12 @@ TEST_CASE("what a model does not know stays unknown when it is written and read"
     CHECK(read(model_text(model)) == model);
 }
 
+TEST_CASE("the mean of two latencies is between them", "[model]") {
+    const Model model = read(R"({"format": "laple-model-1", "ranks": 2, "levels": [[[0], [1]]],
+        "between": [[0, 1.5e308], [1.7e308, 0]]})");
+    CHECK(model.between.at(0, 1).count() == Approx(1.6e308));
+}
+
 TEST_CASE("what is wrong in a model is named with its place", "[model]") {
     const std::string good = model_text(two_sites());
     const auto broken = GENERATE(values<std::pair<std::string, std::string>>({
