@@ -36,7 +36,6 @@ Json rows_of(const LatencyMatrix& matrix) {
 
 /// A matrix of `count` rows; the mean where a hand has made it asymmetric.
 LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std::size_t count) {
-    LatencyMatrix matrix(static_cast<int>(count));
     if (in.array(pointer).size() != count)
         throw in.wrong(pointer, fmt::format("does not have {} rows", count), "give a row for each");
     const auto latency = [&](std::size_t a, std::size_t b) {
@@ -46,6 +45,9 @@ LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std:
         if (in.array(item_pointer(pointer, a)).size() != count)
             throw in.wrong(item_pointer(pointer, a), fmt::format("does not have {} numbers", count),
                            "give a number for each");
+    }
+    LatencyMatrix matrix(static_cast<int>(count));  // not before: a file could ask for any size
+    for (std::size_t a = 0; a < count; ++a) {
         for (std::size_t b = 0; b < a; ++b)
             matrix.set(static_cast<int>(a), static_cast<int>(b),
                        Seconds(std::midpoint(latency(a, b), latency(b, a))));  // their sum may be infinite

@@ -94,6 +94,13 @@ TEST_CASE("the mean of two latencies is between them", "[model]") {
     CHECK(model.between.at(0, 1).count() == Approx(1.6e308));
 }
 
+TEST_CASE("a matrix takes no memory before the file has its rows", "[model]") {
+    std::string clusters = "[0]";
+    for (int rank = 1; rank < 1 << 16; ++rank) clusters += ",[" + std::to_string(rank) + "]";
+    const std::string text = R"({"format": "laple-model-1", "ranks": 65536, "levels": [[)" + clusters + "]]";
+    CHECK_THROWS_WITH(read(text + R"(, "between": []})"), Catch::Contains("does not have 65536 rows"));
+}
+
 TEST_CASE("what is wrong in a model is named with its place", "[model]") {
     const std::string good = model_text(two_sites());
     const auto broken = GENERATE(values<std::pair<std::string, std::string>>({
