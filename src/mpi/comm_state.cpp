@@ -127,9 +127,14 @@ void CommState::set_up(MPI_Comm comm) {
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(topology_)));
     if (topology_.is_flat()) return;
+    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it takes a
+    // collective more.
     MPI_Comm shadow = MPI_COMM_NULL;
-    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes.
-    if (PMPI_Comm_split(comm, 0, rank_, &shadow) != MPI_SUCCESS) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    const int code = PMPI_Comm_create(comm, group, &shadow);
+    PMPI_Group_free(&group);
+    if (code != MPI_SUCCESS) {
         if (rank_ == 0) say("no communicator left for LaPle; MPI's own collectives are used");
         return;
     }
