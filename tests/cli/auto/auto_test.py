@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What LaPle finds out by itself on two emulated sites of two hosts, two ranks on each.
+
+Usage: auto_test.py LAPLE_GRID LIBLAPLE LAPLE_BENCH LAPLE_DISCOVER PART_FIRST
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LAPLE_GRID, LIBLAPLE, LAPLE_BENCH, LAPLE_DISCOVER, PART_FIRST = sys.argv[1:6]
+SKIPPED = 77
+
+NAME = f"auto{os.getpid()}"
+TWO_SITES = {
+    "format": "laple-grid-1",
+    "name": NAME,
+    "description": "two sites of two hosts",
+    "nic": "100Mbit",
+    "uplink": "100Mbit",
+    "sites": [{"name": "a", "hosts": 2}, {"name": "b", "hosts": 2}],
+    "link": {"delay": "5ms"},
+}
+SITES = [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+class OnTwoSites(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix=NAME)
+        self.addCleanup(self.directory.cleanup)
+        self.scenario = self.file("scenario.json", json.dumps(TWO_SITES))
+        self.settings = {"LD_PRELOAD": LIBLAPLE, "XDG_CACHE_HOME": self.directory.name, "LAPLE_DEBUG": "1",
+                         "LAPLE_PROBE_BUDGET": "60"}
+
+    def file(self, name, text=None):
+        path = os.path.join(self.directory.name, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return path
+
+    def run_job(self, *command, settings=None, options=("-n", "8"), **more):
+        arguments = [LAPLE_GRID, "run", self.scenario, *options]
+        for name, value in {**(self.settings if settings is None else settings)}.items():
+            arguments += ["--env", f"{name}={value}"]
+        return subprocess.run([*arguments, "--", *command], capture_output=True, text=True, timeout=120, check=False,
+                              **more)
+
+    def bench(self, **settings):
+        """The algorithms that a small broadcast and a barrier take; every result is checked."""
+        run = self.run_job(LAPLE_BENCH, "-c", "--sizes", "8", "-i", "3", "bcast", "barrier",
+                           settings={**self.settings, **settings})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        rows = [line.split() for line in run.stdout.splitlines() if line and not line.startswith("#")]
+        self.assertEqual([row[-1] for row in rows], ["pass", "pass"])
+        return [row[-2] for row in rows], run.stderr
+
+    def test_measured_once_and_known_later(self):
+        algorithms, said = self.bench()
+        self.assertNotIn("native", algorithms)
+        self.assertIn("measured 4 hosts", said)
+        self.assertIn("8 ranks in 2 clusters (4 4)", said)
+        algorithms, said = self.bench()
+        self.assertNotIn("native", algorithms)
+        self.assertIn("topology from", said)
+        self.assertNotIn("measured", said)
+        # The same hosts, their ranks in another order.
+        run = self.run_job(PART_FIRST, options=("--hosts", "b-2,a-1,b-1,a-2"))
+        self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
+
+    def test_not_measured_when_it_must_not_be(self):
+        for settings in ({"LAPLE_TOPOLOGY": "off"}, {"LAPLE_PROBE_BUDGET": "0"}):
+            algorithms, said = self.bench(**settings)
+            self.assertEqual(algorithms, ["native", "native"])
+            self.assertNotIn("measured", said)
+            self.assertFalse(os.path.exists(self.file("laple")))
+
+    def test_too_little_time_is_said_once(self):
+        algorithms, said = self.bench(LAPLE_PROBE_BUDGET="0.001")
+        self.assertEqual(algorithms, ["native", "native"])
+        self.assertEqual(said.count("could not be measured within 0.001 s"), 1, said)
+
+    def test_parts_of_the_job_first(self):
+        run = self.run_job(PART_FIRST)
+        self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
+        self.assertIn("measured 4 hosts", run.stderr)
+
+    def test_a_foreign_file_is_refused_with_the_difference(self):
+        hosts = [{"name": name, "ranks": [2 * i, 2 * i + 1]} for i, name in enumerate(["a-1", "a-2", "b-1", "c-1"])]
+        model = self.file("foreign.json", json.dumps({"format": "laple-model-1", "ranks": 8, "levels": [SITES],
+                                                      "hosts": hosts}))
+        algorithms, said = self.bench(LAPLE_TOPOLOGY=model)
+        self.assertEqual(algorithms, ["native", "native"])
+        self.assertEqual(said.count("does not know b-2 and describes c-1, not in this job"), 1, said)
+
+    def test_a_model_file_for_another_order_of_ranks(self):
+        hosts = [{"name": name, "ranks": [i, i + 4]} for i, name in enumerate(["b-1", "a-1", "b-2", "a-2"])]
+        model = self.file("model.json", json.dumps({"format": "laple-model-1", "ranks": 8,
+                                                    "levels": [[[0, 2, 4, 6], [1, 3, 5, 7]]], "hosts": hosts}))
+        algorithms, said = self.bench(LAPLE_MODEL=model)
+        self.assertNotIn("native", algorithms)
+        self.assertIn("8 ranks in 2 clusters (4 4)", said)
+
+    def test_discover_stops_in_time_and_goes_on(self):
+        run = self.run_job(LAPLE_DISCOVER, "--budget", "0.12", settings={})
+        self.assertEqual(run.returncode, 3, run.stdout + run.stderr)
+        part = json.loads(run.stdout)
+        self.assertEqual(part["format"], "laple-latencies-1")
+        self.assertLess(len(part["latencies"]), 6)
+        run = self.run_job(LAPLE_DISCOVER, "--json", "--resume", self.file("part.json", run.stdout), settings={})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["levels"], [SITES])
+
+    def test_discover_measures_parameters(self):
+        run = self.run_job(LAPLE_DISCOVER, "--model", "--quiet", settings={})
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        model = json.loads(run.stdout)
+        self.assertEqual(model["levels"], [SITES])
+        self.assertEqual(len(model["clusters"]), 2)
+        (link,) = model["links"]
+        self.assertEqual(link["between"], [0, 1])
+        # Loose: this machine may be busy. Nothing is faster than the network.
+        self.assertGreater(link["plogp"]["latency"], 4e-3)
+        self.assertLess(link["plogp"]["latency"], 50e-3)
+        self.assertEqual(link["there"][0][0], 1)
+        # And it goes on from there without measuring anew.
+        run = self.run_job(LAPLE_DISCOVER, "--model", "--quiet", "--resume", self.file("model.json", run.stdout),
+                           settings={})
+        self.assertEqual(json.loads(run.stdout)["links"], model["links"])
+
+
+if __name__ == "__main__":
+    if subprocess.run([LAPLE_GRID, "doctor"], stdout=subprocess.DEVNULL, check=False).returncode == 3:
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1])
