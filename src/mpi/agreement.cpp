@@ -13,8 +13,8 @@
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "mpi/discovery.hpp"
-#include "mpi/hosts.hpp"
 #include "mpi/log.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/mpi_version.hpp"
 
 namespace laple::mpi {

@@ -127,8 +127,8 @@ void CommState::set_up(MPI_Comm comm) {
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(topology_)));
     if (topology_.is_flat()) return;
-    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it takes a
-    // collective more.
+    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it
+    // takes a collective more.
     MPI_Comm shadow = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);

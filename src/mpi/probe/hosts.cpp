@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/hosts.hpp"
+#include "mpi/probe/hosts.hpp"
 
 #include <array>
 #include <cstddef>

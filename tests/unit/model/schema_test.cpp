@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// docs/model.schema.json, against what is written.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "model/model.hpp"
+
+using namespace laple;
+
+namespace {
+
+Model full_model() {
+    Model model;
+    model.topology = Topology::from_clusters(4, {{0, 1}, {2, 3}});
+    model.nodes = {{"a", {0, 1}}, {"b", {2, 3}}};
+    model.node_levels = {{"node", {{0, 1}, {2, 3}}}};
+    model.inside = {Seconds(1), Seconds(1)};
+    model.between = LatencyMatrix(2);
+    model.matrix = LatencyMatrix(2);
+    const Curve curve({{0, Seconds(1)}, {8, Seconds(2)}});
+    const Plogp plogp{Seconds(1), curve, curve, curve, curve, curve, curve};
+    model.links.clusters = {{plogp, 1, 1, 1, 1, 1}, {}};
+    model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}}};
+    return model;
+}
+
+/// Every member of `value`, at any depth, is a property of `schema`. Returns the first one that is not.
+std::string undescribed(const Json& value, const Json& schema, const Json& root) {
+    if (schema.contains("$ref")) {
+        const auto pointer = schema["$ref"].get<std::string>().substr(1);
+        return undescribed(value, root[Json::json_pointer(pointer)], root);
+    }
+    if (value.is_array() && schema.contains("items")) {
+        for (const Json& item : value) {
+            const std::string found = undescribed(item, schema["items"], root);
+            if (!found.empty()) return found;
+        }
+    }
+    if (!value.is_object()) return "";
+    for (const auto& [name, member] : value.items()) {
+        if (!schema.contains("properties") || !schema["properties"].contains(name)) return name;
+        const std::string found = undescribed(member, schema["properties"][name], root);
+        if (!found.empty()) return name + "/" + found;
+    }
+    return "";
+}
+
+Json schema() {
+    return Json::parse(read_file(LAPLE_SOURCE_DIR "/docs/model.schema.json"));
+}
+
+}  // namespace
+
+TEST_CASE("the schema describes all that a model holds", "[schema]") {
+    CHECK(undescribed(Json::parse(model_text(full_model())), schema(), schema()).empty());
+}
+
+TEST_CASE("a model holds all that the schema describes", "[schema]") {
+    const Json document = Json::parse(model_text(full_model()));
+    for (const auto& [name, property] : schema()["properties"].items()) CHECK((document.contains(name) ? "" : name) == "");
+    const Json plogp_properties = schema()["$defs"]["plogp"]["properties"];
+    for (const auto& [name, property] : plogp_properties.items())
+        CHECK((document["links"][0]["plogp"].contains(name) ? "" : name) == "");
+}
