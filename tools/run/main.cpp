@@ -29,10 +29,6 @@ int run(const std::vector<std::string>& arguments) {
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);
     fmt::print(stderr, "{}\n", format_shell(command));
     if (options->print_only) return 0;
-    if (options->settings.empty() || options->settings.front().first != "LAPLE_TOPOLOGY") {
-        fmt::print(stderr,
-                   "laple-run: no --topology, so all collectives are MPI's own; laple-discover makes one\n");
-    }
     const int exit_code = execute(command);
     fmt::print(stderr, "laple-run: {}: {}{}\n", command.words.front(),
                exit_code == 127 ? "command not found" : std::strerror(errno),

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "collectives/rules.hpp"
-#include "topology/topology_file.hpp"
+#include "model/model_file.hpp"
 
 namespace laple::run {
 namespace {
@@ -39,6 +39,7 @@ class HelpFormatter : public CLI::Formatter {
 /// The command line as it was typed.
 struct RawOptions {
     std::string topology;
+    std::string model;
     std::string algorithm;
     std::string report;
     std::string debug;
@@ -48,7 +49,10 @@ struct RawOptions {
 
 void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--topology", raw.topology,
-                   "which ranks are near each other: what laple-discover wrote, or off (LAPLE_TOPOLOGY)")
+                   "which ranks are near each other: what laple-discover wrote, auto (default) or off "
+                   "(LAPLE_TOPOLOGY)")
+        ->type_name("FILE");
+    app.add_option("--model", raw.model, "what laple-discover --model wrote (LAPLE_MODEL)")
         ->type_name("FILE");
     app.add_option("--algorithm", raw.algorithm, "force or forbid algorithms (LAPLE_ALGORITHM)")
         ->type_name("SPEC");
@@ -68,15 +72,20 @@ std::string absolute(const std::string& file) {
     return std::filesystem::absolute(file).lexically_normal();
 }
 
+/// Whether it fits the job, only the job can tell; whether it is a map or a model at all is better said now.
+std::string existing_file(const std::string& file) {
+    parse_model_file(read_file(file), file);
+    return absolute(file);
+}
+
 std::string existing_topology(const std::string& topology) {
-    if (topology == "off") return topology;
-    if (!std::filesystem::exists(topology)) {
+    if (topology == "off" || topology == "auto") return topology;
+    std::error_code ignored;
+    if (!std::filesystem::exists(topology, ignored)) {
         throw Error(fmt::format("the topology file {} does not exist", topology),
-                    "make it with laple-discover, or say --topology off");
+                    "make it with laple-discover, or leave it out");
     }
-    // Whether it fits the job, only the job can tell; whether it is a map at all is better said now.
-    parse_topology(read_file(topology), topology);
-    return absolute(topology);
+    return existing_file(topology);
 }
 
 Environment settings_of(const RawOptions& raw) {
@@ -84,6 +93,9 @@ Environment settings_of(const RawOptions& raw) {
     const char* inherited = std::getenv("LAPLE_TOPOLOGY");
     const std::string topology = raw.topology.empty() && inherited != nullptr ? inherited : raw.topology;
     if (!topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(topology));
+    const char* inherited_model = std::getenv("LAPLE_MODEL");
+    const std::string model = raw.model.empty() && inherited_model != nullptr ? inherited_model : raw.model;
+    if (!model.empty()) settings.emplace_back("LAPLE_MODEL", existing_file(model));
     parse_rules(raw.algorithm);
     if (!raw.algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", raw.algorithm);
     if (!raw.report.empty()) {

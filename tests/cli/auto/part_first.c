@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first collectives are on parts of MPI_COMM_WORLD: every second rank, then pairs, then all. Prints "good" when
-// every sum is right.
+// The first collectives are on parts of MPI_COMM_WORLD: every second rank, then pairs, then all. Prints
+// "good" when every sum is right.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -59,6 +59,11 @@ expect "topology file" "$err" \
 run --print --topology off mpiexec ./app
 expect "topology off" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY off ./app"
 
+echo '{"format": "laple-model-1", "ranks": 2, "levels": []}' >model.json
+run --print --topology auto --model model.json mpiexec ./app
+expect "model file" "$err" \
+    "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY auto -genv LAPLE_MODEL $tree/model.json ./app"
+
 # An LD_PRELOAD that is there stays in front. ("env" sets it, so that this shell is not touched.)
 status=0
 err=$(env LD_PRELOAD=/nowhere/libprofiler.so "$laple_run" --print mpiexec ./app 2>&1 | grep -v '^ERROR: ld.so') ||
