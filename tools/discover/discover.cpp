@@ -104,10 +104,15 @@ class Leader {
         read_earlier_run();
         RememberedSurvey survey(make_survey(nodes_, options_), known_latencies_);
         if (options_.is_dry_run) return estimate(survey);
+        const Seconds start = mpi::now();
         if (!prober_.survey(survey, settle(),
                             options_.quiet ? mpi::Progress() : mpi::Progress(show_progress)))
             return keep(survey);
         const Findings found = survey.findings();
+        if (!options_.quiet && nodes_.size() > 1) {
+            print(stderr, fmt::format("{} pairs measured in {}\n", survey.known().size(),
+                                      format_seconds(mpi::now() - start)));
+        }
         Model model = describe_findings(found);
         if (options_.measures_model) measure_links(found, model);
         if (!options_.quiet) print(stderr, summary_text(model, found.odd_pairs));

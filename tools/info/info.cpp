@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// laple-info: what LaPle would work with in this job: settings, topology and model, and where each comes from.
+// laple-info: what LaPle would work with in this job: settings, topology and model, and where each comes
+// from.
 
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +52,8 @@ Model read_model(const std::string& file) {
 
 InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int ranks) {
     const std::string& file = settings.topology_file();
-    InForce result{fmt::format("{}={}", settings.topology.empty() ? "LAPLE_MODEL" : "LAPLE_TOPOLOGY", file), {}, ""};
+    InForce result{
+        fmt::format("{}={}", settings.topology.empty() ? "LAPLE_MODEL" : "LAPLE_TOPOLOGY", file), {}, ""};
     try {
         Model model = read_model(file);
         // A shell is no job: there the file is shown as it is.
@@ -76,9 +78,9 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
     InForce result;
     const ModelCache cache(ModelCache::default_directory());
     result.model = cache.find(hosts, mpi::mpi_version(), result.problem);
-    result.source = result.model
-                        ? fmt::format("auto: kept in {}", cache.file_for(hosts, mpi::mpi_version()))
-                        : fmt::format("auto: measured at the first collective, in {} s at most", settings.probe_budget);
+    result.source = result.model ? fmt::format("auto: kept in {}", cache.file_for(hosts, mpi::mpi_version()))
+                                 : fmt::format("auto: measured at the first collective, in {} s at most",
+                                               settings.probe_budget);
     return result;
 }
 
@@ -88,27 +90,31 @@ const char* value_of(const SettingRow& row) {
 }
 
 void print_text(const InForce& used, const std::vector<std::string>& warnings, std::size_t hosts, int ranks) {
-    fmt::print("LaPle {}, built for {}, running on {}\n\n", LAPLE_VERSION, LAPLE_BUILT_WITH_MPI, mpi::mpi_version());
+    fmt::print("LaPle {}, built for {}, running on {}\n\n", LAPLE_VERSION, LAPLE_BUILT_WITH_MPI,
+               mpi::mpi_version());
     for (const SettingRow& row : all_settings()) {
         const char* value = value_of(row);
         fmt::print("{:<20} {:<20} {}\n", row.name,
-                   value != nullptr        ? value
+                   value != nullptr       ? value
                    : row.fallback.empty() ? "(none)"
-                                           : std::string(row.fallback),
+                                          : std::string(row.fallback),
                    value != nullptr ? "environment" : "default");
     }
     for (const std::string& warning : warnings) fmt::print("warning: {}\n", warning);
-    fmt::print("\n{} {} on {} {}\n", ranks, ranks == 1 ? "rank" : "ranks", hosts, hosts == 1 ? "host" : "hosts");
+    fmt::print("\n{} {} on {} {}\n", ranks, ranks == 1 ? "rank" : "ranks", hosts,
+               hosts == 1 ? "host" : "hosts");
     fmt::print("topology: {}\n", used.source);
     if (!used.problem.empty()) fmt::print("problem: {}\n", used.problem);
     if (!used.model) return;
     if (!used.model->date.empty())
-        fmt::print("measured: {} by LaPle {} with {}\n", used.model->date, used.model->version, used.model->mpi);
+        fmt::print("measured: {} by LaPle {} with {}\n", used.model->date, used.model->version,
+                   used.model->mpi);
     fmt::print("{}", describe_model(*used.model));
 }
 
 void print_json(const InForce& used, const std::vector<std::string>& warnings, std::size_t hosts, int ranks) {
-    Json document{{"version", LAPLE_VERSION}, {"built_for", LAPLE_BUILT_WITH_MPI}, {"mpi", mpi::mpi_version()}};
+    Json document{
+        {"version", LAPLE_VERSION}, {"built_for", LAPLE_BUILT_WITH_MPI}, {"mpi", mpi::mpi_version()}};
     for (const SettingRow& row : all_settings()) {
         const char* value = value_of(row);
         document["settings"].push_back({{"name", row.name},
@@ -142,8 +148,7 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         const bool is_request = error.get_exit_code() == 0;
         exit_code = is_request ? 0 : kBadInput;
         if (talks && is_request) app.exit(error);
-        if (talks && !is_request)
-            fmt::print(stderr, "laple-info: {}; see laple-info --help\n", error.what());
+        if (talks && !is_request) fmt::print(stderr, "laple-info: {}; see laple-info --help\n", error.what());
         return false;
     }
 }
@@ -157,7 +162,8 @@ int show(const Options& options, const std::vector<Node>& hosts, int ranks) {
     std::vector<std::string> warnings;
     const Settings settings = read_settings(laple_environment(), warnings);
     const InForce used = in_force(settings, hosts, ranks);
-    options.json ? print_json(used, warnings, hosts.size(), ranks) : print_text(used, warnings, hosts.size(), ranks);
+    options.json ? print_json(used, warnings, hosts.size(), ranks)
+                 : print_text(used, warnings, hosts.size(), ranks);
     return used.problem.empty() ? 0 : kBadInput;
 }
 
