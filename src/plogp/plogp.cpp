@@ -36,14 +36,14 @@ class Bender {
     }
 
     /// While a process is inside a call it cannot begin the next message. Only where both are known: between
-    /// two sizes there may be a step. A call that takes a round trip waits for a handshake, which is no work,
-    /// and others may overlap it.
+    /// two sizes there may be a step. A call that takes a message's way waits for a handshake, which is no
+    /// work, and others may overlap it.
     void raise_to(const Curve& overhead, const char* name, Curve& gap) {
         Seconds worst(0);
         Bytes where = 0;
         for (const auto& [bytes, least] : overhead.known()) {
             const auto found = gap.known().find(bytes);
-            if (found == gap.known().end() || found->second >= least || least >= empty_trip_) continue;
+            if (found == gap.known().end() || found->second >= least || 2 * least >= empty_trip_) continue;
             if (least - found->second > worst) {
                 worst = least - found->second;
                 where = bytes;

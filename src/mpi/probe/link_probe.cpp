@@ -39,6 +39,9 @@ constexpr Bytes kLongMessage = 1024;  // floods of such are not disturbed by muc
 constexpr int kFloods = 2;
 
 constexpr Seconds kTimePerSize = std::chrono::milliseconds(30);  // round trips of one size, two at least
+constexpr double kDisturbed =
+    1.5;  // by which factor an empty trip must be longer than expected to be looked at again
+constexpr int kMoreLooks = 5;
 constexpr double kOdd =
     1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
 constexpr Bytes kMostReceived = 16 * 1024;  // far: larger ones wait for a handshake in any case
@@ -134,6 +137,7 @@ class Asker {
             const bool is_needed = *bytes == 0;
             if (!is_needed && patience_.is_over()) return;
             measure_trips(*bytes);
+            if (*bytes == 0) measure_again_if_disturbed();
             const Seconds whole = samples_.round_trip[*bytes];
             if (is_power_of_4(*bytes) && (!options_.is_far || *bytes <= kMostReceived))
                 measure_receive(*bytes, whole);
@@ -141,6 +145,16 @@ class Asker {
             if (whole > options_.longest_trip) break;
         }
         repair();
+    }
+
+    /// All rests on the empty message. How long it takes is known, about, from a longer look at many pairs.
+    void measure_again_if_disturbed() {
+        Seconds& best = samples_.round_trip[0];
+        for (int i = 0; i < kMoreLooks && best > kDisturbed * options_.round_trip; ++i) {
+            const Seconds before = best;
+            measure_trips(0);
+            best = std::min(best, before);
+        }
     }
 
     /// A message that takes longer than a larger one was disturbed, most likely.
