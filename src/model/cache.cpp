@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -83,9 +84,10 @@ void ModelCache::keep(const Model& model, std::string& note) const {
     std::error_code failure;
     fs::create_directories(directory_, failure);
     // Under a name of its own until it is whole.
+    static std::atomic<int> drafts{0};
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
-    const std::string draft = fmt::format("{}.{}.{}", file, host.data(), getpid());
+    const std::string draft = fmt::format("{}.{}.{}.{}", file, host.data(), getpid(), ++drafts);
     std::ofstream out(draft, std::ios::binary);
     out << model_text(model);
     out.close();

@@ -60,6 +60,7 @@ RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const
         const int b = in.whole(item + "/1", 0, last);
         if (a == b) throw in.wrong(item, "joins a host with itself", "name two hosts");
         const Seconds latency(in.at_least_0(item + "/2", "seconds"));
+        if (latency > kLongestLatency) throw in.wrong(item + "/2", "is longer than a minute", "measure anew");
         const auto [from, to] =
             std::minmax(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)]);
         if (from != kNotHere) known[{from, to}] = latency;

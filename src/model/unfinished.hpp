@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace laple {
 ///     "hosts": [names],
 ///     "latencies": [[host, host, seconds], ...]    hosts by their place in the list
 inline constexpr const char* kUnfinishedFormat = "laple-latencies-1";
+
+/// What is said to be farther cannot have been measured; and how long measuring takes depends on it.
+inline constexpr Seconds kLongestLatency = std::chrono::minutes(1);
 
 std::string unfinished_text(const std::vector<Node>& nodes, const RememberedSurvey::Latencies& known);
 

@@ -187,7 +187,7 @@ class Agreeing {
         return std::nullopt;
     }
 
-    std::optional<Agreement> agreement_of_file(const std::vector<Node>& hosts) const {
+    std::optional<Agreement> agreement_of_file(const std::vector<Node>& hosts) {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
@@ -196,14 +196,16 @@ class Agreeing {
                 settings.algorithm,
                 {}};
         } catch (const Error& error) {
-            process_.refuse_model(error.what());
+            problem_ = error.what();
+            // A part of the job may be where the file does not say, and the whole be matched all the same.
+            if (size_ == world_size()) process_.refuse_model(problem_);
             return std::nullopt;
         }
     }
 
     void warn_of_file() const {
         if (rank_ != 0 || !process_.may_warn_of_topology()) return;
-        const std::string& problem = process_.topology_problem();
+        const std::string& problem = problem_.empty() ? process_.topology_problem() : problem_;
         say(fmt::format("{}; MPI's own collectives are used",
                         problem.empty()
                             ? "LAPLE_TOPOLOGY is set on some ranks only, and not readable there; set it "
@@ -268,6 +270,7 @@ class Agreeing {
     int rank_;
     int size_;
     const std::vector<Rank>& in_world_;
+    std::string problem_;  // why this communicator cannot use this rank's file
 };
 
 }  // namespace

@@ -66,6 +66,18 @@ void show_step(const std::string& what, int done, int steps) {
     }
 }
 
+/// Hydra says on standard output that it passes Ctrl-C on, before what we have to say. Lines keep their
+/// numbers.
+std::string without_words_of_mpiexec(std::string text) {
+    for (std::size_t line = 0; text.compare(line, 9, "[mpiexec@") == 0;) {
+        const std::size_t end = text.find('\n', line);
+        if (end == std::string::npos) break;
+        text.erase(line, end - line);
+        ++line;
+    }
+    return text;
+}
+
 /// Plain ECO looks at every pair, so it needs them all.
 std::unique_ptr<Survey> make_survey(const std::vector<Node>& nodes, const Options& options) {
     const int count = static_cast<int>(nodes.size());
@@ -126,7 +138,8 @@ class Leader {
     /// What --resume names: latencies of an unfinished run, or a model to which parameters are missing.
     void read_earlier_run() {
         if (options_.resume.empty()) return;
-        const JsonDocument document = JsonDocument::load(options_.resume);
+        const JsonDocument document =
+            JsonDocument::parse(without_words_of_mpiexec(read_file(options_.resume)), options_.resume);
         const Json& root = document.root();
         if (root.is_object() && root.contains("format") && root["format"] == kUnfinishedFormat) {
             known_latencies_ = parse_unfinished(document, nodes_);
@@ -135,7 +148,8 @@ class Leader {
         earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
         for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
             for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
-                known_latencies_[{a, b}] = earlier_.matrix.at(a, b);
+                if (earlier_.matrix.at(a, b) <= kLongestLatency)
+                    known_latencies_[{a, b}] = earlier_.matrix.at(a, b);
         }
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +31,7 @@ magpie_clusters; with --model also how fast the links are. Use the hosts and the
 to be made fast. Shows what was found and how far it is on standard error.
 
 Ctrl-C or the end of --budget keeps what is measured: standard output then holds what --resume takes up again, and
-the exit code is 3.
+the exit code is 3 (after Ctrl-C mpiexec may give one of its own).
 )";
 
 const std::map<std::string, Format> kFormats{
@@ -59,8 +61,8 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.add_flag("--json", wants_json, "The same as --format json");
     app.add_option("--budget", options.budget, "Stop measuring after so many seconds")
         ->check(CLI::Range(0.01, 1e6));
-    app.add_option("--resume", options.resume, "Take up again what an unfinished run has written")
-        ->check(CLI::ExistingFile);
+    app.add_option("--resume", options.resume,
+                   "Take up again what an unfinished run has written; rank 0 reads it");
     app.add_flag("--dry-run", options.is_dry_run,
                  "Measure one round only, and say how many there are and about how long they take");
     app.add_option("--tolerance", options.clustering.tolerance,
@@ -83,6 +85,12 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
     try {
         app.parse(argc, argv);
+        // A range does not keep out what is no number.
+        for (const auto& [name, value] :
+             {std::pair("--tolerance", options.clustering.tolerance),
+              std::pair("--settle", options.settle_ms), std::pair("--budget", options.budget)}) {
+            if (std::isnan(value)) throw CLI::ValidationError(name, "is no number");
+        }
         if (wants_json || (options.measures_model && app.count("--format") == 0))
             options.format = Format::json;
         return true;

@@ -103,13 +103,28 @@ class OnTwoSites(unittest.TestCase):
         self.assertNotIn("native", algorithms)
         self.assertIn("8 ranks in 2 clusters (4 4)", said)
 
+    def test_a_missing_file_ends_all_ranks(self):
+        run = self.run_job(LAPLE_DISCOVER, "--resume", self.file("nowhere"), settings={})
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("cannot be opened", run.stderr)
+
+    def test_a_file_that_does_not_fit_a_part_fits_the_job(self):
+        hosts = [{"name": name, "ranks": [i, i + 4]} for i, name in enumerate(["b-1", "a-1", "b-2", "a-2"])]
+        model = self.file("model.json", json.dumps({"format": "laple-model-1", "ranks": 8,
+                                                    "levels": [[[0, 2, 4, 6], [1, 3, 5, 7]]], "hosts": hosts}))
+        run = self.run_job(PART_FIRST, settings={**self.settings, "LAPLE_MODEL": model})
+        self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
+        self.assertIn("8 ranks in 2 clusters (4 4)", run.stderr)
+
     def test_discover_stops_in_time_and_goes_on(self):
         run = self.run_job(LAPLE_DISCOVER, "--budget", "0.12", settings={})
         self.assertEqual(run.returncode, 3, run.stdout + run.stderr)
         part = json.loads(run.stdout)
         self.assertEqual(part["format"], "laple-latencies-1")
         self.assertLess(len(part["latencies"]), 6)
-        run = self.run_job(LAPLE_DISCOVER, "--json", "--resume", self.file("part.json", run.stdout), settings={})
+        # After Ctrl-C mpiexec has its say first.
+        said = "[mpiexec@a-1] Sending Ctrl-C to processes as requested\n[mpiexec@a-1] Press Ctrl-C again to abort\n"
+        run = self.run_job(LAPLE_DISCOVER, "--json", "--resume", self.file("part.json", said + run.stdout), settings={})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(json.loads(run.stdout)["levels"], [SITES])
 

@@ -197,7 +197,8 @@ TEST_CASE("an unfinished measurement is taken up by hosts, not by ranks", "[mode
     CHECK(parse_unfinished(document, {{"c-1", {0}}, {"a-1", {1}}, {"a-2", {2}}}) ==
           RememberedSurvey::Latencies{{{1, 2}, Seconds(50e-6)}});
     CHECK_THROWS_AS(parse_unfinished(document, {{"a-1", {0}}, {"a-1", {1}}}), Error);
-    for (const char* wrong : {R"([[0,0,1]])", R"([[0,9,1]])", R"([[0,1]])", R"([[0,1,-1]])", "7"}) {
+    for (const char* wrong :
+         {R"([[0,0,1]])", R"([[0,9,1]])", R"([[0,1]])", R"([[0,1,-1]])", R"([[0,1,61]])", "7"}) {
         const std::string text =
             std::string(R"({"format":"laple-latencies-1","hosts":["a-1","a-2"],"latencies":)") + wrong + "}";
         CHECK_THROWS_AS(parse_unfinished(JsonDocument::parse(text, "part.json"), nodes), Error);
