@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/hash.hpp"
 #include "topology/topology_json.hpp"
 
 namespace laple {
@@ -38,17 +39,8 @@ std::string absolute_or_empty(const char* directory) {
 }  // namespace
 
 std::string fingerprint(const std::vector<Node>& nodes, const std::string& mpi) {
-    // FNV-1a; a host's name cannot hold the NUL that ends it.
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    const auto add = [&](const std::string& text) {
-        for (std::size_t i = 0; i <= text.size(); ++i) {
-            hash ^= static_cast<unsigned char>(text.c_str()[i]);
-            hash *= 0x100000001b3u;
-        }
-    };
-    add(kModelFormat);
-    add(mpi);
-    for (const std::string& host : sorted_hosts(nodes)) add(host);
+    std::uint64_t hash = fnv1a(mpi, fnv1a(kModelFormat));
+    for (const std::string& host : sorted_hosts(nodes)) hash = fnv1a(host, hash);
     return fmt::format("{:016x}", hash);
 }
 

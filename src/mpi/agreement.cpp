@@ -15,7 +15,7 @@
 #include "mpi/discovery.hpp"
 #include "mpi/log.hpp"
 #include "mpi/probe/hosts.hpp"
-#include "mpi/probe/mpi_version.hpp"
+#include "mpi/probe/provenance.hpp"
 
 namespace laple::mpi {
 namespace {

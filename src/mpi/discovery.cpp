@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/discovery.hpp"
 
-#include <chrono>
 #include <memory>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
-#include "mpi/probe/mpi_version.hpp"
 #include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
+#include "mpi/probe/provenance.hpp"
 #include "topology/clustering.hpp"
 #include "topology/survey.hpp"
 
@@ -18,13 +14,10 @@ namespace {
 
 std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes) {
     const ClusteringOptions options;
-    const int count = static_cast<int>(nodes.size());
-    const std::unique_ptr<Survey> survey = count < kManyNodes
-                                               ? survey_all_pairs(count, Clustering::sites, options)
-                                               : survey_by_landmarks(by_name(nodes), options);
+    const std::unique_ptr<Survey> survey = survey_sites(by_name(nodes), options);
     if (!prober.survey(*survey, kSettle)) return std::nullopt;
     Model model = model_of(survey->findings(), nodes, options, mpi_version());
-    model.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    model.date = now_in_utc();
     model.version = LAPLE_VERSION;
     return model;
 }

@@ -74,4 +74,7 @@ std::unique_ptr<Survey> survey_by_landmarks(std::span<const int> order,
 /// From how many nodes on survey_by_landmarks is the better one.
 inline constexpr int kManyNodes = 65;
 
+/// The better one of both for the nodes in `order`.
+std::unique_ptr<Survey> survey_sites(std::span<const int> order, const ClusteringOptions& options = {});
+
 }  // namespace laple

@@ -55,4 +55,10 @@ std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const Clust
     return std::make_unique<AllPairs>(nodes, kind, options);
 }
 
+std::unique_ptr<Survey> survey_sites(std::span<const int> order, const ClusteringOptions& options) {
+    const int nodes = static_cast<int>(order.size());
+    return nodes < kManyNodes ? survey_all_pairs(nodes, Clustering::sites, options)
+                              : survey_by_landmarks(order, options);
+}
+
 }  // namespace laple

@@ -3,7 +3,6 @@
 // laple-discover: measures the latency between the nodes of a job and writes which ranks are near each other.
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -19,9 +17,9 @@
 #include "base/json.hpp"
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
-#include "mpi/probe/mpi_version.hpp"
 #include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
+#include "mpi/probe/provenance.hpp"
 #include "options.hpp"
 #include "placements.hpp"
 #include "report.hpp"
@@ -80,12 +78,12 @@ std::string without_words_of_mpiexec(std::string text) {
 
 /// Plain ECO looks at every pair, so it needs them all.
 std::unique_ptr<Survey> make_survey(const std::vector<Node>& nodes, const Options& options) {
-    const int count = static_cast<int>(nodes.size());
-    if (count < kManyNodes || options.all_pairs || options.plain_eco) {
-        return survey_all_pairs(count, options.plain_eco ? Clustering::plain_eco : Clustering::sites,
+    if (options.all_pairs || options.plain_eco) {
+        return survey_all_pairs(static_cast<int>(nodes.size()),
+                                options.plain_eco ? Clustering::plain_eco : Clustering::sites,
                                 options.clustering);
     }
-    return survey_by_landmarks(by_name(nodes), options.clustering);
+    return survey_sites(by_name(nodes), options.clustering);
 }
 
 /// The first round of another survey, and then no more.
@@ -99,10 +97,6 @@ class FirstRound final : public Survey {
   private:
     std::vector<ProbeRound> rounds_;
 };
-
-std::string now_in_utc() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
-}
 
 /// Rank 0's part: decides, and reports.
 class Leader {
@@ -185,7 +179,7 @@ class Leader {
 
     Model describe_findings(const Findings& found) const {
         Model model = model_of(found, nodes_, options_.clustering, mpi::mpi_version());
-        model.date = now_in_utc();
+        model.date = mpi::now_in_utc();
         model.version = LAPLE_VERSION;
         model.node_levels = node_levels_;
         return model;

@@ -22,7 +22,7 @@
 #include "model/describe.hpp"
 #include "model/model_file.hpp"
 #include "mpi/probe/hosts.hpp"
-#include "mpi/probe/mpi_version.hpp"
+#include "mpi/probe/provenance.hpp"
 
 namespace laple::info {
 namespace {

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <string>
+
+#include "base/hash.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -21,17 +22,10 @@ Name own_name() {
 }  // namespace
 
 std::int64_t host_number() {
-    // FNV-1a, without the sign: its negative is sent too.
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    const Name name = own_name();
-    for (const char* c = name.data(); *c != '\0'; ++c) {
-        hash ^= static_cast<unsigned char>(*c);
-        hash *= 0x100000001b3u;
-    }
-    return static_cast<std::int64_t>(hash >> 1);
+    return static_cast<std::int64_t>(fnv1a(own_name().data()) >> 1);
 }
 
-std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size) {
+std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root, int rank, int size) {
     const Name mine = own_name();
     std::vector<Name> names(rank == root ? static_cast<std::size_t>(size) : 0);
     const int length = static_cast<int>(mine.size());
@@ -39,11 +33,19 @@ std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank,
             MPI_SUCCESS ||
         rank != root)
         return std::nullopt;
+    std::vector<std::string> texts;
+    for (const Name& name : names) texts.emplace_back(name.data());
+    return texts;
+}
+
+std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size) {
+    const auto names = gather_host_names(comm, root, rank, size);
+    if (!names) return std::nullopt;
     std::vector<Node> nodes;
     std::map<std::string, std::size_t> known;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto [entry, is_new] = known.try_emplace(names[i].data(), nodes.size());
-        if (is_new) nodes.push_back({names[i].data(), {}});
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const auto [entry, is_new] = known.try_emplace((*names)[i], nodes.size());
+        if (is_new) nodes.push_back({(*names)[i], {}});
         nodes[entry->second].ranks.push_back(static_cast<Rank>(i));
     }
     return nodes;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
@@ -11,8 +12,13 @@
 
 namespace laple::mpi {
 
-/// A number that is equal on ranks of one host, and almost surely not on others. Local.
+/// A number of 63 bits, so that it has a negative, that is equal on ranks of one host and almost surely not
+/// on others. Local.
 std::int64_t host_number();
+
+/// The host's name of each rank of `comm`, on `root`; elsewhere nothing, and nothing after an MPI error.
+/// Collective.
+std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root, int rank, int size);
 
 /// The hosts of the ranks of `comm`, ordered by their first rank; on other ranks than `root` nothing, and
 /// nothing after an MPI error. Collective, with MPI's own call.

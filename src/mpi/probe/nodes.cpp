@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/probe/nodes.hpp"
 
-#include <array>
 #include <cstddef>
 
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -52,14 +52,9 @@ void NodeLayout::gather_nodes() {
     PMPI_Gather(&node_index, 1, MPI_INT, node_of_rank.data(), 1, MPI_INT, 0, all_);
     if (probes_ == MPI_COMM_NULL) return;
 
-    using Name = std::array<char, MPI_MAX_PROCESSOR_NAME + 1>;
-    Name host{};
-    int length = 0;
-    PMPI_Get_processor_name(host.data(), &length);
-    std::vector<Name> hosts(is_first ? static_cast<std::size_t>(size_of(probes_)) : 0);
-    PMPI_Gather(host.data(), static_cast<int>(host.size()), MPI_CHAR, hosts.data(),
-                static_cast<int>(host.size()), MPI_CHAR, 0, probes_);
-    for (const Name& name : hosts) nodes_.push_back({.host = name.data(), .ranks = {}});
+    const auto hosts = gather_host_names(probes_, 0, rank_in(probes_), size_of(probes_));
+    if (!hosts) return;
+    for (const std::string& host : *hosts) nodes_.push_back({.host = host, .ranks = {}});
     for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank) {
         nodes_[static_cast<std::size_t>(node_of_rank[rank])].ranks.push_back(static_cast<Rank>(rank));
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/probe/mpi_version.hpp"
+#include "mpi/probe/provenance.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <mpi.h>
 
 namespace laple::mpi {
@@ -21,6 +24,10 @@ std::string mpi_version() {
     line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
                line.end());
     return line;
+}
+
+std::string now_in_utc() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
 }
 
 }  // namespace laple::mpi

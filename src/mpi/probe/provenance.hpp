@@ -8,4 +8,7 @@ namespace laple::mpi {
 /// The first line of what MPI says of itself: "MPICH Version: 4.0.2".
 std::string mpi_version();
 
+/// The time, for people and files: ISO 8601, UTC.
+std::string now_in_utc();
+
 }  // namespace laple::mpi
