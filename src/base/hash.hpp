@@ -8,8 +8,8 @@ namespace laple {
 
 inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325u;
 
-/// Goes on with a hash over the characters of `text` and a NUL that ends them, so that "ab", "c" and "a", "bc" differ.
-/// (FNV-1a, 64 bits)
+/// Goes on with a hash over the characters of `text` and a NUL that ends them, so that "ab", "c" and "a",
+/// "bc" differ. (FNV-1a, 64 bits)
 constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = kFnvStart) {
     constexpr std::uint64_t kPrime = 0x100000001b3u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
