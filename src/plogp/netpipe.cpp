@@ -58,7 +58,7 @@ Bytes read_bytes(const Word& word) {
 
 double read_measured(const Word& word, const char* what) {
     const auto value = number_of<double>(word, what);
-    if (!std::isfinite(value) || value < 0)
+    if (!std::isfinite(value) || value <= 0)
         throw Error(word.at, fmt::format("\"{}\" is no {} that can be measured", word.text, what),
                     "run NetPIPE again");
     return value;
@@ -68,7 +68,7 @@ double read_measured(const Word& word, const char* what) {
 void expect_agreement(Bytes bytes, double megabits, double seconds, const FilePosition& at) {
     const double megabits_in_all = static_cast<double>(bytes) * 8 / kMegabit;
     const double expected = megabits_in_all / megabits;
-    if (megabits > 0 && std::abs(expected - seconds) <= kContradiction * expected + kLastDecimal) return;
+    if (std::abs(expected - seconds) <= kContradiction * expected + kLastDecimal) return;
     throw Error(at,
                 fmt::format("{} bytes at {} Mbps would take {}, not {}", bytes, megabits,
                             format_seconds(Seconds(expected)), format_seconds(Seconds(seconds))),

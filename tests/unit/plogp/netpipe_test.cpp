@@ -39,7 +39,6 @@ TEST_CASE("blank lines, ends of lines and their absence do not matter") {
 
 TEST_CASE("times below the last decimal are no contradiction") {
     CHECK(parse_netpipe("2 113.627763 0.00000013", "f").at(2) == Seconds(1.3e-7));
-    CHECK(parse_netpipe("1 4000 0.00000000", "f").at(1) == Seconds(0));
 }
 
 TEST_CASE("each mistake in np.out is reported at its place") {
@@ -54,6 +53,8 @@ TEST_CASE("each mistake in np.out is reported at its place") {
     CHECK(error_of("1 0.79 9.66us").starts_with("f:1:8: \"9.66us\" is no time"));
     CHECK(error_of("1 inf 0.0").starts_with("f:1:3: \"inf\" is no throughput that can be measured"));
     CHECK(error_of("1 0.79 nan").starts_with("f:1:8: \"nan\" is no time that can be measured"));
+    CHECK(error_of("1 2518446744073709551 0").starts_with("f:1:23: \"0\" is no time that can be measured"));
+    CHECK(error_of("1 0 0.00000966").starts_with("f:1:3: \"0\" is no throughput that can be measured"));
     CHECK(error_of("1 0.79 -0.00000966").starts_with("f:1:8: \"-0.00000966\" is no time that can be"));
     CHECK(error_of("1 0.790123 0.00000966\n\n1 0.790123 0.00000966")
               .starts_with("f:3:1: 1 bytes stand in line 1 already; give the output of one run"));
@@ -65,7 +66,6 @@ TEST_CASE("each mistake in np.out is reported at its place") {
 TEST_CASE("columns that contradict each other are not what they are taken for") {
     CHECK(error_of("8388608 94.776296 0.33763716")
               .starts_with("f:1:9: 8388608 bytes at 94.776296 Mbps would take 675 ms, not 338 ms; give"));
-    CHECK(error_of("1024 0 0.00000866").starts_with("f:1:6: 1024 bytes at 0 Mbps"));
     CHECK(error_of("0").starts_with("f:1: 1 words"));
 }
 
