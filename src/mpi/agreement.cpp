@@ -110,23 +110,34 @@ class Agreeing {
           in_world_(in_world) {}
 
     std::optional<Agreement> run() {
+        if (process_.settled()) return *process_.settled();
         const Settings& settings = process_.settings();
         const Agreement* agreed = process_.adopted(in_world_);
-        const Vote vote = take_vote(agreed != nullptr              ? kAgreed
+        const auto vote = take_vote(agreed != nullptr              ? kAgreed
                                     : settings.is_topology_off()   ? kOff
                                     : settings.has_topology_file() ? kFile
                                                                    : kAuto);
-        switch (vote.best) {
+        if (!vote) return std::nullopt;
+        std::optional<Agreement> agreement;
+        bool is_for_good = false;
+        switch (vote->best) {
             case kAgreed:
-                return hand_over(vote.giver, {Gift::agreement, copy_of(agreed)}).agreement;
+                agreement = hand_over(vote->giver, {Gift::agreement, copy_of(agreed)}).agreement;
+                break;
             case kFile:
-                return agree_on_file(vote.giver);
+                agreement = agree_on_file(vote->giver);
+                break;
             case kAuto:
-                return vote.is_one_host ? std::nullopt : agree_by_measuring();
+                is_for_good = vote->is_one_host;
+                if (!vote->is_one_host) agreement = agree_by_measuring();
+                break;
             case kOff:
+                is_for_good = true;
                 break;
         }
-        return std::nullopt;
+        if (agreement && !process_.adopted(in_world_)) process_.adopt(*agreement);
+        if ((agreement || is_for_good) && may_settle()) process_.settle(agreement);
+        return agreement;
     }
 
   private:
@@ -134,14 +145,23 @@ class Agreeing {
         return agreement != nullptr ? std::optional(*agreement) : std::nullopt;
     }
 
-    /// One call finds the best offer, its lowest rank, and whether all are on one host. An MPI error counts
-    /// as off.
-    Vote take_vote(Offer offer) const {
+    /// All ranks of the job take part, and none can be in another communicator's collective before it is
+    /// through with this one: calls on two communicators in opposite orders are an error in MPI, unless
+    /// threads make them.
+    bool may_settle() const {
+        int threads = MPI_THREAD_MULTIPLE;
+        PMPI_Query_thread(&threads);
+        return size_ == world_size() && threads < MPI_THREAD_MULTIPLE;
+    }
+
+    /// One call finds the best offer, its lowest rank, and whether all are on one host. Nothing after an MPI
+    /// error.
+    std::optional<Vote> take_vote(Offer offer) const {
         const std::int64_t host = host_number();
         const std::array<std::int64_t, 3> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_, host, -host};
         std::array<std::int64_t, 3> most{};
         if (PMPI_Allreduce(mine.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm_) != MPI_SUCCESS)
-            return {};
+            return std::nullopt;
         Vote vote;
         vote.best = static_cast<Offer>(most[0] / size_);
         vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
@@ -179,9 +199,9 @@ class Agreeing {
             if (parcel.agreement) return parcel.agreement;
             if (trial == kTrials) break;
             // That file is no good. Now all look into theirs.
-            const Vote vote = take_vote(process_.model() ? kFile : kOff);
-            if (vote.best != kFile) break;
-            giver = vote.giver;
+            const auto vote = take_vote(process_.model() ? kFile : kOff);
+            if (!vote || vote->best != kFile) break;
+            giver = vote->giver;
         }
         warn_of_file();
         return std::nullopt;
@@ -276,9 +296,7 @@ class Agreeing {
 }  // namespace
 
 std::optional<Agreement> agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world) {
-    auto agreement = Agreeing(process, comm, rank, in_world).run();
-    if (agreement && process.adopted(in_world) == nullptr) process.adopt(*agreement);
-    return agreement;
+    return Agreeing(process, comm, rank, in_world).run();
 }
 
 }  // namespace laple::mpi

@@ -137,6 +137,10 @@ const Agreement* Process::adopted(const std::vector<Rank>& ranks) {
     return nullptr;
 }
 
+void Process::settle(const std::optional<Agreement>& agreement) {
+    if (!settled_) settled_ = agreement;
+}
+
 bool Process::may_warn_of_topology() {
     const std::lock_guard lock(mutex_);
     return !std::exchange(has_warned_, true);

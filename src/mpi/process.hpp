@@ -54,6 +54,11 @@ class Process {
     void adopt(const Agreement& agreement);
     /// What was agreed on for all of `ranks` of MPI_COMM_WORLD; nullptr when nothing was.
     const Agreement* adopted(const std::vector<Rank>& ranks);
+    /// All ranks of MPI_COMM_WORLD have agreed on this, or on nothing: later communicators need not ask
+    /// again.
+    void settle(const std::optional<Agreement>& agreement);
+    /// What was settled, or nothing when nothing was. A settled `nullopt` is "nothing for anybody".
+    const std::optional<std::optional<Agreement>>& settled() const { return settled_; }
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
 
@@ -71,6 +76,7 @@ class Process {
     std::optional<Model> model_;
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
+    std::optional<std::optional<Agreement>> settled_;
     bool has_warned_ = false;
     Report report_;
     std::mutex mutex_;
