@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/probe/nodes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "mpi/probe/hosts.hpp"
@@ -26,37 +27,40 @@ int size_of(MPI_Comm comm) {
 }  // namespace
 
 NodeLayout::NodeLayout(MPI_Comm comm) {
-    // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes.
-    if (PMPI_Comm_split(comm, 0, rank_in(comm), &all_) != MPI_SUCCESS) return;
-    if (PMPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_) != MPI_SUCCESS)
+    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &node_) != MPI_SUCCESS)
         return;
-    if (PMPI_Comm_split(all_, rank_in(node_) == 0 ? 0 : MPI_UNDEFINED, rank_in(all_), &probes_) !=
-        MPI_SUCCESS)
-        return;
-    is_good_ = true;
-    gather_nodes();
+    std::vector<Rank> first_of_rank(static_cast<std::size_t>(size_of(comm)));
+    Rank first = rank_in(comm);
+    PMPI_Bcast(&first, 1, MPI_INT, 0, node_);
+    if (PMPI_Allgather(&first, 1, MPI_INT, first_of_rank.data(), 1, MPI_INT, comm) != MPI_SUCCESS) return;
+
+    std::vector<Rank> firsts(first_of_rank);
+    std::sort(firsts.begin(), firsts.end());
+    firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &all);
+    PMPI_Group_incl(all, static_cast<int>(firsts.size()), firsts.data(), &group);
+    is_good_ = PMPI_Comm_create(comm, group, &probes_) == MPI_SUCCESS;
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&all);
+    if (is_good_ && probes_ != MPI_COMM_NULL) gather_nodes(firsts, first_of_rank);
 }
 
 NodeLayout::~NodeLayout() {
-    for (MPI_Comm* comm : {&probes_, &node_, &all_}) {
+    for (MPI_Comm* comm : {&probes_, &node_}) {
         if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
     }
 }
 
-void NodeLayout::gather_nodes() {
-    int node_index = probes_ == MPI_COMM_NULL ? 0 : rank_in(probes_);
-    PMPI_Bcast(&node_index, 1, MPI_INT, 0, node_);
-
-    const bool is_first = rank_in(all_) == 0;
-    std::vector<int> node_of_rank(is_first ? static_cast<std::size_t>(size_of(all_)) : 0);
-    PMPI_Gather(&node_index, 1, MPI_INT, node_of_rank.data(), 1, MPI_INT, 0, all_);
-    if (probes_ == MPI_COMM_NULL) return;
-
+void NodeLayout::gather_nodes(const std::vector<Rank>& firsts, const std::vector<Rank>& first_of_rank) {
     const auto hosts = gather_host_names(probes_, 0, rank_in(probes_), size_of(probes_));
     if (!hosts) return;
     for (const std::string& host : *hosts) nodes_.push_back({.host = host, .ranks = {}});
-    for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank) {
-        nodes_[static_cast<std::size_t>(node_of_rank[rank])].ranks.push_back(static_cast<Rank>(rank));
+    for (std::size_t rank = 0; rank < first_of_rank.size(); ++rank) {
+        const auto node =
+            std::lower_bound(firsts.begin(), firsts.end(), first_of_rank[rank]) - firsts.begin();
+        nodes_[static_cast<std::size_t>(node)].ranks.push_back(static_cast<Rank>(rank));
     }
 }
 

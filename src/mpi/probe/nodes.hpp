@@ -13,7 +13,8 @@ namespace laple::mpi {
 /// before MPI_Finalize.
 class NodeLayout {
   public:
-    /// Collective over `comm`.
+    /// Collective over `comm`. Takes few collectives, and no copy of `comm`, which would run the copy
+    /// callbacks of the user's attributes: between far sites each of them counts.
     explicit NodeLayout(MPI_Comm comm);
     ~NodeLayout();
     NodeLayout(const NodeLayout&) = delete;
@@ -34,10 +35,10 @@ class NodeLayout {
     void rest_until_measured() const;
 
   private:
-    void gather_nodes();
+    /// On the first ranks: who is on which node, from the first rank of the node of each rank.
+    void gather_nodes(const std::vector<Rank>& firsts, const std::vector<Rank>& first_of_rank);
 
     bool is_good_ = false;
-    MPI_Comm all_ = MPI_COMM_NULL;
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Comm probes_ = MPI_COMM_NULL;
     std::vector<Node> nodes_;
