@@ -2,6 +2,7 @@
 #include "mpi/probe/latency_probe.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "mpi/probe/waiting.hpp"
@@ -13,11 +14,11 @@ using Flag = unsigned char;
 
 constexpr int kPing = 1;  // tag
 
-// A pair is measured until its shortest round trip has not become kImprovement shorter for a number of trials
-// and for the time to settle. Long trips are hardly disturbed, in proportion, and few of them settle.
+// A pair is measured until its shortest round trip has not become kImprovement shorter for the time to
+// settle, and for a number of trials unless fewer fill that time: long trips are hardly disturbed, in
+// proportion.
 constexpr double kImprovement = 0.02;
 constexpr int kQuietTrials = 5;
-constexpr int kQuietLongTrials = 2;
 constexpr int kMaxTrials = 2000;
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -50,7 +51,7 @@ class Shortest {
   private:
     int quiet_trials() const {
         if (settle_ <= Seconds(0)) return 1;
-        return best_ * kQuietTrials > settle_.count() ? kQuietLongTrials : kQuietTrials;
+        return static_cast<int>(std::clamp(std::ceil(settle_.count() / best_), 1.0, double{kQuietTrials}));
     }
 
     Seconds settle_;
