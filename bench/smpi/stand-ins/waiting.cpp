@@ -24,6 +24,12 @@ void wait_quietly(MPI_Request& request, Seconds) {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
+    int index = 0;
+    PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE);
+    return static_cast<std::size_t>(index);
+}
+
 void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
     PMPI_Send(data, count, type, to, tag, comm);
 }

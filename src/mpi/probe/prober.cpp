@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
 #include "mpi/probe/reduction_probe.hpp"
+#include "mpi/probe/volley.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -17,10 +20,14 @@ namespace {
 // Far from the tags of the probes, which a fast node may use before a slow one has its order.
 enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer, kHello };
 
+// One way: from here on what disturbs a volley does not matter.
+constexpr Seconds kFar = std::chrono::milliseconds(1);
+
 /// What a node is to do: the first number of an order. Those after it:
 enum Kind {
     kGoHome,     ///< none
     kLatencies,  ///< settle, seconds left, peers ...                       answer: a latency for each peer
+    kVolley,     ///< seconds left, peers ...                               answer: a latency for each peer
     kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
     kFlows,  ///< message, window, duration, then peer and sends? for each end   answer: early and late rates
              ///< received
@@ -76,6 +83,17 @@ PlogpSamples decode(const std::vector<double>& numbers) {
     return samples;
 }
 
+/// Calls `meet(node, peer)` for each pair of `rounds` and each of its ends, in their order.
+template <typename Meet>
+void for_both_ends(const std::vector<ProbeRound>& rounds, Meet meet) {
+    for (const ProbeRound& round : rounds) {
+        for (const NodePair& pair : round) {
+            meet(pair.a, pair.b);
+            meet(pair.b, pair.a);
+        }
+    }
+}
+
 }  // namespace
 
 Prober::Prober(MPI_Comm probes, const Patience& patience) : probes_(probes), patience_(patience) {
@@ -110,33 +128,71 @@ bool Prober::survey(Survey& survey, Seconds settle, const Progress& progress) {
     while (true) {
         const std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) return true;
-        if (patience_.is_over()) return false;
-        std::vector<Numbers> orders(at(nodes_));
-        const auto meet = [&](int node, int peer) {
-            Numbers& order = orders[at(node)];
-            if (order.empty()) order = {kLatencies, settle.count(), seconds_left()};
-            order.push_back(peer);
-        };
-        for (const ProbeRound& round : rounds) {
-            for (const NodePair& pair : round) {
-                meet(pair.a, pair.b);
-                meet(pair.b, pair.a);
-            }
-        }
-        const std::vector<Numbers> latencies = run(orders, progress);
-        // Both of a pair have measured it; the survey takes the shorter one.
-        bool is_complete = true;
-        for (int node = 0; node < nodes_; ++node) {
-            for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
-                const double latency = latencies[at(node)][i];
-                const int peer = static_cast<int>(orders[at(node)][3 + i]);
-                if (std::isfinite(latency)) survey.add({{node, peer}, Seconds(latency)});
-                // Who answers may have seen the last message only; who asks knows.
-                if (node < peer) is_complete = is_complete && std::isfinite(latency);
-            }
-        }
-        if (!is_complete) return false;
+        if (!measure_rounds(survey, rounds, settle, progress)) return false;
     }
+}
+
+bool Prober::survey_in_a_hurry(Survey& survey, Seconds settle) {
+    while (true) {
+        const std::vector<ProbeRound> rounds = survey.next();
+        if (rounds.empty()) return true;
+        if (patience_.is_over()) return false;
+        const std::vector<ProbeRound> near = measure_far(survey, rounds);
+        if (!near.empty() && !measure_rounds(survey, near, settle, {})) return false;
+    }
+}
+
+/// False when patience was over before all was measured.
+bool Prober::measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
+                            const Progress& progress) {
+    if (patience_.is_over()) return false;
+    std::vector<Numbers> orders(at(nodes_));
+    for_both_ends(rounds, [&](int node, int peer) {
+        Numbers& order = orders[at(node)];
+        if (order.empty()) order = {kLatencies, settle.count(), seconds_left()};
+        order.push_back(peer);
+    });
+    const std::vector<Numbers> latencies = run(orders, progress);
+    // Both of a pair have measured it; the survey takes the shorter one.
+    bool is_complete = true;
+    for (int node = 0; node < nodes_; ++node) {
+        for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
+            const double latency = latencies[at(node)][i];
+            const int peer = static_cast<int>(orders[at(node)][3 + i]);
+            if (std::isfinite(latency)) survey.add({{node, peer}, Seconds(latency)});
+            // Who answers may have seen the last message only; who asks knows.
+            if (node < peer) is_complete = is_complete && std::isfinite(latency);
+        }
+    }
+    return is_complete;
+}
+
+/// Measures all pairs of `rounds` at once. Those that are far are known then; returns the rounds of the
+/// others.
+std::vector<ProbeRound> Prober::measure_far(Survey& survey, const std::vector<ProbeRound>& rounds) {
+    std::vector<Numbers> orders(at(nodes_));
+    for_both_ends(rounds, [&](int node, int peer) {
+        Numbers& order = orders[at(node)];
+        if (order.empty()) order = {kVolley, seconds_left()};
+        order.push_back(peer);
+    });
+    const std::vector<Numbers> latencies = run(orders);
+    std::set<std::pair<int, int>> far;
+    for (int node = 0; node < nodes_; ++node) {
+        for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
+            const Seconds latency(latencies[at(node)][i]);
+            const int peer = static_cast<int>(orders[at(node)][2 + i]);
+            if (node > peer || !std::isfinite(latency.count()) || latency < kFar) continue;
+            survey.add({{node, peer}, latency});
+            far.emplace(node, peer);
+        }
+    }
+    std::vector<ProbeRound> near = rounds;
+    for (ProbeRound& round : near) {
+        std::erase_if(round, [&](const NodePair& pair) { return far.contains(std::minmax(pair.a, pair.b)); });
+    }
+    std::erase_if(near, [](const ProbeRound& round) { return round.empty(); });
+    return near;
 }
 
 std::vector<PlogpSamples> Prober::links(const std::vector<Link>& links) {
@@ -212,6 +268,8 @@ Prober::Numbers Prober::work(const Numbers& order, const Progress& progress) con
     switch (kind_of(order)) {
         case kLatencies:
             return work_on_latencies(order, progress);
+        case kVolley:
+            return work_on_volley(order);
         case kLink:
             return work_on_link(order);
         case kFlows:
@@ -241,6 +299,15 @@ Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& 
         latencies.push_back(trip.count() / 2);
         if (progress) progress(i + 1, peers);
     }
+    return latencies;
+}
+
+Prober::Numbers Prober::work_on_volley(const Numbers& order) const {
+    std::vector<int> peers;
+    for (std::size_t i = 2; i < order.size(); ++i) peers.push_back(static_cast<int>(order[i]));
+    Numbers latencies;
+    for (const Seconds latency : ping_all(probes_, peers, patience_for(order[1])))
+        latencies.push_back(latency.count());
     return latencies;
 }
 

@@ -34,6 +34,10 @@ class Prober final : public LinkProbes {
     /// survey knows some pairs only.
     bool survey(Survey& survey, Seconds settle, const Progress& progress = {});
 
+    /// Rank 0: the same in a hurry. All pairs that are asked for at a time are measured at once; with far
+    /// ones that is good enough, and only near ones take turns. Few round trips in all, however many nodes.
+    bool survey_in_a_hurry(Survey& survey, Seconds settle);
+
     /// Rank 0: see LinkProbes.
     std::vector<PlogpSamples> links(const std::vector<Link>& links) override;
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) override;
@@ -49,9 +53,13 @@ class Prober final : public LinkProbes {
     /// What a node is told to do, and what it answers: an order and its numbers, in plain doubles.
     using Numbers = std::vector<double>;
 
+    bool measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
+                        const Progress& progress);
+    std::vector<ProbeRound> measure_far(Survey& survey, const std::vector<ProbeRound>& rounds);
     std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
     Numbers work(const Numbers& order, const Progress& progress) const;
     Numbers work_on_latencies(const Numbers& order, const Progress& progress) const;
+    Numbers work_on_volley(const Numbers& order) const;
     void meet(const std::vector<int>& peers) const;
     Numbers work_on_link(const Numbers& order) const;
     Numbers work_on_flows(const Numbers& order) const;

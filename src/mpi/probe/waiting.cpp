@@ -22,6 +22,15 @@ constexpr Seconds kPolled = std::chrono::microseconds(300);  // unexpected waits
 constexpr double kNapPart = 1.0 / 32;                        // makes a wait longer by that part at most
 constexpr Seconds kLongestNap = std::chrono::milliseconds(2);
 
+/// Between two looks at what has been waited for so long.
+void pause(Seconds waited, Seconds expected) {
+    if (waited < expected + kPolled) {
+        sched_yield();
+    } else {
+        std::this_thread::sleep_for(std::min(kNapPart * waited, kLongestNap));
+    }
+}
+
 }  // namespace
 
 Seconds now() {
@@ -38,14 +47,17 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);
     int done = 0;
-    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) {
-        const Seconds waited = Clock::now() - start;
-        if (waited < expected + kPolled) {
-            sched_yield();
-        } else {
-            std::this_thread::sleep_for(std::min(kNapPart * waited, kLongestNap));
-        }
-    }
+    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) pause(Clock::now() - start, expected);
+}
+
+std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
+    const auto start = Clock::now();
+    int index = 0;
+    int done = 0;
+    while (PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &done, MPI_STATUS_IGNORE),
+           done == 0)
+        pause(Clock::now() - start, Seconds(0));
+    return static_cast<std::size_t>(index);
 }
 
 void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {

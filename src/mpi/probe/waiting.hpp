@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include <mpi.h>
 
 #include "base/units.hpp"
@@ -21,6 +24,9 @@ void rest(Seconds time);
 /// most of that time, polls with sched_yield around its end, and when it lasts longer, sleeps for a small
 /// part of the time passed so far (at most 2 ms) between polls.
 void wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
+
+/// Completes one of `requests`, of which none is MPI_REQUEST_NULL, in the same way. Returns its index.
+std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests);
 
 /// MPI_Send and MPI_Recv in terms of wait_quietly.
 void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
