@@ -71,7 +71,7 @@ std::string describe_lanes(const Lanes& lanes) {
     if (lanes.rate.empty()) return "-";
     if (lanes.useful() == 1) return fmt::format("1 lane, {}", format_rate(lanes.of_one()));
     return fmt::format("{} lanes, {} (one: {})", lanes.useful(), format_rate(lanes.most()),
-                       format_rate(lanes.of_one()));
+                       rate_or_dash(lanes.of_one()));
 }
 
 std::string describe_links(const Model& model) {

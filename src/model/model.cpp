@@ -270,6 +270,16 @@ Model model_of(const Findings& found, const std::vector<Node>& nodes, const Clus
     return model;
 }
 
+LinkSurveyInput link_survey_input(const Findings& found) {
+    LinkSurveyInput input{found.clusters, {}};
+    for (int a = 0; a < found.between.nodes(); ++a) {
+        auto& row = input.latency.emplace_back();
+        for (int b = 0; b < found.between.nodes(); ++b)
+            row.push_back(a == b ? found.inside[at(a)] : found.between.at(a, b));
+    }
+    return input;
+}
+
 std::string list_names(const std::vector<std::string>& names) {
     constexpr std::size_t kMost = 4;
     if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));

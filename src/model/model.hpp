@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "plogp/link_model.hpp"
+#include "plogp/link_survey.hpp"
 #include "topology/latency_matrix.hpp"
 #include "topology/node.hpp"
 #include "topology/node_level.hpp"
@@ -61,6 +62,9 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
 /// What a survey of `nodes` has found, as a model without parameters, date and version.
 Model model_of(const Findings& found, const std::vector<Node>& nodes, const ClusteringOptions& options,
                const std::string& mpi);
+
+/// What a survey of links begins with.
+LinkSurveyInput link_survey_input(const Findings& found);
 
 /// "a-1, a-2, b-1 and 5 more": names for people.
 std::string list_names(const std::vector<std::string>& names);

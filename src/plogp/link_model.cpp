@@ -21,12 +21,21 @@ double Lanes::most() const {
     return most;
 }
 
+double Lanes::at(int lanes) const {
+    const auto above = rate.lower_bound(lanes);
+    if (above != rate.end() && above->first == lanes) return above->second;
+    if (above == rate.begin()) return 0;
+    const auto& [below, rate_below] = *std::prev(above);
+    const double in_proportion = rate_below * lanes / below;
+    return std::min(in_proportion, above == rate.end() ? rate_below : above->second);
+}
+
 int Lanes::useful() const {
+    if (rate.empty()) return 0;
     const double enough = kNearlyAll * most();
-    for (const auto& [lanes, bytes_per_second] : rate) {
-        if (bytes_per_second >= enough) return lanes;
-    }
-    return 0;
+    int lanes = rate.begin()->first;
+    while (at(lanes) < enough) ++lanes;
+    return lanes;
 }
 
 const LinkPair* LinkModel::between(int a, int b) const {

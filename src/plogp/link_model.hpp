@@ -21,6 +21,9 @@ struct Lanes {
     double of_one() const;
     /// Of as many as are useful; 0 when it is not known.
     double most() const;
+    /// Of `lanes`: measured, or as if each brought as much as the next lower number has brought on average,
+    /// but no more than the next higher one; 0 when it is not known.
+    double at(int lanes) const;
     /// The least number that reaches most() but for a twentieth; 0 when it is not known.
     int useful() const;
 

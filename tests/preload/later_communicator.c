@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Once all ranks have met, LaPle needs no message to set up a communicator that lies in one cluster: a root's
  * small broadcast returns before the others have called it, as MPICH's does. */
-#include <stdio.h>
-
 #include <mpi.h>
+#include <stdio.h>
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);

@@ -186,17 +186,9 @@ class Leader {
     }
 
     void measure_links(const Findings& found, Model& model) {
-        LinkSurveyInput input;
-        input.clusters = found.clusters;
-        const int count = found.between.nodes();
-        for (int a = 0; a < count; ++a) {
-            auto& row = input.latency.emplace_back();
-            for (int b = 0; b < count; ++b)
-                row.push_back(a == b ? found.inside[static_cast<std::size_t>(a)] : found.between.at(a, b));
-        }
         const bool fits = earlier_.topology == model.topology;
         model.links = survey_links(
-            prober_, input, fits ? earlier_.links : LinkModel(),
+            prober_, link_survey_input(found), fits ? earlier_.links : LinkModel(),
             [&] {
                 is_cut_short_ = patience_.is_over();
                 return !is_cut_short_;

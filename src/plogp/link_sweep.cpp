@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plogp/link_sweep.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/probe_rounds.hpp"
+
+namespace laple {
+namespace {
+
+constexpr Bytes kMessage = 16 * 1024;  // less than what a handshake precedes on common links
+constexpr Bytes kLeastWindow = 128 * 1024;
+constexpr Bytes kMostWindow = 4 * 1024 * 1024;
+constexpr double kAssumedRate = 125e6;  // bytes a second, where nothing is known yet
+constexpr int kMostLanes = 8;
+constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
+constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
+constexpr double kWindowTrips = 2;  // round trips' worth of data under way
+constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
+
+constexpr const char* kRough =
+    "rates were measured in passing, and no overheads: laple-discover --model measures all";
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// What the two-parameter line knows: m / rate.
+Plogp plogp_of(Seconds latency, double rate) {
+    Plogp plogp;
+    plogp.latency = latency;
+    if (rate > 0) plogp.gap = Curve({{0, Seconds(0)}, {kMessage, Seconds(static_cast<double>(kMessage) / rate)}});
+    plogp.flood_gap = plogp.gap;
+    return plogp;
+}
+
+class LinkSweep {
+  public:
+    LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
+        : probes_(probes), input_(input), has_time_(has_time), count_(static_cast<int>(input.clusters.size())) {}
+
+    LinkModel run() {
+        model_.clusters.resize(at(count_));
+        measure_inside();
+        std::vector<int> clusters(at(count_));
+        std::iota(clusters.begin(), clusters.end(), 0);
+        // Near ones first: they take least of the time, and more of them fit in.
+        std::vector<ProbeRound> rounds = rounds_of_all(clusters);
+        std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
+            return longest_latency(a) < longest_latency(b);
+        });
+        for (const ProbeRound& round : rounds) {
+            measure_between(round, kMostLanes);
+            // One after many: TCP, which several flows have taught how fast it may be, need not find out alone.
+            measure_between(round, 1);
+        }
+        if (is_of_use_) {
+            model_.warnings.emplace_back(kRough);
+            return std::move(model_);
+        }
+        return {};
+    }
+
+  private:
+    const std::vector<int>& nodes_of(int cluster) const { return input_.clusters[at(cluster)]; }
+    Seconds latency(int a, int b) const { return input_.latency[at(a)][at(b)]; }
+
+    Seconds longest_latency(const ProbeRound& round) const {
+        Seconds longest{0};
+        for (const auto& [a, b] : round) longest = std::max(longest, latency(a, b));
+        return longest;
+    }
+
+    /// Measures unless there is no time for it: then it returns nothing, now and ever after.
+    std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way) {
+        const Seconds trip = 2 * one_way;
+        FlowOptions options;
+        options.message_bytes = kMessage;
+        options.duration = std::max(kShortestFlow, kFlowTrips * trip);
+        options.window_bytes = static_cast<Bytes>(
+            std::clamp(kWindowTrips * trip.count() * fastest_, double{kLeastWindow}, double{kMostWindow}));
+        if (flows.empty() || is_over_) return {};
+        is_over_ = !has_time_(options.duration + kOtherTrips * trip);
+        if (is_over_) return {};
+        std::vector<double> rates;
+        for (const FlowRate& rate : probes_.rates(flows, options)) rates.push_back(rate.late);
+        is_of_use_ = true;
+        return rates;
+    }
+
+    void measure_inside() {
+        std::vector<Flow> flows;
+        std::vector<int> clusters;
+        Seconds longest{0};
+        for (int c = 0; c < count_; ++c) {
+            if (nodes_of(c).size() < 2) continue;
+            flows.push_back({nodes_of(c)[0], nodes_of(c)[1]});
+            clusters.push_back(c);
+            longest = std::max(longest, latency(c, c));
+        }
+        const std::vector<double> measured = rates(flows, longest);
+        for (std::size_t i = 0; i < measured.size(); ++i) {
+            ClusterModel& model = model_.clusters[at(clusters[i])];
+            model.inside = plogp_of(latency(clusters[i], clusters[i]), measured[i]);
+            model.nic_out = model.nic_in = measured[i];
+        }
+        if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
+    }
+
+    int lanes_between(int a, int b, int most) const {
+        return std::min({static_cast<int>(nodes_of(a).size()), static_cast<int>(nodes_of(b).size()), most});
+    }
+
+    /// Both directions at once: links carry as much in one as if there were no other.
+    void measure_between(const ProbeRound& round, int most_lanes) {
+        std::vector<Flow> flows;
+        ProbeRound pairs;
+        for (const auto& [a, b] : round) {
+            const int lanes = lanes_between(a, b, most_lanes);
+            const LinkPair* known = model_.between(a, b);
+            if (known != nullptr && known->there.rate.contains(lanes)) continue;
+            pairs.push_back({a, b});
+            for (int lane = 0; lane < lanes; ++lane) {
+                flows.push_back({nodes_of(a)[at(lane)], nodes_of(b)[at(lane)]});
+                flows.push_back({nodes_of(b)[at(lane)], nodes_of(a)[at(lane)]});
+            }
+        }
+        const std::vector<double> measured = rates(flows, longest_latency(round));
+        if (measured.empty()) return;
+        auto rate = measured.begin();
+        for (const auto& [a, b] : pairs) {
+            const int lanes = lanes_between(a, b, most_lanes);
+            double there = 0;
+            double back = 0;
+            for (int lane = 0; lane < lanes; ++lane) {
+                there += *rate++;
+                back += *rate++;
+            }
+            LinkPair& link = link_between(a, b);
+            link.there.rate[lanes] = there;
+            link.back.rate[lanes] = back;
+            const double of_one = lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
+            link.plogp = plogp_of(latency(a, b), of_one);
+        }
+    }
+
+    /// Of one flow, where all lanes together carry `together`: as much as a NIC can, or all of it.
+    double likely_of_one(int a, int b, double together) const {
+        for (const int cluster : {a, b}) {
+            const double nic = model_.clusters[at(cluster)].nic_out;
+            if (nic > 0) together = std::min(together, nic);
+        }
+        return together;
+    }
+
+    LinkPair& link_between(int a, int b) {
+        const auto place = std::lower_bound(
+            model_.links.begin(), model_.links.end(), std::pair(a, b),
+            [](const LinkPair& link, const std::pair<int, int>& key) { return std::pair(link.a, link.b) < key; });
+        if (place != model_.links.end() && place->a == a && place->b == b) return *place;
+        LinkPair fresh;
+        fresh.a = a;
+        fresh.b = b;
+        return *model_.links.insert(place, std::move(fresh));
+    }
+
+    LinkProbes& probes_;
+    const LinkSurveyInput& input_;
+    const std::function<bool(Seconds)>& has_time_;
+    int count_;
+    LinkModel model_;
+    double fastest_ = kAssumedRate;
+    bool is_over_ = false;
+    bool is_of_use_ = false;
+};
+
+}  // namespace
+
+LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
+                      const std::function<bool(Seconds)>& has_time) {
+    return LinkSweep(probes, input, has_time).run();
+}
+
+}  // namespace laple

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A network of clusters that answers what a survey asks, without clocks.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "plogp/link_survey.hpp"
+
+namespace laple::testing {
+
+
+/// A network that shares its limits fairly: NICs and uplinks, each way.
+struct FakeNetwork {
+    std::vector<std::vector<int>> clusters;
+    double nic = 0;
+    std::vector<double> uplink;
+    Seconds one_way{10e-3};
+    Seconds lan{50e-6};
+
+    int cluster_of(int node) const {
+        for (std::size_t c = 0; c < clusters.size(); ++c) {
+            if (std::count(clusters[c].begin(), clusters[c].end(), node) > 0) return static_cast<int>(c);
+        }
+        return -1;
+    }
+};
+
+class FakeProbes final : public LinkProbes {
+  public:
+    explicit FakeProbes(FakeNetwork network) : network_(std::move(network)) {}
+
+    std::vector<PlogpSamples> links(const std::vector<Link>& links) override {
+        std::set<int> clusters;
+        std::vector<PlogpSamples> samples;
+        for (const Link& link : links) {
+            const int a = network_.cluster_of(link.a);
+            const int b = network_.cluster_of(link.b);
+            // What shares an uplink disturbs each other.
+            CHECK(clusters.insert(a).second);
+            CHECK((a == b || clusters.insert(b).second));
+            CHECK(link.options.is_far == (a != b));
+            ++measured_links;
+            auto& one = samples.emplace_back();
+            const Seconds latency = a == b ? network_.lan : network_.one_way;
+            for (const Bytes bytes : {0u, 1024u, 16384u, 1048576u}) {
+                const Seconds gap(1e-6 + static_cast<double>(bytes) / network_.nic);
+                one.round_trip[bytes] = 2 * latency + gap + Seconds(1e-6);
+                one.flood[bytes] = gap;
+            }
+        }
+        return samples;
+    }
+
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) override {
+        CHECK(options.duration > Seconds(0));
+        CHECK(options.message_bytes > 0);
+        CHECK(options.window_bytes >= options.message_bytes);
+        ++flow_trials;
+        std::map<std::pair<std::string, int>, int> users;
+        const auto limits = [&](const Flow& flow) {
+            std::vector<std::pair<std::string, int>> all{{"out", flow.from}, {"in", flow.to}};
+            const int from = network_.cluster_of(flow.from);
+            const int to = network_.cluster_of(flow.to);
+            if (from != to) {
+                all.emplace_back("uplink out", from);
+                all.emplace_back("uplink in", to);
+            }
+            return all;
+        };
+        for (const Flow& flow : flows) {
+            CHECK(flow.from != flow.to);
+            for (const auto& limit : limits(flow)) ++users[limit];
+        }
+        std::vector<FlowRate> rates;
+        for (const Flow& flow : flows) {
+            double rate = network_.nic;
+            for (const auto& limit : limits(flow)) {
+                const bool is_nic = limit.first == "out" || limit.first == "in";
+                const double capacity =
+                    is_nic ? network_.nic : network_.uplink[static_cast<std::size_t>(limit.second)];
+                rate = std::min(rate, capacity / users[limit]);
+            }
+            // The first time somebody measures, TCP is still slow.
+            const double part = flow_trials == 1 ? slow_start : 1;
+            rates.push_back({part * rate / 2, part * rate});
+            if (part == 1) rates.back().early = rate;
+        }
+        return rates;
+    }
+
+    std::vector<double> reductions(const std::vector<int>& nodes) override {
+        return std::vector<double>(nodes.size(), 1e-9);
+    }
+
+    int measured_links = 0;
+    int flow_trials = 0;
+    double slow_start = 1;
+
+  private:
+    FakeNetwork network_;
+};
+
+inline LinkSurveyInput input_for(const FakeNetwork& network) {
+    LinkSurveyInput input{network.clusters, {}};
+    for (std::size_t a = 0; a < network.clusters.size(); ++a) {
+        auto& row = input.latency.emplace_back(network.clusters.size(), network.one_way);
+        row[a] = network.lan;
+    }
+    return input;
+}
+
+/// Sites of 5, 4, 2 and 1 hosts of 12.5 MB/s.
+inline FakeNetwork four_sites() {
+    return {{{0, 1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10}, {11}}, 12.5e6, {50e6, 37.5e6, 12.5e6, 6e6}};
+}
+
+}  // namespace laple::testing

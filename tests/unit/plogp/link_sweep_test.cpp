@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plogp/link_sweep.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "fake_network.hpp"
+
+using namespace laple;
+using namespace laple::testing;
+
+namespace {
+
+LinkModel sweep(FakeProbes& probes, int steps) {
+    return sweep_links(probes, input_for(four_sites()), [&](Seconds needed) {
+        CHECK(needed > Seconds(0));
+        CHECK(needed < Seconds(1));
+        return --steps >= 0;
+    });
+}
+
+constexpr int kAll = 1000;
+
+}  // namespace
+
+TEST_CASE("a sweep finds rates and latencies, and how many lanes are useful", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    const LinkModel model = sweep(probes, kAll);
+    CHECK(probes.measured_links == 0);
+    REQUIRE(model.warnings.size() == 1);
+    CHECK_THAT(model.warnings.front(), Catch::Contains("measured in passing"));
+
+    REQUIRE(model.clusters.size() == 4);
+    CHECK(model.clusters[0].nic_out == Approx(12.5e6));
+    CHECK(model.clusters[0].inside.latency.count() == Approx(50e-6));
+    CHECK(model.clusters[0].inside.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6));
+    CHECK(model.clusters[3].inside.gap.is_empty());
+
+    REQUIRE(model.links.size() == 6);
+    const LinkPair* fat = model.between(0, 1);
+    REQUIRE(fat != nullptr);
+    CHECK(fat->there.rate == std::map<int, double>{{1, 12.5e6}, {4, 37.5e6}});
+    CHECK(fat->back.useful() == 3);
+    CHECK(fat->plogp.latency.count() == Approx(10e-3));
+    CHECK(fat->plogp.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6));
+    CHECK(fat->plogp.flood_gap == fat->plogp.gap);
+    CHECK(model.between(2, 3)->there.rate == std::map<int, double>{{1, 6e6}});
+}
+
+TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    CHECK(sweep(probes, 0) == LinkModel());
+    CHECK(probes.flow_trials == 0);
+
+    CHECK(sweep(probes, 1).links.empty());
+
+    // Inside, then the lanes of one round: one flow of them is as fast as a NIC, likely.
+    const LinkModel part = sweep(probes, 2);
+    REQUIRE(part.links.size() == 2);
+    const LinkPair& link = part.links.front();
+    CHECK(link.there.rate.size() == 1);
+    CHECK(link.plogp.gap.at(1 << 20).count() == Approx((1 << 20) / std::min(12.5e6, link.there.most())));
+}
+
+TEST_CASE("one node is not swept", "[link_sweep]") {
+    FakeProbes probes({{{0}}, 12.5e6, {12.5e6}});
+    const LinkSurveyInput input{{{0}}, {{Seconds(0)}}};
+    CHECK(sweep_links(probes, input, [](Seconds) { return true; }) == LinkModel());
+}
+
+TEST_CASE("rates of numbers of lanes that were not measured are estimated", "[link_sweep]") {
+    const Lanes lanes{{{1, 10.0}, {4, 25.0}}};
+    CHECK(lanes.at(1) == 10);
+    CHECK(lanes.at(2) == 20);
+    CHECK(lanes.at(3) == 25);
+    CHECK(lanes.at(9) == 25);
+    CHECK(lanes.useful() == 3);
+    CHECK(Lanes{{{4, 25.0}}}.at(2) == 0);
+    CHECK(Lanes{{{4, 25.0}}}.useful() == 4);
+    CHECK(Lanes().at(1) == 0);
+    CHECK(Lanes().useful() == 0);
+}
