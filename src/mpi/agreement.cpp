@@ -37,6 +37,7 @@ struct Vote {
     Offer best = kOff;
     int giver = 0;  ///< the lowest rank of those with that offer; 0 for kAuto
     bool is_one_host = true;
+    bool may_race = false;  ///< some rank allows threads to call MPI at the same time
 };
 
 /// What a giver hands over.
@@ -136,7 +137,7 @@ class Agreeing {
                 break;
         }
         if (agreement && !process_.adopted(in_world_)) process_.adopt(*agreement);
-        if ((agreement || is_for_good) && may_settle()) process_.settle(agreement);
+        if ((agreement || is_for_good) && may_settle(*vote)) process_.settle(agreement);
         return agreement;
     }
 
@@ -147,25 +148,29 @@ class Agreeing {
 
     /// All ranks of the job take part, and none can be in another communicator's collective before it is
     /// through with this one: calls on two communicators in opposite orders are an error in MPI, unless
-    /// threads make them.
-    bool may_settle() const {
-        int threads = MPI_THREAD_MULTIPLE;
-        PMPI_Query_thread(&threads);
-        return size_ == world_size() && threads < MPI_THREAD_MULTIPLE;
+    /// threads make them. Each process may have asked for threads of its own, so that is voted on.
+    bool may_settle(const Vote& vote) const { return size_ == world_size() && !vote.may_race; }
+
+    static bool allows_racing_threads() {
+        int level = MPI_THREAD_MULTIPLE;
+        PMPI_Query_thread(&level);
+        return level >= MPI_THREAD_MULTIPLE;
     }
 
-    /// One call finds the best offer, its lowest rank, and whether all are on one host. Nothing after an MPI
-    /// error.
+    /// One call finds the best offer, its lowest rank, whether all are on one host, and whether threads may
+    /// race. Nothing after an MPI error.
     std::optional<Vote> take_vote(Offer offer) const {
         const std::int64_t host = host_number();
-        const std::array<std::int64_t, 3> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_, host, -host};
-        std::array<std::int64_t, 3> most{};
-        if (PMPI_Allreduce(mine.data(), most.data(), 3, MPI_INT64_T, MPI_MAX, comm_) != MPI_SUCCESS)
+        const std::array<std::int64_t, 4> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_, host, -host,
+                                               allows_racing_threads() ? 1 : 0};
+        std::array<std::int64_t, 4> most{};
+        if (PMPI_Allreduce(mine.data(), most.data(), 4, MPI_INT64_T, MPI_MAX, comm_) != MPI_SUCCESS)
             return std::nullopt;
         Vote vote;
         vote.best = static_cast<Offer>(most[0] / size_);
         vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
         vote.is_one_host = most[1] == -most[2];
+        vote.may_race = most[3] != 0;
         return vote;
     }
 
