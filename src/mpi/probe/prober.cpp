@@ -20,8 +20,8 @@ namespace {
 // Far from the tags of the probes, which a fast node may use before a slow one has its order.
 enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer, kHello };
 
-// One way: from here on what disturbs a volley does not matter.
-constexpr Seconds kFar = std::chrono::milliseconds(1);
+// One way: from here on what disturbs a volley, some milliseconds on a busy machine, does not matter.
+constexpr Seconds kFar = std::chrono::milliseconds(8);
 
 /// What a node is to do: the first number of an order. Those after it:
 enum Kind {

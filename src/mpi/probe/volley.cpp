@@ -13,7 +13,10 @@ namespace {
 using Flag = unsigned char;
 
 constexpr int kVolley = 7;  // tag
-constexpr int kTrips = 4;   // the first one makes the connection
+constexpr int kTrips = 5;   // the first one makes the connection
+// The two shortest trips of a far pair differ by less: what disturbs messages does not do so twice alike.
+constexpr double kAgreement = 1.1;
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 /// With one peer: who asks sends pings until the last, which is not answered.
 struct Exchange {
@@ -24,7 +27,8 @@ struct Exchange {
     MPI_Request sending = MPI_REQUEST_NULL;
     Seconds sent{0};
     int trips = 0;
-    double shortest = std::numeric_limits<double>::infinity();
+    double shortest = kUnknown;
+    double second = kUnknown;
 };
 
 class Volley {
@@ -52,7 +56,8 @@ class Volley {
         std::vector<Seconds> latencies;
         for (Exchange& exchange : exchanges_) {
             wait_quietly(exchange.sending);
-            latencies.emplace_back(exchange.shortest / 2);
+            const bool is_sure = exchange.second <= kAgreement * exchange.shortest;
+            latencies.emplace_back(is_sure ? exchange.shortest / 2 : kUnknown);
         }
         return latencies;
     }
@@ -60,7 +65,8 @@ class Volley {
   private:
     void receive(std::size_t i) {
         Exchange& exchange = exchanges_[i];
-        PMPI_Irecv(&exchange.in, 1, MPI_UNSIGNED_CHAR, exchange.peer, kVolley, probes_, &receives_.emplace_back());
+        PMPI_Irecv(&exchange.in, 1, MPI_UNSIGNED_CHAR, exchange.peer, kVolley, probes_,
+                   &receives_.emplace_back());
         owners_.push_back(i);
     }
 
@@ -71,9 +77,14 @@ class Volley {
         PMPI_Isend(&exchange.out, 1, MPI_UNSIGNED_CHAR, exchange.peer, kVolley, probes_, &exchange.sending);
     }
 
+    static void add(Exchange& exchange, double trip) {
+        exchange.second = std::min(exchange.second, std::max(exchange.shortest, trip));
+        exchange.shortest = std::min(exchange.shortest, trip);
+    }
+
     /// Whether another answer is to come.
     bool has_answer(Exchange& exchange) {
-        if (++exchange.trips > 1) exchange.shortest = std::min(exchange.shortest, (now() - exchange.sent).count());
+        if (++exchange.trips > 1) add(exchange, (now() - exchange.sent).count());
         exchange.out = exchange.trips == kTrips || patience_.is_over() ? 1 : 0;
         send(exchange);
         return exchange.out == 0;

@@ -10,9 +10,10 @@
 
 namespace laple::mpi {
 
-/// Ping-pong with all of `peers` at once, who all call this too. Returns for each of them half the shortest of
-/// a few round trips of an empty message, or infinity: where the peer has the lower rank, for that one knows,
-/// and when patience was over.
+/// Ping-pong with all of `peers` at once, who all call this too. Returns for each of them half the shortest
+/// of a few round trips of an empty message, or infinity: where the peer has the lower rank, for that one
+/// knows, where no two trips took about the same time, so that all may have been disturbed, and when patience
+/// was over.
 ///
 ///     me ──ping──> p1      Trips overlap, so all take hardly longer than that of the farthest peer. But the
 ///        ──ping──> p2      messages disturb each other: by microseconds, which matters between near nodes

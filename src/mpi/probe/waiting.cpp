@@ -21,13 +21,15 @@ constexpr double kSleptPart = 0.75;
 constexpr Seconds kPolled = std::chrono::microseconds(300);  // unexpected waits: polled so long, then slept
 constexpr double kNapPart = 1.0 / 32;                        // makes a wait longer by that part at most
 constexpr Seconds kLongestNap = std::chrono::milliseconds(2);
+// Among many it is not known which one comes next, so that a nap delays what would have been a short wait.
+constexpr Seconds kLongestNapOfMany = std::chrono::microseconds(500);
 
 /// Between two looks at what has been waited for so long.
-void pause(Seconds waited, Seconds expected) {
+void pause(Seconds waited, Seconds expected, Seconds longest_nap) {
     if (waited < expected + kPolled) {
         sched_yield();
     } else {
-        std::this_thread::sleep_for(std::min(kNapPart * waited, kLongestNap));
+        std::this_thread::sleep_for(std::min(kNapPart * waited, longest_nap));
     }
 }
 
@@ -47,7 +49,8 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);
     int done = 0;
-    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0) pause(Clock::now() - start, expected);
+    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0)
+        pause(Clock::now() - start, expected, kLongestNap);
 }
 
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
@@ -56,7 +59,7 @@ std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
     int done = 0;
     while (PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &done, MPI_STATUS_IGNORE),
            done == 0)
-        pause(Clock::now() - start, Seconds(0));
+        pause(Clock::now() - start, Seconds(0), kLongestNapOfMany);
     return static_cast<std::size_t>(index);
 }
 
