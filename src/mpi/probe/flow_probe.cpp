@@ -26,6 +26,7 @@ struct Running {
     std::vector<std::byte> memory;
     Seconds start{0};
     bool is_ending = false;  // sends: the last message is under way
+    Bytes used = 0;          // sends: slots of the window
     double early_bytes = 0;  // receives: what came until kMiddle
     double late_bytes = 0;   // and after it
 };
@@ -86,7 +87,8 @@ class Flows {
             flow.start = now();
         }
         for (std::size_t f = 0; f < running_.size(); ++f) {
-            for (std::size_t i = 0; running_[f].end.sends && i < window_; ++i) send({f, i});
+            if (!running_[f].end.sends) continue;
+            while (running_[f].used < kLeastInFlight) send({f, running_[f].used++});
         }
     }
 
@@ -130,7 +132,7 @@ class Flows {
         Running& flow = running_[slot.flow];
         if (flow.end.sends) {
             if (flow.is_ending) return;
-            if (now() - flow.start < duration_) return send(slot);
+            if (now() - flow.start < duration_) return send_more(slot);
             flow.is_ending = true;
             for (std::size_t i = 0; i < window_; ++i) send_end(slot);
             return;
@@ -139,6 +141,14 @@ class Flows {
         if (is_end) return;
         count(flow);
         receive(slot);
+    }
+
+    /// Two for each message that has arrived until the window is full, as TCP does: a thin link must not be
+    /// given a window that it takes seconds to carry.
+    void send_more(const Slot& slot) {
+        Running& flow = running_[slot.flow];
+        send(slot);
+        if (flow.used < window_) send({slot.flow, flow.used++});
     }
 
     /// One byte, from memory that is not touched any more.
