@@ -2,6 +2,7 @@
 #include "plogp/link_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace laple {
 namespace {
@@ -33,9 +34,13 @@ double Lanes::at(int lanes) const {
 int Lanes::useful() const {
     if (rate.empty()) return 0;
     const double enough = kNearlyAll * most();
-    int lanes = rate.begin()->first;
-    while (at(lanes) < enough) ++lanes;
-    return lanes;
+    const auto reaches =
+        std::find_if(rate.begin(), rate.end(), [&](const auto& counted) { return counted.second >= enough; });
+    if (reaches == rate.begin()) return reaches->first;
+    // Between the last number that is not enough and the first one that is: in proportion, see at().
+    const auto& [below, rate_below] = *std::prev(reaches);
+    const double lanes = rate_below > 0 ? std::ceil(enough / rate_below * below) : reaches->first;
+    return static_cast<int>(std::clamp(lanes, below + 1.0, static_cast<double>(reaches->first)));
 }
 
 const LinkPair* LinkModel::between(int a, int b) const {

@@ -246,9 +246,7 @@ class LinkSurvey {
                            lanes.rate.rbegin()->second > kGrowth * std::prev(lanes.rate.end(), 2)->second;
         if (grows && last < most && lanes.rate.rbegin()->second >= best) return std::min(2 * last, most);
         // Below the least count that carries (nearly) all, above the largest that does not.
-        const auto found = std::find_if(lanes.rate.begin(), lanes.rate.end(), [&](const auto& counted) {
-            return counted.second >= lanes.at(lanes.useful());
-        });
+        const auto found = lanes.rate.lower_bound(lanes.useful());
         const int useful = found->first;
         const int below = found == lanes.rate.begin() ? 0 : std::prev(found)->first;
         return useful - below > 1 ? (useful + below) / 2 : 0;

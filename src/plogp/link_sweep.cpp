@@ -32,7 +32,8 @@ std::size_t at(int i) {
 Plogp plogp_of(Seconds latency, double rate) {
     Plogp plogp;
     plogp.latency = latency;
-    if (rate > 0) plogp.gap = Curve({{0, Seconds(0)}, {kMessage, Seconds(static_cast<double>(kMessage) / rate)}});
+    if (rate > 0)
+        plogp.gap = Curve({{0, Seconds(0)}, {kMessage, Seconds(static_cast<double>(kMessage) / rate)}});
     plogp.flood_gap = plogp.gap;
     return plogp;
 }
@@ -40,7 +41,10 @@ Plogp plogp_of(Seconds latency, double rate) {
 class LinkSweep {
   public:
     LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
-        : probes_(probes), input_(input), has_time_(has_time), count_(static_cast<int>(input.clusters.size())) {}
+        : probes_(probes),
+          input_(input),
+          has_time_(has_time),
+          count_(static_cast<int>(input.clusters.size())) {}
 
     LinkModel run() {
         model_.clusters.resize(at(count_));
@@ -54,7 +58,8 @@ class LinkSweep {
         });
         for (const ProbeRound& round : rounds) {
             measure_between(round, kMostLanes);
-            // One after many: TCP, which several flows have taught how fast it may be, need not find out alone.
+            // One after many: TCP, which several flows have taught how fast it may be, need not find out
+            // alone.
             measure_between(round, 1);
         }
         if (is_of_use_) {
@@ -142,7 +147,8 @@ class LinkSweep {
             LinkPair& link = link_between(a, b);
             link.there.rate[lanes] = there;
             link.back.rate[lanes] = back;
-            const double of_one = lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
+            const double of_one =
+                lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
             link.plogp = plogp_of(latency(a, b), of_one);
         }
     }
@@ -157,9 +163,10 @@ class LinkSweep {
     }
 
     LinkPair& link_between(int a, int b) {
-        const auto place = std::lower_bound(
-            model_.links.begin(), model_.links.end(), std::pair(a, b),
-            [](const LinkPair& link, const std::pair<int, int>& key) { return std::pair(link.a, link.b) < key; });
+        const auto place = std::lower_bound(model_.links.begin(), model_.links.end(), std::pair(a, b),
+                                            [](const LinkPair& link, const std::pair<int, int>& key) {
+                                                return std::pair(link.a, link.b) < key;
+                                            });
         if (place != model_.links.end() && place->a == a && place->b == b) return *place;
         LinkPair fresh;
         fresh.a = a;
@@ -182,6 +189,10 @@ class LinkSweep {
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
                       const std::function<bool(Seconds)>& has_time) {
     return LinkSweep(probes, input, has_time).run();
+}
+
+bool is_rough(const LinkModel& model) {
+    return std::find(model.warnings.begin(), model.warnings.end(), kRough) != model.warnings.end();
 }
 
 }  // namespace laple

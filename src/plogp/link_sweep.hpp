@@ -22,4 +22,7 @@ namespace laple {
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
                       const std::function<bool(Seconds)>& has_time);
 
+/// Whether that is where `model` comes from.
+bool is_rough(const LinkModel& model);
+
 }  // namespace laple

@@ -28,6 +28,8 @@ TEST_CASE("a sweep finds rates and latencies, and how many lanes are useful", "[
     CHECK(probes.measured_links == 0);
     REQUIRE(model.warnings.size() == 1);
     CHECK_THAT(model.warnings.front(), Catch::Contains("measured in passing"));
+    CHECK(is_rough(model));
+    CHECK_FALSE(is_rough(LinkModel()));
 
     REQUIRE(model.clusters.size() == 4);
     CHECK(model.clusters[0].nic_out == Approx(12.5e6));
@@ -76,6 +78,9 @@ TEST_CASE("rates of numbers of lanes that were not measured are estimated", "[li
     CHECK(lanes.useful() == 3);
     CHECK(Lanes{{{4, 25.0}}}.at(2) == 0);
     CHECK(Lanes{{{4, 25.0}}}.useful() == 4);
+    CHECK(Lanes{{{1, 1.0}, {1 << 24, 1e9}}}.useful() == 1 << 24);
+    CHECK(Lanes{{{1, 0.0}, {4, 0.0}}}.useful() == 1);
+    CHECK(Lanes{{{2, 0.0}, {4, 8.0}}}.useful() == 4);
     CHECK(Lanes().at(1) == 0);
     CHECK(Lanes().useful() == 0);
 }
