@@ -22,6 +22,7 @@
 #include "mpi/probe/provenance.hpp"
 #include "options.hpp"
 #include "placements.hpp"
+#include "plogp/link_sweep.hpp"
 #include "report.hpp"
 #include "topology/clustering.hpp"
 #include "topology/remembered_survey.hpp"
@@ -140,6 +141,7 @@ class Leader {
             return;
         }
         earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
+        if (is_rough(earlier_.links)) earlier_.links = {};  // what a job has kept: its latencies are good
         for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
             for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
                 if (earlier_.matrix.at(a, b) <= kLongestLatency)
