@@ -15,7 +15,6 @@
 
 namespace laple::testing {
 
-
 /// A network that shares its limits fairly: NICs and uplinks, each way.
 struct FakeNetwork {
     std::vector<std::vector<int>> clusters;
