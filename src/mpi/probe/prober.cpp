@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "mpi/probe/connect.hpp"
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
 #include "mpi/probe/reduction_probe.hpp"
@@ -18,7 +19,7 @@ namespace laple::mpi {
 namespace {
 
 // Far from the tags of the probes, which a fast node may use before a slow one has its order.
-enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer, kHello };
+enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
 
 // One way: from here on what disturbs a volley, some milliseconds on a busy machine, does not matter.
 constexpr Seconds kFar = std::chrono::milliseconds(8);
@@ -288,9 +289,9 @@ Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& 
     const Seconds settle(order[1]);
     const Patience patience = patience_for(order[2]);
     const int peers = static_cast<int>(order.size()) - 3;
-    std::vector<int> peers_to_meet;
-    for (int i = 0; i < peers; ++i) peers_to_meet.push_back(static_cast<int>(order[3 + at(i)]));
-    meet(peers_to_meet);
+    std::vector<int> all;
+    for (int i = 0; i < peers; ++i) all.push_back(static_cast<int>(order[3 + at(i)]));
+    connect(probes_, all);
     Numbers latencies;
     for (int i = 0; i < peers; ++i) {
         const int peer = static_cast<int>(order[3 + at(i)]);
@@ -309,16 +310,6 @@ Prober::Numbers Prober::work_on_volley(const Numbers& order) const {
     for (const Seconds latency : ping_all(probes_, peers, patience_for(order[1])))
         latencies.push_back(latency.count());
     return latencies;
-}
-
-/// Making a connection takes some round trips: here all are made at once, before the rounds.
-void Prober::meet(const std::vector<int>& peers) const {
-    std::vector<MPI_Request> requests;
-    for (const int peer : peers) {
-        PMPI_Irecv(nullptr, 0, MPI_BYTE, peer, kHello, probes_, &requests.emplace_back());
-        PMPI_Isend(nullptr, 0, MPI_BYTE, peer, kHello, probes_, &requests.emplace_back());
-    }
-    for (MPI_Request& request : requests) wait_quietly(request);
 }
 
 Prober::Numbers Prober::work_on_link(const Numbers& order) const {

@@ -60,7 +60,6 @@ class Prober final : public LinkProbes {
     Numbers work(const Numbers& order, const Progress& progress) const;
     Numbers work_on_latencies(const Numbers& order, const Progress& progress) const;
     Numbers work_on_volley(const Numbers& order) const;
-    void meet(const std::vector<int>& peers) const;
     Numbers work_on_link(const Numbers& order) const;
     Numbers work_on_flows(const Numbers& order) const;
     Patience patience_for(double seconds_left) const;
