@@ -15,7 +15,8 @@ constexpr Bytes kMultiple = 4;  // sizes between powers of two
 
 SizeSearch::SizeSearch(const Options& options) : options_(options) {
     open_.insert(0);
-    for (Bytes bytes = 1; bytes <= options_.max_bytes; bytes *= options_.step) open_.insert(bytes);
+    for (Bytes bytes = options_.first; bytes <= options_.max_bytes; bytes *= options_.step)
+        open_.insert(bytes);
 }
 
 std::optional<Bytes> SizeSearch::next() {

@@ -20,6 +20,7 @@ class SizeSearch {
   public:
     struct Options {
         Bytes max_bytes = 8 * 1024 * 1024;
+        Bytes first = 1;  ///< the smallest size but 0; the next are step times as large
         Bytes step = 2;
         double max_difference = 0.20;
         double resolution = 0.10;

@@ -38,12 +38,13 @@ constexpr Bytes kMostFlooded = 64 * 1024;
 constexpr Bytes kLongMessage = 1024;  // floods of such are not disturbed by much: one will do
 constexpr int kFloods = 2;
 
-constexpr Seconds kTimePerSize = std::chrono::milliseconds(30);  // round trips of one size, two at least
+constexpr Seconds kTimePerSize = std::chrono::milliseconds(20);  // round trips of one size, two at least
 constexpr double kDisturbed =
     1.5;  // by which factor an empty trip must be longer than expected to be looked at again
 constexpr int kMoreLooks = 5;
 constexpr double kOdd =
     1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
+constexpr Bytes kLeastFar = 256;            // of what is not just a round trip
 constexpr Bytes kMostReceived = 16 * 1024;  // far: larger ones wait for a handshake in any case
 
 std::uint64_t in_flight(Bytes bytes) {
@@ -130,8 +131,9 @@ class Asker {
     void measure_sizes() {
         SizeSearch::Options search_options;
         search_options.max_bytes = kMaxBytes;
+        search_options.first = options_.is_far ? kLeastFar / 4 : 1;
         search_options.step = options_.is_far ? 4 : 2;
-        search_options.max_between = options_.is_far ? 8 : 16;
+        search_options.max_between = options_.is_far ? 7 : 10;
         SizeSearch search(search_options);
         while (const auto bytes = search.next()) {
             const bool is_needed = *bytes == 0;
@@ -139,7 +141,7 @@ class Asker {
             measure_trips(*bytes);
             if (*bytes == 0) measure_again_if_disturbed();
             const Seconds whole = samples_.round_trip[*bytes];
-            if (is_power_of_4(*bytes) && (!options_.is_far || *bytes <= kMostReceived))
+            if (is_looked_at(*bytes) && (!options_.is_far || *bytes <= kMostReceived))
                 measure_receive(*bytes, whole);
             search.add(*bytes, {whole});
             if (whole > options_.longest_trip) break;
@@ -173,8 +175,11 @@ class Asker {
         }
     }
 
-    static bool is_power_of_4(Bytes bytes) {
-        return (bytes & (bytes - 1)) == 0 && (bytes & 0x5555555555555555u) == bytes;
+    /// Receives and floods are measured for 0 and powers of 4; far not for the small ones, which take all the
+    /// same time, and a round trip each.
+    bool is_looked_at(Bytes bytes) const {
+        const bool is_power_of_4 = (bytes & (bytes - 1)) == 0 && (bytes & 0x5555555555555555u) == bytes;
+        return is_power_of_4 && (bytes == 0 || !options_.is_far || bytes >= kLeastFar);
     }
 
     void measure_trips(Bytes bytes) {
@@ -240,7 +245,7 @@ class Asker {
     /// latency or what a shaper lets through at once.
     void measure_floods() {
         for (const auto& [bytes, trip] : samples_.round_trip) {
-            if (bytes > 0 && (!is_power_of_4(bytes) || bytes > kMostFlooded || patience_.is_over())) continue;
+            if (!is_looked_at(bytes) || bytes > kMostFlooded || (bytes > 0 && patience_.is_over())) continue;
             const std::uint64_t count =
                 std::clamp<std::uint64_t>(kFloodBytes / std::max<Bytes>(bytes, 1), 2, kLongestFlood);
             Seconds brief = Seconds::max();
