@@ -14,6 +14,7 @@ enum Tag { kReady = 1, kFlow };
 
 constexpr Bytes kMostInFlight = 256;
 constexpr Bytes kLeastInFlight = 4;
+constexpr Bytes kFirstBytes = 64 * 1024;  // under way at once
 
 // The part of the time that counts.
 constexpr double kFrom = 0.35;
@@ -88,7 +89,8 @@ class Flows {
         }
         for (std::size_t f = 0; f < running_.size(); ++f) {
             if (!running_[f].end.sends) continue;
-            while (running_[f].used < kLeastInFlight) send({f, running_[f].used++});
+            const Bytes first = std::clamp(kFirstBytes / bytes_, kLeastInFlight, window_);
+            while (running_[f].used < first) send({f, running_[f].used++});
         }
     }
 
