@@ -7,7 +7,7 @@
 namespace laple {
 namespace {
 
-constexpr double kNearlyAll = 0.95;
+constexpr double kNearlyAll = 0.90;
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct Lanes {
     /// Of `lanes`: measured, or as if each brought as much as the next lower number has brought on average,
     /// but no more than the next higher one; 0 when it is not known.
     double at(int lanes) const;
-    /// The least number that reaches most() but for a twentieth; 0 when it is not known.
+    /// The least number that reaches most() but for a tenth; 0 when it is not known.
     int useful() const;
 
     bool operator==(const Lanes&) const = default;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr Seconds kFar = std::chrono::milliseconds(1);  // one way: from here on handshakes and idling matter
 constexpr double kGrowth = 1.10;                        // lanes that bring less than a tenth are none
+constexpr double kDoubted = 0.80;                       // of the best rate: look again
 constexpr int kFanOut = 3;                              // nodes that exhaust the NIC of another one
 constexpr Bytes kLargestMessage = 16 * 1024;            // of a flow
 constexpr Bytes kSmallestMessage = 1024;
@@ -29,6 +30,9 @@ constexpr double kSettledAlone = 0.08;
 constexpr double kSettled = 0.15;
 constexpr int kMostTrialsAlone = 5;
 constexpr int kMostTrials = 3;
+
+/// What flows that are measured together have in common.
+enum class Sharing { none, few, uplink };
 
 constexpr const char* kCutShort = "not all was measured: there was no more time";
 
@@ -184,21 +188,25 @@ class LinkSurvey {
     /// The rate of each flow, when their sum is best. While it still grows, they are measured again: TCP
     /// remembers where it was.
     std::vector<double> settled_rates(const std::vector<Flow>& flows, const FlowOptions& options,
-                                      bool are_alone) {
-        const double settled = are_alone ? kSettledAlone : kSettled;
-        const int most_trials = are_alone ? kMostTrialsAlone : kMostTrials;
+                                      Sharing sharing) {
+        const double settled = sharing == Sharing::none ? kSettledAlone : kSettled;
+        const int most_trials = sharing == Sharing::none ? kMostTrialsAlone : kMostTrials;
         std::vector<double> best;
         double best_sum = -1;
         for (int trial = 1;; ++trial) {
             const auto measured = probes_.rates(flows, options);
             double early = 0;
             double late = 0;
-            std::vector<double> rates;
             for (const FlowRate& rate : measured) {
                 early += rate.early;
                 late += rate.late;
-                rates.push_back((rate.early + rate.late) / 2);
             }
+            // Many flows that have filled an uplink lose packets, and may not fill it for a while after that.
+            const bool has_lost = sharing == Sharing::uplink && late < (1 - settled) * early;
+            if (has_lost) late = early;
+            std::vector<double> rates;
+            for (const FlowRate& rate : measured)
+                rates.push_back(has_lost ? rate.early : (rate.early + rate.late) / 2);
             const bool has_settled = late <= (1 + settled) * early;
             if (early + late > best_sum) {
                 best_sum = early + late;
@@ -208,8 +216,8 @@ class LinkSurvey {
         }
     }
 
-    double sum_of_rates(const std::vector<Flow>& flows, const FlowOptions& options) {
-        const auto rates = settled_rates(flows, options, false);
+    double sum_of_rates(const std::vector<Flow>& flows, const FlowOptions& options, Sharing sharing) {
+        const auto rates = settled_rates(flows, options, sharing);
         return std::accumulate(rates.begin(), rates.end(), 0.0);
     }
 
@@ -224,8 +232,8 @@ class LinkSurvey {
             in.push_back({nodes[i], nodes[0]});
         }
         const FlowOptions options = flow_options(model.inside, latency(cluster, cluster));
-        model.nic_out = sum_of_rates(out, options);
-        model.nic_in = sum_of_rates(in, options);
+        model.nic_out = sum_of_rates(out, options, Sharing::few);
+        model.nic_in = sum_of_rates(in, options, Sharing::few);
     }
 
     /// Lanes of one direction of a pair of clusters while their number is searched.
@@ -235,6 +243,7 @@ class LinkSurvey {
         Lanes* lanes = nullptr;
         int next = 1;  // 0: done
         int most = 0;
+        bool has_looked_again = false;
     };
 
     /// How many lanes to try after what is known: twice as many as long as that helps, then the least number
@@ -250,6 +259,15 @@ class LinkSurvey {
         const int useful = found->first;
         const int below = found == lanes.rate.begin() ? 0 : std::prev(found)->first;
         return useful - below > 1 ? (useful + below) / 2 : 0;
+    }
+
+    /// A lower number than the useful one that would do if it had been disturbed a little; 0 when there is
+    /// none.
+    static int nearly_enough(const Lanes& lanes) {
+        for (const auto& [count, rate] : lanes.rate) {
+            if (count < lanes.useful() && rate > kDoubted * lanes.most()) return count;
+        }
+        return 0;
     }
 
     /// All pairs of a round at the same time, first one direction, then the other.
@@ -280,12 +298,18 @@ class LinkSurvey {
             const auto [a, b] = std::minmax(search.from, search.to);
             options = larger(options, flow_options(link(a, b).plogp, latency(a, b)));
         }
-        const auto rates = settled_rates(flows, options, flows.size() == open.size());
+        const auto rates =
+            settled_rates(flows, options, flows.size() == open.size() ? Sharing::none : Sharing::few);
         auto rate = rates.begin();
         for (Search& search : open) {
-            search.lanes->rate[search.next] = std::accumulate(rate, rate + search.next, 0.0);
+            double& known = search.lanes->rate[search.next];
+            known = std::max(known, std::accumulate(rate, rate + search.next, 0.0));
             rate += search.next;
             search.next = next_count(*search.lanes, search.most);
+            if (search.next == 0 && !search.has_looked_again) {
+                search.has_looked_again = true;
+                search.next = nearly_enough(*search.lanes);
+            }
         }
     }
 
@@ -329,8 +353,8 @@ class LinkSurvey {
             out.push_back({nodes[i % nodes.size()], others[i]});
             in.push_back({others[i], nodes[i % nodes.size()]});
         }
-        model.uplink_out = sum_of_rates(out, options);
-        model.uplink_in = sum_of_rates(in, options);
+        model.uplink_out = sum_of_rates(out, options, Sharing::uplink);
+        model.uplink_in = sum_of_rates(in, options, Sharing::uplink);
         // What one link has carried the uplink can carry.
         for (const LinkPair& pair : model_.links) {
             if (pair.a != cluster && pair.b != cluster) continue;

@@ -87,10 +87,15 @@ class FakeProbes final : public LinkProbes {
                 rate = std::min(rate, capacity / users[limit]);
             }
             // The first time somebody measures, TCP is still slow.
-            const double part = flow_trials == 1 ? slow_start : 1;
+            double part = flow_trials == 1 ? slow_start : 1;
+            const bool is_far = network_.cluster_of(flow.from) != network_.cluster_of(flow.to);
+            const bool is_disturbed = is_far && static_cast<int>(flows.size()) == disturb_lanes_once;
+            if (is_disturbed) part *= 0.85;
             rates.push_back({part * rate / 2, part * rate});
             if (part == 1) rates.back().early = rate;
         }
+        const bool is_far = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
+        if (is_far && static_cast<int>(flows.size()) == disturb_lanes_once) disturb_lanes_once = 0;
         return rates;
     }
 
@@ -101,6 +106,7 @@ class FakeProbes final : public LinkProbes {
     int measured_links = 0;
     int flow_trials = 0;
     double slow_start = 1;
+    int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
 
   private:
     FakeNetwork network_;

@@ -48,6 +48,17 @@ TEST_CASE("rates that still grow are measured again", "[link_survey]") {
     CHECK(model.clusters[0].nic_out == Approx(12.5e6));
 }
 
+TEST_CASE("a number of lanes that is nearly enough is looked at again", "[link_survey]") {
+    const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
+    FakeProbes probes(pair);
+    probes.disturb_lanes_once = 2;
+    const LinkModel model = survey_links(probes, input_for(pair));
+    REQUIRE(model.links.size() == 1);
+    CHECK(probes.disturb_lanes_once == 0);
+    CHECK(model.links[0].there.useful() == 2);
+    CHECK(model.links[0].there.most() == Approx(25e6));
+}
+
 TEST_CASE("what an earlier survey knows is not measured again", "[link_survey]") {
     FakeProbes probes(four_sites());
     int steps = 0;
