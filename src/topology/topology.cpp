@@ -107,13 +107,14 @@ void Topology::add_level(const std::vector<int>& labels) {
 std::string describe(const Topology& topology) {
     std::string text = fmt::format("{} ranks", topology.size());
     if (topology.is_flat()) return text + " in one cluster";
-    for (int level = 0; level < topology.level_count(); ++level) {
+    const int innermost = topology.level_count() - 1;
+    for (int level = innermost; level >= 0; --level) {
         std::string sizes;
         for (int group = 0; group < topology.group_count(level); ++group) {
             sizes += fmt::format("{}{}", group == 0 ? "" : " ", topology.members(level, group).size());
         }
-        text += fmt::format("{} in {} {} ({})", level == 0 ? "" : ",", topology.group_count(level),
-                            level == 0 ? "clusters" : "groups", sizes);
+        text += fmt::format(" in {} {} ({})", topology.group_count(level),
+                            level == innermost ? "clusters" : "groups", sizes);
     }
     return text;
 }

@@ -60,7 +60,7 @@ class Topology {
     std::vector<Level> levels_;
 };
 
-/// "16 ranks in 4 clusters (4 4 4 4)", one clause for each level.
+/// "16 ranks in 4 clusters (4 4 4 4)", and outwards: "... in 2 groups (8 8)". Sizes are numbers of ranks.
 std::string describe(const Topology& topology);
 
 }  // namespace laple

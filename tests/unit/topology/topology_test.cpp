@@ -29,6 +29,12 @@ TEST_CASE("levels that say nothing are dropped") {
     CHECK(Topology::flat(7).is_flat());
 }
 
+TEST_CASE("clusters are told from the inside out") {
+    const Topology topology = Topology::from_labels(6, {{0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 2, 2}});
+    CHECK(describe(topology) == "6 ranks in 3 clusters (2 2 2) in 2 groups (4 2)");
+    CHECK(describe(Topology::flat(2)) == "2 ranks in one cluster");
+}
+
 TEST_CASE("what is no partition is refused") {
     CHECK_THROWS_AS(Topology::from_clusters(3, {{0, 1}}), Error);
     CHECK_THROWS_AS(Topology::from_clusters(3, {{0, 1}, {1, 2}}), Error);
