@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json_reader.hpp"
+#include "model/unfinished.hpp"
 #include "plogp/link_model_json.hpp"
 #include "topology/node_level_json.hpp"
 #include "topology/topology_json.hpp"
@@ -209,6 +210,11 @@ std::string model_text(const Model& model) {
 }
 
 Model parse_model(const JsonDocument& document) {
+    const Json& root = document.root();
+    if (root.is_object() && root.contains("format") && root["format"] == kUnfinishedFormat) {
+        throw document.error("/format", "is that of an unfinished measurement",
+                             "give it to laple-discover --resume");
+    }
     Model model;
     model.topology = parse_topology_json(document);
     const JsonReader in(document, kModelFormat);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each process may ask for another level of threads: all must still take the same way through LaPle. */
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <mpi.h>
 
 int main(int argc, char** argv) {
     const char* number = getenv("PMI_RANK"); /* before MPI_Init nothing else tells processes apart */
@@ -15,7 +14,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Barrier(MPI_COMM_WORLD);
-    const int is_mixed = (wanted == MPI_THREAD_MULTIPLE) == (rank == 1) && (provided < MPI_THREAD_MULTIPLE) == (rank != 1);
+    const int is_mixed =
+        (wanted == MPI_THREAD_MULTIPLE) == (rank == 1) && (provided < MPI_THREAD_MULTIPLE) == (rank != 1);
     int mixed = 0;
     MPI_Reduce(&is_mixed, &mixed, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && mixed != size) puts("WRONG: the levels are not what this test is about");

@@ -167,6 +167,9 @@ class Leader {
                           nodes_.size(), pairs, rounds.size(), is_part ? " to begin with" : "",
                           format_seconds(time),
                           format_seconds(time * static_cast<double>(rounds.size()) * (is_part ? 2 : 1))));
+        if (options_.measures_model)
+            print(stdout,
+                  "parameters come on top: mostly some seconds for each cluster and each two of them\n");
         return 0;
     }
 
@@ -196,6 +199,10 @@ class Leader {
                 return !is_cut_short_;
             },
             options_.quiet ? LinkProgress() : LinkProgress(show_step));
+        if (is_cut_short_)
+            print(stderr,
+                  "laple-discover: stopped before all parameters were measured; to go on, give what was "
+                  "written to standard output as --resume FILE\n");
     }
 
     std::string text_of(const Model& model) const {

@@ -56,8 +56,13 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     bool wants_json = false;
     app.add_flag("--model", options.measures_model,
                  "Measure how fast links are too: LAPLE_MODEL takes the JSON that comes out");
-    app.add_option("--format", options.format, "What to write: text (magpie_clusters), json, dot or svg")
-        ->transform(CLI::CheckedTransformer(kFormats).description("{text,json,dot,svg}"));
+    std::string format;
+    app.add_option(
+           "--format", format,
+           "What to write: text (magpie_clusters, the default), json (the default with --model), dot or svg")
+        ->check([](const std::string& name) {
+            return kFormats.contains(name) ? "" : fmt::format("\"{}\" is none of text, json, dot, svg", name);
+        });
     app.add_flag("--json", wants_json, "The same as --format json");
     app.add_option("--budget", options.budget, "Stop measuring after so many seconds")
         ->check(CLI::Range(0.01, 1e6));
@@ -91,8 +96,13 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
               std::pair("--settle", options.settle_ms), std::pair("--budget", options.budget)}) {
             if (std::isnan(value)) throw CLI::ValidationError(name, "is no number");
         }
-        if (wants_json || (options.measures_model && app.count("--format") == 0))
-            options.format = Format::json;
+        if (!format.empty()) options.format = kFormats.at(format);
+        if (wants_json || (options.measures_model && format.empty())) options.format = Format::json;
+        if (options.measures_model && options.format != Format::json && !options.is_dry_run) {
+            throw CLI::ValidationError("--model",
+                                       "measures what only json holds; leave out --format, and draw "
+                                       "with laple-plot");
+        }
         return true;
     } catch (const CLI::ParseError& error) {
         const bool is_request = error.get_exit_code() == 0;  // --help, --version

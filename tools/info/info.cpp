@@ -79,8 +79,12 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
     const ModelCache cache(ModelCache::default_directory());
     result.model = cache.find(hosts, mpi::mpi_version(), result.problem);
     result.source = result.model ? fmt::format("auto: kept in {}", cache.file_for(hosts, mpi::mpi_version()))
-                                 : fmt::format("auto: measured at the first collective, in {} s at most",
-                                               settings.probe_budget);
+                    : settings.probe_budget <= 0
+                        ? "auto: nothing kept, and LAPLE_PROBE_BUDGET is 0: every call is MPI's own"
+                        : fmt::format(
+                              "auto: measured at the first collective, within {} s, and rates in half "
+                              "as long again",
+                              settings.probe_budget);
     return result;
 }
 

@@ -193,6 +193,7 @@ TEST_CASE("an unfinished measurement is taken up by hosts, not by ranks", "[mode
     const RememberedSurvey::Latencies known{{{0, 1}, Seconds(50e-6)}, {{0, 2}, Seconds(10e-3)}};
     const auto document = JsonDocument::parse(unfinished_text(nodes, known), "part.json");
     CHECK(parse_unfinished(document, nodes) == known);
+    CHECK_THROWS_WITH(parse_model(document), Catch::Contains("laple-discover --resume"));
     // a-1 is node 1 now, and b-1 is gone.
     CHECK(parse_unfinished(document, {{"c-1", {0}}, {"a-1", {1}}, {"a-2", {2}}}) ==
           RememberedSurvey::Latencies{{{1, 2}, Seconds(50e-6)}});
