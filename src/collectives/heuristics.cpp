@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace laple {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace laple {
 namespace {
@@ -48,6 +49,17 @@ const LinkPair* LinkModel::between(int a, int b) const {
         if (link.a == std::min(a, b) && link.b == std::max(a, b)) return &link;
     }
     return nullptr;
+}
+
+LinkPair& LinkModel::link(int a, int b) {
+    const auto place = std::find_if(links.begin(), links.end(), [&](const LinkPair& other) {
+        return std::pair(other.a, other.b) >= std::pair(a, b);
+    });
+    if (place != links.end() && place->a == a && place->b == b) return *place;
+    LinkPair fresh;
+    fresh.a = a;
+    fresh.b = b;
+    return *links.insert(place, std::move(fresh));
 }
 
 }  // namespace laple

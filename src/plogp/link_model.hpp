@@ -62,6 +62,8 @@ struct LinkModel {
 
     /// nullptr when it was not measured.
     const LinkPair* between(int a, int b) const;
+    /// That of a < b, which is made when there is none, at its place in the order.
+    LinkPair& link(int a, int b);
 
     bool operator==(const LinkModel&) const = default;
 };

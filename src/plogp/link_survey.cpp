@@ -143,17 +143,6 @@ class LinkSurvey {
         return std::move(fit.model);
     }
 
-    LinkPair& link(int a, int b) {
-        const auto found = std::find_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& other) {
-            return std::pair(other.a, other.b) >= std::pair(a, b);
-        });
-        if (found != model_.links.end() && found->a == a && found->b == b) return *found;
-        LinkPair fresh;
-        fresh.a = a;
-        fresh.b = b;
-        return *model_.links.insert(found, std::move(fresh));
-    }
-
     void measure_reductions() {
         std::vector<int> nodes;
         for (int c = 0; c < count_; ++c) nodes.push_back(first_of(c));
@@ -173,7 +162,7 @@ class LinkSurvey {
         std::vector<LinkProbes::Link> links;
         ProbeRound pairs;
         for (const auto& [a, b] : round) {
-            if (!link(a, b).plogp.gap.is_empty()) continue;
+            if (!model_.link(a, b).plogp.gap.is_empty()) continue;
             pairs.push_back({a, b});
             links.push_back({first_of(a), first_of(b), options_for(a, b)});
         }
@@ -181,7 +170,7 @@ class LinkSurvey {
         const auto samples = probes_.links(links);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto [a, b] = pairs[i];
-            link(a, b).plogp = fit(samples[i], fmt::format("between clusters {} and {}", a, b));
+            model_.link(a, b).plogp = fit(samples[i], fmt::format("between clusters {} and {}", a, b));
         }
     }
 
@@ -275,7 +264,7 @@ class LinkSurvey {
         for (const bool is_back : {false, true}) {
             std::vector<Search> open;
             for (const auto& [a, b] : round) {
-                LinkPair& pair = link(a, b);
+                LinkPair& pair = model_.link(a, b);
                 if (pair.plogp.gap.is_empty()) continue;
                 Lanes& lanes = is_back ? pair.back : pair.there;
                 if (!lanes.rate.empty()) continue;
@@ -296,7 +285,7 @@ class LinkSurvey {
             for (int lane = 0; lane < search.next; ++lane)
                 flows.push_back({nodes_of(search.from)[at(lane)], nodes_of(search.to)[at(lane)]});
             const auto [a, b] = std::minmax(search.from, search.to);
-            options = larger(options, flow_options(link(a, b).plogp, latency(a, b)));
+            options = larger(options, flow_options(model_.link(a, b).plogp, latency(a, b)));
         }
         const auto rates =
             settled_rates(flows, options, flows.size() == open.size() ? Sharing::none : Sharing::few);

@@ -144,7 +144,7 @@ class LinkSweep {
                 there += *rate++;
                 back += *rate++;
             }
-            LinkPair& link = link_between(a, b);
+            LinkPair& link = model_.link(a, b);
             link.there.rate[lanes] = there;
             link.back.rate[lanes] = back;
             const double of_one =
@@ -160,18 +160,6 @@ class LinkSweep {
             if (nic > 0) together = std::min(together, nic);
         }
         return together;
-    }
-
-    LinkPair& link_between(int a, int b) {
-        const auto place = std::lower_bound(model_.links.begin(), model_.links.end(), std::pair(a, b),
-                                            [](const LinkPair& link, const std::pair<int, int>& key) {
-                                                return std::pair(link.a, link.b) < key;
-                                            });
-        if (place != model_.links.end() && place->a == a && place->b == b) return *place;
-        LinkPair fresh;
-        fresh.a = a;
-        fresh.b = b;
-        return *model_.links.insert(place, std::move(fresh));
     }
 
     LinkProbes& probes_;
