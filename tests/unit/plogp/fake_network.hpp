@@ -92,7 +92,7 @@ class FakeProbes final : public LinkProbes {
             const bool is_disturbed = is_far && static_cast<int>(flows.size()) == disturb_lanes_once;
             if (is_disturbed) part *= 0.85;
             rates.push_back({part * rate / 2, part * rate});
-            if (part == 1) rates.back().early = rate;
+            if (part == 1 || is_disturbed) rates.back().early = part * rate;
         }
         const bool is_far = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
         if (is_far && static_cast<int>(flows.size()) == disturb_lanes_once) disturb_lanes_once = 0;
