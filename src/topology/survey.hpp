@@ -64,7 +64,8 @@ std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const Clust
 /// At the end each node meets another of its cluster and one of another cluster, as a check; who does not fit
 /// is placed anew.
 ///
-/// Where the expectations hold, n log n pairs in some 3·log2(n) rounds; in any case n·C pairs for C clusters.
+/// Where the expectations hold, some n + log² n pairs in 3·log2(n) rounds and a few more (who is placed meets
+/// the next: NeighbourWalk); in any case n·C pairs for C clusters.
 ///
 /// `order` lists the nodes so that neighbours are likely to be near each other: by host name, say. A bad
 /// order costs time, not correctness. (landmarks: algorithms.md 3b)

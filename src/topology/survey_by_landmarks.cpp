@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "base/median.hpp"
 #include "topology/doubts.hpp"
+#include "topology/neighbour_walk.hpp"
 #include "topology/survey.hpp"
 
 namespace laple {
@@ -233,6 +235,8 @@ class Landmarks final : public Survey {
         for (NodePair& pair : pairs) pair = {sample_[at(pair.a)], sample_[at(pair.b)]};
         if (!pairs.empty()) return rounds_of(pairs);
         place_sample(cluster_nodes(matrix_of_sample(), options_));
+        waiting_.clear();
+        walk_ = NeighbourWalk(order_.size());
         phase_ = Phase::expected;
         return {};
     }
@@ -257,35 +261,21 @@ class Landmarks final : public Survey {
     /// Each node that is in no cluster meets the placed one that comes nearest to it in the order, and if it
     /// does not belong there, the nearest one on the other side.
     std::vector<ProbeRound> meet_expected() {
-        if (is_other_side_) place_waiting();
-        const std::vector<int> before = placed_before(order_.begin(), order_.end());
-        std::vector<int> after = placed_before(order_.rbegin(), order_.rend());
-        std::reverse(after.begin(), after.end());
+        place_waiting();
+        std::vector<bool> is_placed;
+        for (const int node : order_) is_placed.push_back(placement_.cluster_of(node) >= 0);
         waiting_.clear();
         std::vector<NodePair> pairs;
-        for (int i = 0; i < static_cast<int>(order_.size()); ++i) {
-            if (placement_.cluster_of(order_[at(i)]) >= 0) continue;
-            waiting_.push_back(order_[at(i)]);
-            const int previous = before[at(i)];
-            const int next = after[at(i)] < 0 ? -1 : static_cast<int>(order_.size()) - 1 - after[at(i)];
-            const bool is_previous_nearer = previous >= 0 && (next < 0 || i - previous <= next - i);
-            const int chosen = is_previous_nearer != is_other_side_ ? previous : next;
-            if (chosen >= 0) pairs.push_back({order_[at(i)], order_[at(chosen)]});
+        for (const auto& [waiting, placed] : walk_.next(is_placed)) {
+            waiting_.push_back(order_[at(waiting)]);
+            pairs.push_back({order_[at(waiting)], order_[at(placed)]});
         }
-        if (is_other_side_) phase_ = Phase::others;
-        is_other_side_ = !is_other_side_;
+        if (pairs.empty()) {
+            std::copy_if(order_.begin(), order_.end(), std::back_inserter(waiting_),
+                         [&](int node) { return placement_.cluster_of(node) < 0; });
+            phase_ = Phase::others;
+        }
         return rounds_unknown(rounds_of(pairs));
-    }
-
-    /// For each place of a sequence of nodes: the last place up to there whose node is in a cluster, or -1.
-    template <typename Iterator>
-    std::vector<int> placed_before(Iterator begin, Iterator end) const {
-        std::vector<int> last;
-        for (Iterator node = begin; node != end; ++node) {
-            const int place = static_cast<int>(last.size());
-            last.push_back(placement_.cluster_of(*node) >= 0 ? place : last.empty() ? -1 : last.back());
-        }
-        return last;
     }
 
     /// Places those that were found to belong somewhere. Of the rest, as many as there are placed nodes to
@@ -431,7 +421,7 @@ class Landmarks final : public Survey {
     std::vector<int> sample_;
     std::optional<Doubts> doubts_;
     std::vector<int> waiting_;  // nodes without a cluster
-    bool is_other_side_ = false;
+    NeighbourWalk walk_{0};
     std::set<int> met_all_;  // of these: who has met a node of each cluster
     std::vector<NodePair> checked_;
     bool is_second_look_ = false;
