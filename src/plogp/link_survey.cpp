@@ -132,7 +132,7 @@ class LinkSurvey {
         options.is_far = latency(a, b) >= kFar;
         options.round_trip = 2 * latency(a, b);
         // Beyond the step to handshakes, which cost some round trips themselves.
-        if (options.is_far) options.longest_trip += 6 * options.round_trip;
+        if (options.is_far) options.longest_trip += 4 * options.round_trip;
         return options;
     }
 
@@ -170,18 +170,23 @@ class LinkSurvey {
         const auto samples = probes_.links(links);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto [a, b] = pairs[i];
-            model_.link(a, b).plogp = fit(samples[i], fmt::format("between clusters {} and {}", a, b));
+            Plogp& plogp = model_.link(a, b).plogp;
+            plogp = fit(samples[i], fmt::format("between clusters {} and {}", a, b));
+            // Of two measurements of the same way, the less disturbed one.
+            if (latency(a, b) > Seconds(0)) plogp.latency = std::min(plogp.latency, latency(a, b));
         }
     }
 
     /// The rate of each flow, when their sum is best. While it still grows, they are measured again: TCP
-    /// remembers where it was.
-    std::vector<double> settled_rates(const std::vector<Flow>& flows, const FlowOptions& options,
-                                      Sharing sharing) {
+    /// remembers where it was. So are flows that have filled an uplink and lost packets, with less under way:
+    /// after a loss they do not fill it for a while, and what was held back until a lost packet came again
+    /// arrives at once, faster than any uplink.
+    std::vector<double> settled_rates(const std::vector<Flow>& flows, FlowOptions options, Sharing sharing) {
         const double settled = sharing == Sharing::none ? kSettledAlone : kSettled;
         const int most_trials = sharing == Sharing::none ? kMostTrialsAlone : kMostTrials;
         std::vector<double> best;
         double best_sum = -1;
+        bool is_best_lossy = false;
         for (int trial = 1;; ++trial) {
             const auto measured = probes_.rates(flows, options);
             double early = 0;
@@ -190,18 +195,20 @@ class LinkSurvey {
                 early += rate.early;
                 late += rate.late;
             }
-            // Many flows that have filled an uplink lose packets, and may not fill it for a while after that.
             const bool has_lost = sharing == Sharing::uplink && late < (1 - settled) * early;
             if (has_lost) late = early;
             std::vector<double> rates;
             for (const FlowRate& rate : measured)
                 rates.push_back(has_lost ? rate.early : (rate.early + rate.late) / 2);
-            const bool has_settled = late <= (1 + settled) * early;
-            if (early + late > best_sum) {
+            const bool is_better = is_best_lossy == has_lost ? early + late > best_sum : is_best_lossy;
+            if (best.empty() || is_better) {
                 best_sum = early + late;
                 best = std::move(rates);
+                is_best_lossy = has_lost;
             }
+            const bool has_settled = !has_lost && late <= (1 + settled) * early;
             if (has_settled || trial == most_trials) return best;
+            if (has_lost) options.window_bytes = std::max(options.window_bytes / 2, kLeastWindow / 2);
         }
     }
 
@@ -334,6 +341,8 @@ class LinkSurvey {
             if (pair != nullptr) options = larger(options, flow_options(pair->plogp, latency(cluster, c)));
         }
         if (options.message_bytes == 0) return;  // no link of it was measured
+        // The flows share what fills the uplink.
+        options.window_bytes = std::max(options.window_bytes / 2, kLeastWindow / 2);
         const auto& nodes = nodes_of(cluster);
         const std::vector<int> others = spread_over_others(cluster, std::max(nodes.size(), at(count_ - 1)));
         std::vector<Flow> out;

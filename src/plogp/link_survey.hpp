@@ -35,7 +35,7 @@ struct FlowRate {
 struct LinkProbeOptions {
     bool is_far = false;         ///< far: few repetitions, and cold too; near: many, since all is short
     Seconds round_trip{0};       ///< of an empty message, about
-    Seconds longest_trip{0.08};  ///< sizes that take longer are left out: beyond, a line will do
+    Seconds longest_trip{0.04};  ///< sizes that take longer are left out: beyond, a line will do
 };
 
 /// Who can measure. Nodes are numbered; every function measures all that it is given at the same time and

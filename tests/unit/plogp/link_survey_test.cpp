@@ -48,6 +48,24 @@ TEST_CASE("rates that still grow are measured again", "[link_survey]") {
     CHECK(model.clusters[0].nic_out == Approx(12.5e6));
 }
 
+TEST_CASE("flows that lose packets on an uplink are measured again with less under way", "[link_survey]") {
+    const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
+    FakeProbes probes(pair);
+    probes.lossless_window = 300 * 1024;
+    const LinkModel model = survey_links(probes, input_for(pair));
+    CHECK(model.clusters[0].uplink_out == Approx(25e6));
+    CHECK(model.clusters[1].uplink_in == Approx(25e6));
+}
+
+TEST_CASE("a link is no farther than the survey of latencies has found", "[link_survey]") {
+    FakeProbes probes(four_sites());
+    LinkSurveyInput input = input_for(four_sites());
+    input.latency[0][1] = input.latency[1][0] = Seconds(9e-3);
+    const LinkModel model = survey_links(probes, input);
+    CHECK(model.between(0, 1)->plogp.latency.count() == Approx(9e-3));
+    CHECK(model.between(0, 2)->plogp.latency.count() == Approx(10e-3).epsilon(0.01));
+}
+
 TEST_CASE("a number of lanes that is nearly enough is looked at again", "[link_survey]") {
     const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
     FakeProbes probes(pair);
