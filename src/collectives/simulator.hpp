@@ -35,6 +35,17 @@ struct SimulatedNetwork {
     std::function<std::vector<SharedLink>(Rank from, Rank to)> shared_links;  ///< none where it is empty
 };
 
+/// One message of a simulation with a network.
+struct SimulatedMessage {
+    Rank from = 0;
+    Rank to = 0;
+    std::uint32_t block = 0;
+    Bytes bytes = 0;
+    Seconds start{0};    ///< its first byte leaves
+    Seconds left{0};     ///< the sender's port is free again
+    Seconds arrived{0};  ///< its last byte is there
+};
+
 struct SimulationOptions {
     /// Without a network nothing takes time and events happen in an order drawn from `seed`: any order
     /// that the dependencies allow may be the one that a real network brings about.
@@ -43,6 +54,7 @@ struct SimulationOptions {
     /// Whether a send is complete once its data have left (else when its receiver takes them, and the data
     /// are read then: the latest moment that MPI allows).
     bool eager = true;
+    std::function<void(const SimulatedMessage&)> observe;  ///< told of every message, where it is not empty
 };
 
 struct SimulationResult {
@@ -101,6 +113,7 @@ class Simulator {
     void start(Rank rank, std::uint32_t step);
     void complete(Rank rank, std::uint32_t step);
     void start_send(Rank rank, std::uint32_t index);
+    void arrive(Rank from, Pending pending);
     Seconds pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap);
     void start_recv(Rank rank, std::uint32_t index);
     void match(Rank from, Rank to);
@@ -216,24 +229,41 @@ template <typename Memory>
 void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     const Step& step = step_of(rank, index);
     Pending pending{index, now_, std::nullopt};
+    if (options_.eager) pending.value = memory_.load(rank, step.from, step.block);
+    ++result_.messages;
     if (options_.network) {
         const Bytes bytes = schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(step.block);
         const Seconds gap = options_.network->gap(rank, step.peer, bytes);
         Seconds& port = state(rank).send_port;
-        port = std::max(port, now_) + gap;
-        const Seconds last_byte = pass_links(rank, step.peer, bytes, port, gap);
-        Seconds& recv_port = state(step.peer).recv_port;
-        recv_port = std::max(recv_port + gap, last_byte + options_.network->latency(rank, step.peer));
-        pending.ready = recv_port;
+        const Seconds start = std::max(port, now_);
+        port = start + gap;
+        const Seconds there =
+            pass_links(rank, step.peer, bytes, port, gap) + options_.network->latency(rank, step.peer);
         if (options_.eager) at(port, [this, rank, index] { complete(rank, index); });
-    } else if (options_.eager) {
-        at(now_, [this, rank, index] { complete(rank, index); });
+        // The receiver's port takes messages as they come, not as they were sent.
+        at(there, [this, rank, start, left = port, gap, pending = std::move(pending)]() mutable {
+            const Step& sent = step_of(rank, pending.step);
+            Seconds& recv_port = state(sent.peer).recv_port;
+            recv_port = std::max(recv_port + gap, now_);
+            pending.ready = recv_port;
+            if (options_.observe) {
+                const Bytes size = schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(sent.block);
+                options_.observe({rank, sent.peer, sent.block, size, start, left, recv_port});
+            }
+            arrive(rank, std::move(pending));
+        });
+    } else {
+        if (options_.eager) at(now_, [this, rank, index] { complete(rank, index); });
+        arrive(rank, std::move(pending));
     }
-    if (options_.eager) pending.value = memory_.load(rank, step.from, step.block);
-    ++result_.messages;
-    channels_[{rank, step.peer}].sends.push(std::move(pending));
     if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
-    match(rank, step.peer);
+}
+
+template <typename Memory>
+void Simulator<Memory>::arrive(Rank from, Pending pending) {
+    const Rank to = step_of(from, pending.step).peer;
+    channels_[{from, to}].sends.push(std::move(pending));
+    match(from, to);
 }
 
 /// When the last byte is through all shared links; `left` is when it left the sender, `gap` after the first.
