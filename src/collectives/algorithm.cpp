@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "collectives/order_rule.hpp"
 
 namespace laple {
 namespace {
@@ -67,6 +68,16 @@ LevelShape parse_level(std::string_view name, std::string_view part) {
     return level;
 }
 
+/// Takes "ecef" or "spread-ecef"; false for anything else.
+bool take_order(std::string_view part, Algorithm& algorithm) {
+    const bool is_spread = part.starts_with(kSpread);
+    const std::string_view rule = is_spread ? part.substr(kSpread.size()) : part;
+    if (!is_order_rule(rule)) return false;
+    algorithm.order = rule;
+    algorithm.between.push_back({Shape{Shape::Kind::flat}, is_spread});
+    return true;
+}
+
 }  // namespace
 
 std::string name_of(const Algorithm& algorithm) {
@@ -75,6 +86,10 @@ std::string name_of(const Algorithm& algorithm) {
     if (algorithm.meeting == Meeting::exchange) name += "exchange/";
     if (algorithm.meeting == Meeting::doubling) name += "doubling/";
     for (const LevelShape& level : algorithm.between) {
+        if (!algorithm.order.empty()) {
+            name += fmt::format("{}{}/", level.spread ? kSpread : "", algorithm.order);
+            continue;
+        }
         name += fmt::format("{}{}/", level.spread ? kSpread : "", name_of(level.shape));
     }
     name += algorithm.native_within ? "native" : name_of(algorithm.within);
@@ -100,7 +115,12 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
     }
     const std::string_view within = parts.back();
     parts.pop_back();
-    for (const std::string_view part : parts) algorithm.between.push_back(parse_level(name, part));
+    for (const std::string_view part : parts) {
+        if (!take_order(part, algorithm)) algorithm.between.push_back(parse_level(name, part));
+    }
+    if (!algorithm.order.empty() && (algorithm.between.size() > 1 || algorithm.meeting != Meeting::tree))
+        refuse(name, fmt::format("\"{}\" orders all clusters: it stands for all levels but the innermost",
+                                 algorithm.order));
     if (within == "native") {
         algorithm.native_within = true;
         if (parts.empty() && algorithm.meeting == Meeting::tree)
@@ -124,7 +144,9 @@ std::string algorithm_grammar() {
     return "write \"native\", or LEVEL/.../LEVEL[@SEGMENT][xLANES] from the outermost level to the "
            "innermost; "
            "LEVEL is flat, binomial, binary, 3ary ... 64ary or chain, with spread- before it between "
-           "clusters; "
+           "clusters; one LEVEL between clusters may be a rule that orders them by cost: " +
+           fmt::format("{}", fmt::join(order_rules(), ", ")) +
+           "; "
            "the first may be exchange or doubling (allreduce, barrier), the last may be native";
 }
 

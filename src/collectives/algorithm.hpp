@@ -35,6 +35,7 @@ enum class Meeting {
 ///     native                  MPI's own
 ///     flat/binomial           a flat tree over clusters, binomial trees inside: MagPIe's broadcast
 ///     flat/native             the same, with MPI's own collective inside the innermost groups
+///     ecef/binomial           between clusters the order that a heuristic finds, from what the network costs
 ///     spread-chain/chain@8K   one pipeline through all ranks, cluster by cluster, in segments of 8 KiB
 ///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast (allreduce,
 ///     barrier) exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own
@@ -47,10 +48,14 @@ struct Algorithm {
     bool is_native = false;
     Meeting meeting = Meeting::tree;  ///< replaces the outermost shape when not `tree`
     std::vector<LevelShape> between;  ///< outermost first; empty when there is a meeting and one level
-    Shape within;                     ///< inside the innermost groups
-    bool native_within = false;       ///< MPI's own collective there
-    Bytes segment_bytes = 0;          ///< 0: the message is not cut
-    int lanes = 1;                    ///< only with a meeting
+    /// The rule that orders the messages between innermost groups by what the network costs (order_rule.hpp),
+    /// in place of the shapes: of `between` only whether the one level in it is spread counts then. Empty:
+    /// none.
+    std::string order;
+    Shape within;                ///< inside the innermost groups
+    bool native_within = false;  ///< MPI's own collective there
+    Bytes segment_bytes = 0;     ///< 0: the message is not cut
+    int lanes = 1;               ///< only with a meeting
 
     bool operator==(const Algorithm&) const = default;
 

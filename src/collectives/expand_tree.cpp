@@ -134,7 +134,7 @@ void expand_allreduce(const Plan& plan, const Topology& topology, const Tree& tr
 }  // namespace
 
 void expand_tree(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
-    const Tree tree = hierarchical_tree(topology, plan.algorithm, tree_root(plan.request));
+    const Tree tree = tree_of(plan, topology);
     switch (plan.request.collective) {
         case Collective::bcast:
             return expand_bcast(plan, topology, tree, rank, builder);

@@ -32,6 +32,25 @@ class HierarchyBuilder {
         join_groups(level, groups);
     }
 
+    /// The innermost clusters first, then the edges between them in that order.
+    void build(const SendOrder& order, bool spread) {
+        const int level = topology_.level_count() - 1;
+        std::vector<std::vector<Rank>> groups;
+        for (int group = 0; group < topology_.group_count(level); ++group) {
+            const auto members = topology_.members(level, group);
+            const bool holds_root = group == topology_.group_of(level, tree_.root);
+            groups.push_back(rotated_to(members, holds_root ? tree_.root : members.front()));
+            join_members(groups.back());
+        }
+        std::vector<std::vector<int>> depth(groups.size());
+        for (const Send& send : order) {
+            const auto from = static_cast<std::size_t>(send.from);
+            if (spread && depth[from].empty()) depth[from] = depths_below(tree_, groups[from].front());
+            link_groups(level, groups[from], groups[static_cast<std::size_t>(send.to)].front(), spread,
+                        depth[from]);
+        }
+    }
+
     Tree take() { return std::move(tree_); }
 
   private:
@@ -67,14 +86,20 @@ class HierarchyBuilder {
             std::vector<int> depth;
             if (shape.spread) depth = depths_below(tree_, groups[i].front());
             for (const int child : links.children[i]) {
-                const Rank to = groups[static_cast<std::size_t>(child)].front();
-                const Rank from = shape.spread ? least_loaded(groups[i], depth) : groups[i].front();
-                tree_.link(from, to);
-                auto& children = tree_.children[static_cast<std::size_t>(from)];
-                // The long way first: before the edges inside the group, after those added just before.
-                std::rotate(children.begin() + long_edges(level, from), children.end() - 1, children.end());
+                link_groups(level, groups[i], groups[static_cast<std::size_t>(child)].front(), shape.spread,
+                            depth);
             }
         }
+    }
+
+    /// An edge from `group` to the coordinator of another one. `depth`: of its members, for spread edges.
+    void link_groups(int level, const std::vector<Rank>& group, Rank to, bool spread,
+                     const std::vector<int>& depth) {
+        const Rank from = spread ? least_loaded(group, depth) : group.front();
+        tree_.link(from, to);
+        auto& children = tree_.children[static_cast<std::size_t>(from)];
+        // The long way first: before the edges inside the group, after those added just before.
+        std::rotate(children.begin() + long_edges(level, from), children.end() - 1, children.end());
     }
 
     /// The number of edges that leave `from`'s group at `level` already, not counting the one just added.
@@ -121,6 +146,14 @@ Tree hierarchical_tree(const Topology& topology, const Algorithm& algorithm, Ran
     std::iota(all.begin(), all.end(), 0);
     HierarchyBuilder builder(topology, algorithm, root);
     builder.build(0, rotated_to(all, root));
+    return builder.take();
+}
+
+Tree ordered_tree(const Topology& topology, const SendOrder& order, bool spread, Shape within, Rank root) {
+    Algorithm inside;
+    inside.within = within;
+    HierarchyBuilder builder(topology, inside, root);
+    builder.build(order, spread);
     return builder.take();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "collectives/algorithm.hpp"
+#include "collectives/send_order.hpp"
 #include "collectives/tree.hpp"
 #include "topology/topology.hpp"
 
@@ -24,6 +25,11 @@ namespace laple {
 /// (MagPIe, PPoPP'99; MPICH-G2's multi-level trees; algorithms.md 3g, 3h.)
 /// With native_within the innermost groups hold no edges: their coordinators alone are in the tree.
 Tree hierarchical_tree(const Topology& topology, const Algorithm& algorithm, Rank root);
+
+/// The tree whose innermost clusters, numbered as in the topology, get the message in `order`, which begins
+/// at the root's cluster; inside them it is as above. `spread`: as LevelShape says, within the sending
+/// cluster.
+Tree ordered_tree(const Topology& topology, const SendOrder& order, bool spread, Shape within, Rank root);
 
 /// The same inside one group of the outermost level: the tree over its members, rooted at `root`, one of
 /// them. In a flat topology every rank is a cluster of its own.

@@ -38,10 +38,17 @@ Rank tree_root(const Request& request) {
     return request.collective == Collective::reduce && !request.commutative ? 0 : request.root;
 }
 
+Tree tree_of(const Plan& plan, const Topology& topology) {
+    const Rank root = tree_root(plan.request);
+    if (plan.order.empty()) return hierarchical_tree(topology, plan.algorithm, root);
+    return ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root);
+}
+
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology) {
     if (algorithm.is_native) return true;
     if (algorithm.native_within && topology.is_flat()) return false;
     if (!is_reduction(request.collective) || request.commutative) return true;
+    if (!algorithm.order.empty()) return false;
     if (!has_consecutive_groups(topology)) return false;
     // Lanes have other coordinators than the smallest rank, and with them trees that wrap around.
     if (algorithm.meeting != Meeting::tree && algorithm.lanes > 1) return false;

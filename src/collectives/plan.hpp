@@ -9,6 +9,7 @@
 #include "collectives/blocks.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/schedule.hpp"
+#include "collectives/send_order.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -29,14 +30,16 @@ struct Request {
 struct Plan {
     Request request;
     Algorithm algorithm;
-    std::string reason;  ///< why this one, for people
+    std::string reason;    ///< why this one, for people
+    SendOrder order = {};  ///< of the innermost clusters, where the algorithm names a rule for it
+    Seconds predicted{0};  ///< 0: not known
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };
 
 /// Whether `algorithm` can carry out `request` exactly on `topology`. Reasons against it: the operation is
-/// not commutative and the tree cannot keep rank order; the native call is wanted within clusters and there
-/// are none.
+/// not commutative and the tree cannot keep rank order (an order by costs is never asked to); the native call
+/// is wanted within clusters and there are none.
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology);
 
 /// This rank's steps. `plan.algorithm` must not be native and can_do() must hold.
@@ -48,5 +51,8 @@ Schedule expand(const Plan& plan, const Topology& topology, Rank rank);
 /// The tree that a rooted plan uses. A reduction that must keep rank order runs towards rank 0, which
 /// passes the result on to the root: only there does every subtree hold consecutive ranks.
 Rank tree_root(const Request& request);
+
+/// The tree over all ranks of a plan without a meeting.
+Tree tree_of(const Plan& plan, const Topology& topology);
 
 }  // namespace laple

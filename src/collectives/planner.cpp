@@ -2,10 +2,13 @@
 #include "collectives/planner.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "collectives/candidates.hpp"
 #include "collectives/hierarchy.hpp"
 
 namespace laple {
@@ -122,16 +125,45 @@ std::vector<Algorithm> preferences(const Request& request, const Topology& topol
     return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
 }
 
+/// The order between clusters where `algorithm` names a rule for it. Nothing where it cannot be priced.
+std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, const Topology& topology,
+                            const NetworkCosts& costs) {
+    Plan plan{request, algorithm, "asked for in LAPLE_ALGORITHM"};
+    if (costs.is_empty() || !request.commutative)
+        return algorithm.order.empty() ? std::optional(std::move(plan)) : std::nullopt;
+    if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
+        if (!algorithm.order.empty()) plan.order = std::move(priced->order);
+        plan.predicted = Seconds(priced->seconds);
+    }
+    return plan;
+}
+
+Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
+              const NetworkCosts& costs) {
+    const auto found = Pricing(request, topology, costs).all();
+    const Candidate* best = best_of(found, [&](const Algorithm& algorithm) {
+        return !rules.forbids(algorithm, request.collective, request.bytes());
+    });
+    Plan plan{request, best->algorithm,
+              best->algorithm.is_native ? "predicted as fast as any" : "predicted the fastest"};
+    if (!best->algorithm.order.empty()) plan.order = best->order;
+    plan.predicted = Seconds(best->seconds);
+    return plan;
+}
+
 }  // namespace
 
-Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules) {
+Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules,
+                 const NetworkCosts& costs) {
     if (topology.is_flat()) return {request, Algorithm::native(), "one cluster"};
     if (request.bytes() == 0 && request.collective != Collective::barrier) {
         return {request, Algorithm::native(), "no data"};
     }
     for (const Algorithm& algorithm : rules.wanted(request.collective, request.bytes())) {
-        if (can_do(algorithm, request, topology)) return {request, algorithm, "asked for in LAPLE_ALGORITHM"};
+        if (!can_do(algorithm, request, topology)) continue;
+        if (auto plan = plan_of(algorithm, request, topology, costs)) return *plan;
     }
+    if (!costs.is_empty() && request.commutative) return cheapest(request, topology, rules, costs);
     const char* why_native = "nothing else can do it exactly";
     for (const Algorithm& algorithm : preferences(request, topology)) {
         if (!can_do(algorithm, request, topology)) continue;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "collectives/network_costs.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/rules.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
 
-/// Chooses how to do a call. A pure function of its arguments, so every rank that holds the same topology and
-/// rules chooses the same without a message.
+/// Chooses how to do a call. A pure function of its arguments, so every rank that holds the same topology,
+/// rules and costs chooses the same without a message.
 ///
-/// In this order: what the rules want and the algorithm can do exactly; the algorithms that planner.cpp holds
-/// to be good for such a size, unless forbidden; MPI's own. One cluster, one rank or an empty broadcast,
-/// reduce or allreduce is always left to MPI.
-Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules);
+/// In this order: what the rules want and the algorithm can do exactly; of the algorithms that candidates.hpp
+/// prices the one with the shortest time, unless forbidden; MPI's own. One cluster, one rank or an empty
+/// broadcast, reduce or allreduce is always left to MPI.
+///
+/// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
+/// planner.cpp holds to be good for such a size.
+Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules,
+                 const NetworkCosts& costs = {});
 
 }  // namespace laple

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/candidates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "collectives/hierarchy.hpp"
+#include "collectives/meeting_price.hpp"
+#include "collectives/native_price.hpp"
+#include "collectives/order_rule.hpp"
+
+namespace laple {
+namespace {
+
+const Shape kFlat{Shape::Kind::flat};
+const Shape kBinomial{Shape::Kind::binomial};
+const Shape kBinary{Shape::Kind::kary, 2};
+const Shape kChain{Shape::Kind::chain};
+
+// Above the rendezvous threshold of most transports, segments pay for handshakes; below 4 KiB, for overheads.
+constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
+constexpr Bytes kLeastToCut = 16 * 1024;
+constexpr int kMostLanes = 16;
+
+/// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
+constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
+
+/// With many clusters a look at every segment size would cost more than it brings.
+constexpr int kManyClusters = 24;
+constexpr std::array<Bytes, 2> kFewSegments{8192, 32768};
+
+std::span<const Bytes> segments_for(int clusters) {
+    if (clusters > kManyClusters) return kFewSegments;
+    return kSegments;
+}
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+Algorithm ordered(std::string_view rule, bool spread, Shape within, Bytes segment_bytes) {
+    Algorithm algorithm;
+    algorithm.order = rule;
+    algorithm.between = {{kFlat, spread}};
+    algorithm.within = within;
+    algorithm.segment_bytes = segment_bytes;
+    return algorithm;
+}
+
+Algorithm meeting(Meeting how, Shape within, Bytes segment_bytes, int lanes) {
+    Algorithm algorithm;
+    algorithm.meeting = how;
+    algorithm.within = within;
+    algorithm.segment_bytes = segment_bytes;
+    algorithm.lanes = lanes;
+    return algorithm;
+}
+
+bool is_spread(const Algorithm& algorithm) {
+    return !algorithm.between.empty() && algorithm.between.front().spread;
+}
+
+std::uint64_t segments_of(const Request& request, Bytes segment_bytes) {
+    return Blocks::cut(request.units, request.unit_bytes, segment_bytes).count();
+}
+
+/// The outermost groups as lists of innermost clusters; the first is its coordinators'.
+std::vector<std::vector<int>> groups_of_clusters(const Topology& topology) {
+    std::vector<std::vector<int>> groups(at(topology.group_count(0)));
+    const int level = topology.level_count() - 1;
+    for (int cluster = 0; cluster < topology.group_count(level); ++cluster)
+        groups[at(topology.group_of(0, topology.members(level, cluster).front()))].push_back(cluster);
+    return groups;
+}
+
+std::vector<int> cluster_of_rank(const Topology& topology) {
+    std::vector<int> clusters;
+    for (Rank rank = 0; rank < topology.size(); ++rank)
+        clusters.push_back(topology.group_of(topology.level_count() - 1, rank));
+    return clusters;
+}
+
+}  // namespace
+
+const Candidate* best_of(const std::vector<Candidate>& found,
+                         const std::function<bool(const Algorithm&)>& may_use) {
+    const Candidate* best = nullptr;
+    const Candidate* native = nullptr;
+    for (const Candidate& candidate : found) {
+        if (candidate.algorithm.is_native) native = &candidate;
+        if (best == nullptr && !candidate.algorithm.is_native && may_use(candidate.algorithm))
+            best = &candidate;
+    }
+    if (best == nullptr) return native;
+    if (native == nullptr || !may_use(native->algorithm)) return best;
+    return best->seconds < kWorthwhile * native->seconds ? best : native;
+}
+
+std::vector<int> cluster_sizes(const Topology& topology) {
+    std::vector<int> sizes;
+    const int level = topology.level_count() - 1;
+    for (int cluster = 0; cluster < topology.group_count(level); ++cluster)
+        sizes.push_back(static_cast<int>(topology.members(level, cluster).size()));
+    return sizes;
+}
+
+Pricing::Pricing(const Request& request, const Topology& topology, const NetworkCosts& costs)
+    : request_(request),
+      topology_(topology),
+      costs_(costs),
+      root_cluster_(topology.group_of(topology.level_count() - 1, tree_root(request))),
+      pricer_(cluster_sizes(topology)),
+      groups_(groups_of_clusters(topology)) {}
+
+/// The times of the segments that the message is cut into.
+const Pricing::Times& Pricing::times_for(Bytes segment_bytes) {
+    const Blocks blocks = Blocks::cut(request_.units, request_.unit_bytes, segment_bytes);
+    const Bytes bytes = blocks.bytes_in(0);
+    const bool is_stream = blocks.count() > 1;
+    for (const auto& known : times_) {
+        if (known->bytes == bytes && known->is_stream == is_stream) return *known;
+    }
+    const auto use = is_stream ? SegmentTimes::Use::stream : SegmentTimes::Use::single;
+    using Direction = SegmentTimes::Direction;
+    times_.push_back(std::make_unique<Times>(Times{bytes, is_stream,
+                                                   SegmentTimes(costs_, bytes, use, Direction::reduction),
+                                                   SegmentTimes(costs_, bytes, use, Direction::broadcast)}));
+    return *times_.back();
+}
+
+/// An allreduce goes up and down the same tree: its segments follow one another in both directions at once.
+Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
+    const Times& times = times_for(algorithm.segment_bytes);
+    const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
+    const ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
+    Candidate candidate;
+    candidate.algorithm = algorithm;
+    if (request_.collective == Collective::bcast) {
+        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.down);
+    } else if (request_.collective == Collective::reduce) {
+        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.up);
+    } else {
+        const TreeTime up = pricer_.broadcast(tree, root_cluster_, segments, times.up);
+        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.down);
+        candidate.time.first += up.first;
+        if (up.interval > candidate.time.interval) {
+            candidate.time.interval = up.interval;
+            candidate.time.binding = up.binding;
+        }
+        candidate.time.last =
+            candidate.time.first + static_cast<double>(segments - 1) * candidate.time.interval;
+    }
+    candidate.order = tree.order;
+    candidate.seconds = candidate.time.last;
+    return candidate;
+}
+
+SendOrder Pricing::order_for(const Algorithm& algorithm) {
+    const Times& times = times_for(algorithm.segment_bytes);
+    const ClusterTree around{{}, is_spread(algorithm), algorithm.within};
+    return order_by(algorithm.order, around, root_cluster_, segments_of(request_, algorithm.segment_bytes),
+                    request_.collective == Collective::reduce ? times.up : times.down, pricer_);
+}
+
+/// Of the undivided message, in the cluster where it takes longest.
+Shape Pricing::best_local(const Times& times) {
+    const SegmentTimes& segment = request_.collective == Collective::reduce ? times.up : times.down;
+    const auto longest = [&](Shape shape) {
+        double time = 0;
+        for (int cluster = 0; cluster < costs_.count(); ++cluster)
+            time = std::max(time, pricer_.local(cluster, shape, 1, segment));
+        return time;
+    };
+    return std::min({kBinomial, kFlat, kBinary, kChain},
+                    [&](Shape a, Shape b) { return longest(a) < longest(b); });
+}
+
+void Pricing::add_trees(std::vector<Candidate>& found) {
+    const Shape within = best_local(times_for(0));
+    for (const bool spread : {false, true}) {
+        for (const std::string_view rule : order_rules()) {
+            if (rule == "best") continue;
+            const Algorithm algorithm = ordered(rule, spread, within, 0);
+            found.push_back(tree(algorithm, order_for(algorithm)));
+        }
+    }
+}
+
+void Pricing::add_pipelines(std::vector<Candidate>& found) {
+    if (request_.bytes() < kLeastToCut) return;
+    for (const Bytes segment_bytes : segments_for(costs_.count())) {
+        if (2 * segment_bytes > request_.bytes()) break;
+        for (const Shape within : {kChain, kBinary}) {
+            for (const std::string_view rule : kPipelineRules) {
+                Algorithm algorithm = ordered(rule, false, within, segment_bytes);
+                SendOrder order = order_for(algorithm);
+                found.push_back(tree(algorithm, order));
+                algorithm.between.front().spread = true;
+                found.push_back(tree(algorithm, std::move(order)));
+            }
+        }
+    }
+}
+
+void Pricing::add_meetings(std::vector<Candidate>& found) {
+    if (is_rooted(request_.collective)) return;
+    const auto add = [&](const Algorithm& algorithm) { found.push_back(*price(algorithm)); };
+    const Shape within = best_local(times_for(0));
+    add(meeting(Meeting::exchange, within, 0, 1));
+    add(meeting(Meeting::doubling, within, 0, 1));
+    if (request_.bytes() < kLeastToCut) return;
+    const auto sizes = cluster_sizes(topology_);
+    const int largest = std::min(*std::max_element(sizes.begin(), sizes.end()), kMostLanes);
+    for (const Bytes segment_bytes : segments_for(costs_.count())) {
+        if (2 * segment_bytes > request_.bytes()) break;
+        for (const Shape shape : {kChain, kBinary}) add(meeting(Meeting::exchange, shape, segment_bytes, 1));
+        if (topology_.level_count() > 1) continue;
+        for (int lanes = 2; lanes <= largest; lanes *= 2)
+            add(meeting(Meeting::exchange, kFlat, segment_bytes, lanes));
+    }
+}
+
+/// The best order for what is the best algorithm so far.
+void Pricing::add_best_orders(std::vector<Candidate>& found) {
+    const auto best =
+        std::min_element(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+            const bool is_tree_a = !a.algorithm.order.empty();
+            const bool is_tree_b = !b.algorithm.order.empty();
+            return is_tree_a != is_tree_b ? is_tree_a : a.seconds < b.seconds;
+        });
+    if (best == found.end() || best->algorithm.order.empty()) return;
+    Algorithm algorithm = best->algorithm;
+    algorithm.order = "best";
+    Candidate candidate = tree(algorithm, order_for(algorithm));
+    // The name of the rule that finds the same says more.
+    if (candidate.seconds < best->seconds) found.push_back(std::move(candidate));
+}
+
+Candidate Pricing::native() {
+    Candidate candidate;
+    candidate.algorithm = Algorithm::native();
+    candidate.seconds = native_time(request_, cluster_of_rank(topology_), costs_);
+    candidate.time.last = candidate.seconds;
+    return candidate;
+}
+
+std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
+    if (algorithm.is_native) return native();
+    if (algorithm.native_within) return std::nullopt;
+    if (algorithm.meeting != Meeting::tree) {
+        const Times& times = times_for(algorithm.segment_bytes);
+        const MeetingTime meeting = meeting_time(algorithm, segments_of(request_, algorithm.segment_bytes),
+                                                 groups_, times.up, times.down, pricer_);
+        Candidate candidate;
+        candidate.algorithm = algorithm;
+        candidate.seconds = meeting.total;
+        candidate.time.last = meeting.total;
+        candidate.time.interval = meeting.interval;
+        candidate.time.binding = meeting.binding;
+        return candidate;
+    }
+    if (!algorithm.order.empty()) return tree(algorithm, order_for(algorithm));
+    if (topology_.level_count() > 1) return std::nullopt;
+    // A shape over the clusters in their order, the root's first (hierarchy.hpp).
+    const ShapeLinks links = links_of(algorithm.between.front().shape, costs_.count());
+    SendOrder order;
+    for (std::size_t i = 0; i < links.children.size(); ++i) {
+        for (const int child : links.children[i])
+            order.push_back({(root_cluster_ + static_cast<int>(i)) % costs_.count(),
+                             (root_cluster_ + child) % costs_.count()});
+    }
+    return tree(algorithm, std::move(order));
+}
+
+std::vector<Candidate> Pricing::all() {
+    std::vector<Candidate> found;
+    add_trees(found);
+    add_pipelines(found);
+    add_meetings(found);
+    add_best_orders(found);
+    found.push_back(native());
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    return found;
+}
+
+}  // namespace laple

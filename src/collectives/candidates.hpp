@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collectives/network_costs.hpp"
+#include "collectives/plan.hpp"
+#include "collectives/tree_price.hpp"
+
+namespace laple {
+
+/// One way to do a call, with its predicted time.
+struct Candidate {
+    Algorithm algorithm;
+    SendOrder order;  ///< between the clusters, when the algorithm names a rule
+    double seconds = 0;
+    TreeTime time;  ///< of its parts; of native calls only `last` is known
+};
+
+/// Prices ways to do one request on one topology. Pure, and the same on all ranks.
+class Pricing {
+  public:
+    /// `costs` are not empty and count the innermost clusters of `topology`, which has some. The operation of
+    /// `request`, if any, is commutative. The references must outlive this.
+    Pricing(const Request& request, const Topology& topology, const NetworkCosts& costs);
+
+    /// All that are worth a thought, MPI's own among them; the best first, of equals the one that comes first
+    /// in the order below.
+    ///
+    ///     trees      every rule for the order between clusters; undivided with the local tree that is the
+    ///                best for that size, in segments with chains and binary trees, for several sizes of
+    ///                segments; each with messages to other clusters from the coordinator, and spread
+    ///     meetings   exchange and doubling, in one lane and in several (allreduce, barrier)
+    ///     native
+    std::vector<Candidate> all();
+
+    /// That algorithm's price; nothing where it has none: shapes between clusters of several levels, native
+    /// calls inside clusters.
+    std::optional<Candidate> price(const Algorithm& algorithm);
+
+  private:
+    struct Times {
+        Bytes bytes;
+        bool is_stream;
+        SegmentTimes up;
+        SegmentTimes down;
+    };
+
+    const Times& times_for(Bytes segment_bytes);
+    void add_trees(std::vector<Candidate>& found);
+    void add_pipelines(std::vector<Candidate>& found);
+    void add_meetings(std::vector<Candidate>& found);
+    void add_best_orders(std::vector<Candidate>& found);
+    Candidate native();
+    Candidate tree(const Algorithm& algorithm, SendOrder order);
+    SendOrder order_for(const Algorithm& algorithm);
+    Shape best_local(const Times& times);
+
+    const Request& request_;
+    const Topology& topology_;
+    const NetworkCosts& costs_;
+    int root_cluster_;
+    TreePricer pricer_;
+    std::vector<std::vector<int>> groups_;  // outermost, as lists of clusters
+    std::vector<std::unique_ptr<Times>> times_;
+};
+
+/// What `found` says is best, of those that `may_use` allows: MPI's own call unless another one is clearly
+/// better, for it costs nothing to try. `found` as from Pricing::all(). nullptr when none is allowed.
+const Candidate* best_of(const std::vector<Candidate>& found,
+                         const std::function<bool(const Algorithm&)>& may_use);
+
+/// A prediction must be so much shorter than that of MPI's own call.
+inline constexpr double kWorthwhile = 0.95;
+
+/// The innermost clusters of `topology`: how many ranks each has.
+std::vector<int> cluster_sizes(const Topology& topology);
+
+}  // namespace laple

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/meeting_price.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// What one outermost group does on its own, and how many ranks it has.
+struct Local {
+    TreeTime up;
+    TreeTime down;
+    int ranks = 0;
+};
+
+class MeetingPrice {
+  public:
+    MeetingPrice(const Algorithm& algorithm, std::uint64_t segments,
+                 const std::vector<std::vector<int>>& groups, const SegmentTimes& up,
+                 const SegmentTimes& down, TreePricer& pricer)
+        : algorithm_(algorithm),
+          lanes_(static_cast<int>(
+              std::min<std::uint64_t>(static_cast<std::uint64_t>(algorithm.lanes), segments))),
+          rounds_((segments + at(lanes_) - 1) / at(lanes_)),
+          groups_(groups),
+          up_(up),
+          down_(down),
+          pricer_(pricer) {}
+
+    MeetingTime time() {
+        double reduce = 0;
+        double broadcast = 0;
+        for (const auto& group : groups_) {
+            const Local local = lanes_ > 1 ? in_lanes(group) : in_tree(group);
+            reduce = std::max(reduce, local.up.first);
+            broadcast = std::max(broadcast, local.down.first);
+            at_least(local.up.interval, local.up.binding);
+            at_least(local.down.interval, local.down.binding);
+        }
+        const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
+        time_.total = reduce + meeting + broadcast + static_cast<double>(rounds_ - 1) * time_.interval;
+        return time_;
+    }
+
+  private:
+    void at_least(double interval, const Binding& binding) {
+        if (interval <= time_.interval) return;
+        time_.interval = interval;
+        time_.binding = binding;
+    }
+
+    int ranks_in(const std::vector<int>& group) const {
+        return std::accumulate(group.begin(), group.end(), 0,
+                               [&](int sum, int cluster) { return sum + pricer_.sizes()[at(cluster)]; });
+    }
+
+    double lanes_per_rank(const std::vector<int>& group) {
+        const int ranks = ranks_in(group);
+        return static_cast<double>((lanes_ + ranks - 1) / ranks);
+    }
+
+    /// The trees inside: the coordinator's cluster serves the others of its group.
+    Local in_tree(const std::vector<int>& group) {
+        ClusterTree tree;
+        tree.within = algorithm_.within;
+        for (const int cluster : group) {
+            if (cluster != group.front()) tree.order.push_back({group.front(), cluster});
+        }
+        return {pricer_.broadcast(tree, group.front(), 1, up_),
+                pricer_.broadcast(tree, group.front(), 1, down_), ranks_in(group)};
+    }
+
+    /// Every rank sends to the coordinators of all lanes at once, and gets from all of them. With more lanes
+    /// than ranks some are coordinators of several.
+    Local in_lanes(const std::vector<int>& group) {
+        const int ranks = ranks_in(group);
+        const int cluster = group.front();
+        const double per_rank = lanes_per_rank(group);
+        const auto others = static_cast<double>(ranks - 1);
+        Local local;
+        local.ranks = ranks;
+        local.up.first = others * up_.gap(cluster, cluster) + up_.latency(cluster, cluster);
+        local.down.first = others * down_.gap(cluster, cluster) + down_.latency(cluster, cluster);
+        // A NIC sends its contributions to other lanes and its lanes' results: both count together.
+        local.up.interval = per_rank * others * (up_.gap(cluster, cluster) + down_.gap(cluster, cluster));
+        local.up.binding = {Binding::Kind::port, cluster, cluster};
+        return local;
+    }
+
+    /// Each coordinator sends to all others, beginning with its right neighbour.
+    double exchange() {
+        const std::size_t count = groups_.size();
+        double longest = 0;
+        for (std::size_t g = 0; g < count; ++g) {
+            const int from = groups_[g].front();
+            double sent = 0;
+            double received = 0;
+            for (std::size_t i = 1; i < count; ++i) {
+                const int to = groups_[(g + i) % count].front();
+                received += up_.port(from, to);
+                longest = std::max(longest, sent + down_.gap(from, to) + down_.latency(from, to));
+                sent += down_.port(from, to);
+                at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
+            }
+            const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(from)]);
+            const double local =
+                lanes_ > 1 ? time_of_lanes(groups_[g])
+                           : static_cast<double>(inside.children_of(0).size()) * down_.gap(from, from);
+            at_least(lanes_per_rank(groups_[g]) * std::max(sent, received) + local,
+                     {Binding::Kind::port, from, from});
+            at_least(static_cast<double>(lanes_) * static_cast<double>(count - 1) * down_.uplink_out(from),
+                     {Binding::Kind::uplink, from, -1});
+        }
+        return longest;
+    }
+
+    double time_of_lanes(const std::vector<int>& group) { return in_lanes(group).up.interval; }
+
+    double doubling() {
+        double total = 0;
+        const std::size_t count = groups_.size();
+        for (std::size_t distance = 1; distance < count; distance *= 2) {
+            double longest = 0;
+            for (std::size_t g = 0; g < count; ++g) {
+                const int from = groups_[g].front();
+                const int to = groups_[(g + distance) % count].front();
+                longest = std::max(longest, down_.gap(from, to) + down_.latency(from, to));
+                at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
+            }
+            total += longest;
+        }
+        return total;
+    }
+
+    const Algorithm& algorithm_;
+    int lanes_;
+    std::uint64_t rounds_;  // segments of each lane
+    const std::vector<std::vector<int>>& groups_;
+    const SegmentTimes& up_;
+    const SegmentTimes& down_;
+    TreePricer& pricer_;
+    MeetingTime time_;
+};
+
+}  // namespace
+
+MeetingTime meeting_time(const Algorithm& algorithm, std::uint64_t segments,
+                         const std::vector<std::vector<int>>& groups, const SegmentTimes& up,
+                         const SegmentTimes& down, TreePricer& pricer) {
+    return MeetingPrice(algorithm, segments, groups, up, down, pricer).time();
+}
+
+}  // namespace laple

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "collectives/network_costs.hpp"
+#include "collectives/plan.hpp"
+
+namespace laple {
+
+/// How long MPI's own collective takes at least, in seconds, as MPICH does it, which counts ranks and knows
+/// no clusters:
+///
+///     bcast      a binomial tree; from 12 KiB on scatter (binomial) and allgather (ring)
+///     reduce     a binomial tree; from 2 KiB on reduce-scatter (halving) and gather (binomial)
+///     allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather (halving, doubling)
+///     barrier    dissemination
+///
+/// Round by round, each rank when its partner is there; messages do not disturb each other, and uplinks are
+/// not shared: an optimistic figure, so that LaPle's own way is only taken where it is clearly better.
+/// (Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005)
+double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
+                   const NetworkCosts& costs);
+
+}  // namespace laple

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/network_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/median.hpp"
+
+namespace laple {
+namespace {
+
+constexpr double kLikelyRateInside = 1e9;  // bytes a second, where there is one node only: shared memory
+constexpr Bytes kLineEnd = 1 << 20;        // a line is known at 0 and here
+
+/// Where it is not known: memory, not a network.
+constexpr double kLikelyLatencyInside = 1e-6;
+
+Curve line(double rate) {
+    const Seconds end(static_cast<double>(kLineEnd) / rate);
+    return Curve({{0, kLikelyOverhead}, {kLineEnd, kLikelyOverhead + end}});
+}
+
+/// Both directions of a pair have one curve; their rates may differ.
+double rate_of_one(const Lanes& lanes) {
+    if (lanes.of_one() > 0) return lanes.of_one();
+    return lanes.most();
+}
+
+double usual_rate_between(const LinkModel& measured) {
+    std::vector<double> rates;
+    for (const LinkPair& pair : measured.links) {
+        for (const Lanes* lanes : {&pair.there, &pair.back}) {
+            if (const double rate = rate_of_one(*lanes); rate > 0) rates.push_back(rate);
+        }
+        if (pair.there.rate.empty() && !pair.plogp.gap.is_empty()) {
+            const auto& [bytes, gap] = *pair.plogp.gap.known().rbegin();
+            if (bytes > 0 && gap.count() > 0) rates.push_back(static_cast<double>(bytes) / gap.count());
+        }
+    }
+    return median(rates);
+}
+
+void fill(NetworkCosts::Link& link, const Plogp& plogp, const Lanes& lanes, double latency, double rate) {
+    link.is_measured = !plogp.gap.is_empty();
+    link.latency = link.is_measured ? plogp.latency.count() : latency;
+    link.lanes = lanes;
+    link.gap = link.is_measured ? plogp.gap : line(rate);
+    link.stream = plogp.flood_gap.is_empty() ? link.gap : plogp.flood_gap;
+}
+
+void add_curve(const Curve& curve, std::vector<double>& numbers) {
+    numbers.push_back(static_cast<double>(curve.known().size()));
+    for (const auto& [bytes, time] : curve.known()) {
+        numbers.push_back(static_cast<double>(bytes));
+        numbers.push_back(time.count());
+    }
+}
+
+/// Takes numbers off the front of a list.
+class Numbers {
+  public:
+    explicit Numbers(std::span<const double> numbers) : left_(numbers) {}
+
+    double next() {
+        if (left_.empty()) throw broken();
+        const double number = left_.front();
+        left_ = left_.subspan(1);
+        return number;
+    }
+    std::size_t next_count(std::size_t most) {
+        const double count = next();
+        if (!(count >= 0 && count <= static_cast<double>(most))) throw broken();
+        return static_cast<std::size_t>(count);
+    }
+    Curve next_curve() {
+        std::map<Bytes, Seconds> known;
+        for (std::size_t left = next_count(left_.size()); left > 0; --left) {
+            const auto bytes = static_cast<Bytes>(next());
+            known[bytes] = Seconds(next());
+        }
+        return Curve(std::move(known));
+    }
+    bool is_at_end() const { return left_.empty(); }
+    static Error broken() {
+        return Error("the parameters of the network did not arrive whole", "report it with LAPLE_DEBUG=2");
+    }
+
+  private:
+    std::span<const double> left_;
+};
+
+}  // namespace
+
+NetworkCosts NetworkCosts::restricted_to(std::span<const int> clusters) const {
+    if (is_empty()) return {};
+    NetworkCosts part(static_cast<int>(clusters.size()));
+    for (int a = 0; a < part.count(); ++a) {
+        const int old_a = clusters[static_cast<std::size_t>(a)];
+        part.cluster(a) = cluster(old_a);
+        for (int b = 0; b < part.count(); ++b)
+            part.link(a, b) = link(old_a, clusters[static_cast<std::size_t>(b)]);
+    }
+    return part;
+}
+
+std::vector<double> NetworkCosts::numbers() const {
+    std::vector<double> all{static_cast<double>(count())};
+    for (const Cluster& c : clusters_)
+        all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction});
+    for (const Link& link : links_) {
+        all.insert(all.end(), {link.latency, link.is_measured ? 1.0 : 0.0});
+        add_curve(link.gap, all);
+        add_curve(link.stream, all);
+        all.push_back(static_cast<double>(link.lanes.rate.size()));
+        for (const auto& [lanes, rate] : link.lanes.rate)
+            all.insert(all.end(), {static_cast<double>(lanes), rate});
+    }
+    return all;
+}
+
+NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
+    Numbers in(numbers);
+    NetworkCosts costs(static_cast<int>(in.next_count(numbers.size())));
+    for (Cluster& c : costs.clusters_) {
+        for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction})
+            *number = in.next();
+    }
+    for (Link& link : costs.links_) {
+        link.latency = in.next();
+        link.is_measured = in.next() != 0;
+        link.gap = in.next_curve();
+        link.stream = in.next_curve();
+        for (std::size_t left = in.next_count(numbers.size()); left > 0; --left) {
+            const int lanes = static_cast<int>(in.next());
+            link.lanes.rate[lanes] = in.next();
+        }
+    }
+    if (!in.is_at_end()) throw Numbers::broken();
+    return costs;
+}
+
+NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
+    const double usual = usual_rate_between(measured);
+    if (!(usual > 0)) return {};
+    const int count = static_cast<int>(latency.size());
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    NetworkCosts costs(count);
+    for (int a = 0; a < count; ++a) {
+        const ClusterModel model =
+            at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
+        costs.cluster(a) = {model.nic_out, model.nic_in, model.uplink_out, model.uplink_in, model.reduction};
+        const double inside = latency[at(a)][at(a)].count();
+        fill(costs.link(a, a), model.inside, {}, inside > 0 ? inside : kLikelyLatencyInside,
+             model.nic_out > 0 ? model.nic_out : kLikelyRateInside);
+        for (int b = 0; b < count; ++b) {
+            if (a == b) continue;
+            const LinkPair* pair = measured.between(a, b);
+            const Lanes lanes = pair == nullptr ? Lanes{} : a < b ? pair->there : pair->back;
+            const double rate = rate_of_one(lanes);
+            fill(costs.link(a, b), pair == nullptr ? Plogp{} : pair->plogp, lanes,
+                 latency[at(a)][at(b)].count(), rate > 0 ? rate : usual);
+        }
+    }
+    return costs;
+}
+
+}  // namespace laple

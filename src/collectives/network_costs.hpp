@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "plogp/curve.hpp"
+#include "plogp/link_model.hpp"
+
+namespace laple {
+
+/// What the planner knows of the network under a communicator, cluster by cluster (the groups of the
+/// topology's innermost level). A value: every rank holds the same numbers, bit for bit, so that all choose
+/// alike. Complete: what was not measured has been filled in from what was (costs_of).
+class NetworkCosts {
+  public:
+    /// From one cluster to another, or inside one.
+    struct Link {
+        double latency = 0;  ///< one way, in seconds: L
+        Curve gap;           ///< g(m) of a single message
+        Curve stream;        ///< g(m) of many in a row
+        Lanes lanes;         ///< what several pairs of nodes carry together; may be empty
+        bool is_measured = false;
+    };
+    struct Cluster {
+        double nic_out = 0;  ///< bytes a second; 0: not known, then it is no limit
+        double nic_in = 0;
+        double uplink_out = 0;  ///< of all its nodes together
+        double uplink_in = 0;
+        double reduction = 0;  ///< seconds for each byte combined (γ)
+    };
+
+    NetworkCosts() = default;
+    explicit NetworkCosts(int clusters)
+        : clusters_(static_cast<std::size_t>(clusters)), links_(clusters_.size() * clusters_.size()) {}
+
+    /// Without clusters nothing is known.
+    bool is_empty() const { return clusters_.empty(); }
+    int count() const { return static_cast<int>(clusters_.size()); }
+
+    const Cluster& cluster(int c) const { return clusters_[static_cast<std::size_t>(c)]; }
+    Cluster& cluster(int c) { return clusters_[static_cast<std::size_t>(c)]; }
+    const Link& link(int from, int to) const { return links_[at(from, to)]; }
+    Link& link(int from, int to) { return links_[at(from, to)]; }
+
+    /// Those of a communicator that holds ranks of `clusters` only, in that order.
+    NetworkCosts restricted_to(std::span<const int> clusters) const;
+
+    /// As plain numbers, to be sent to others, and back. Throws Error when they are no such numbers.
+    std::vector<double> numbers() const;
+    static NetworkCosts from_numbers(std::span<const double> numbers);
+
+  private:
+    std::size_t at(int from, int to) const {
+        return static_cast<std::size_t>(from) * clusters_.size() + static_cast<std::size_t>(to);
+    }
+
+    std::vector<Cluster> clusters_;
+    std::vector<Link> links_;  // row by row; inside a cluster: the diagonal
+};
+
+/// The costs of a network of which `measured` is known, and `latency` between any two clusters (one way;
+/// inside on the diagonal; 0: not known).
+///
+/// Where a curve is missing it is a line, kLikelyOverhead + m/rate, with the rate of one flow on that link,
+/// or the median of those links that have one. Where no rate between clusters is known at all nothing can be
+/// said of sizes: the result is empty.
+NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency);
+
+/// What a message costs on top of its bytes where that was not measured: MPI over TCP.
+inline constexpr Seconds kLikelyOverhead = std::chrono::microseconds(10);
+
+}  // namespace laple

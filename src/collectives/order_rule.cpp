@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/order_rule.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "collectives/best_order.hpp"
+#include "collectives/heuristics.hpp"
+
+namespace laple {
+namespace {
+
+constexpr std::string_view kNearest = "nearest";
+constexpr std::string_view kBest = "best";
+constexpr std::string_view kFlat = "flat";
+constexpr int kMostMoves = 300;     // trees that are looked at while clusters are moved
+constexpr int kMostToImprove = 16;  // clusters, for which that is worth its time
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// The tree as each cluster's sender.
+std::vector<int> senders_of(const SendOrder& order, int clusters) {
+    std::vector<int> sender(at(clusters), -1);
+    for (const Send& send : order) sender[at(send.to)] = send.from;
+    return sender;
+}
+
+bool is_below(const std::vector<int>& sender, int cluster, int top) {
+    for (; cluster >= 0; cluster = sender[at(cluster)]) {
+        if (cluster == top) return true;
+    }
+    return false;
+}
+
+/// The same messages, each after the one that brings its sender the data; else in the old order.
+SendOrder in_legal_order(const SendOrder& wanted, int root, int clusters) {
+    SendOrder order;
+    std::vector<bool> has(at(clusters), false);
+    has[at(root)] = true;
+    std::vector<bool> is_sent(wanted.size(), false);
+    while (order.size() < wanted.size()) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (is_sent[i] || !has[at(wanted[i].from)]) continue;
+            is_sent[i] = true;
+            has[at(wanted[i].to)] = true;
+            order.push_back(wanted[i]);
+        }
+    }
+    return order;
+}
+
+}  // namespace
+
+std::vector<std::string_view> order_rules() {
+    std::vector<std::string_view> names;
+    for (const Heuristic& heuristic : heuristics()) {
+        if (heuristic.name != kFlat) names.push_back(heuristic.name);
+    }
+    names.push_back(kNearest);
+    names.push_back(kBest);
+    return names;
+}
+
+bool is_order_rule(std::string_view name) {
+    const auto names = order_rules();
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+SendOrder nearest_chain(const SegmentTimes& times, int root) {
+    std::vector<bool> has(at(times.count()), false);
+    has[at(root)] = true;
+    SendOrder order;
+    for (int from = root; order.size() + 1 < has.size(); from = order.back().to) {
+        int nearest = -1;
+        const auto trip = [&](int to) { return times.gap(from, to) + times.latency(from, to); };
+        for (int to = 0; to < times.count(); ++to) {
+            if (!has[at(to)] && (nearest < 0 || trip(to) < trip(nearest))) nearest = to;
+        }
+        has[at(nearest)] = true;
+        order.push_back({from, nearest});
+    }
+    return order;
+}
+
+ClusterTimes cluster_times(const ClusterTree& around, std::uint64_t segments, const SegmentTimes& times,
+                           TreePricer& pricer) {
+    ClusterTimes cluster_times(times.count());
+    for (int a = 0; a < times.count(); ++a) {
+        cluster_times.set_local(a, pricer.local(a, around.within, segments, times));
+        for (int b = 0; b < times.count(); ++b) {
+            cluster_times.set_gap(a, b, times.gap(a, b));
+            cluster_times.set_latency(a, b, times.latency(a, b));
+        }
+    }
+    return cluster_times;
+}
+
+SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const SegmentTimes& times,
+                TreePricer& pricer, TreeTime& time) {
+    time = pricer.broadcast(tree, root, segments, times);
+    const int clusters = times.count();
+    if (clusters > kMostToImprove) return std::move(tree.order);
+    int looks = 0;
+    for (bool is_better = true; is_better;) {
+        is_better = false;
+        for (std::size_t i = 0; i < tree.order.size(); ++i) {
+            for (int from = 0; from < clusters; ++from) {
+                if (looks == kMostMoves) return std::move(tree.order);
+                const Send send = tree.order[i];
+                if (from == send.from || is_below(senders_of(tree.order, clusters), from, send.to)) continue;
+                ++looks;
+                ClusterTree other = tree;
+                other.order[i].from = from;
+                other.order = in_legal_order(other.order, root, clusters);
+                const TreeTime price = pricer.broadcast(other, root, segments, times);
+                if (price.last >= time.last) continue;
+                time = price;
+                tree = std::move(other);
+                is_better = true;
+            }
+        }
+    }
+    return std::move(tree.order);
+}
+
+namespace {
+
+SendOrder best_by_price(const ClusterTree& around, int root, std::uint64_t segments,
+                        const SegmentTimes& times, TreePricer& pricer) {
+    const ClusterTimes heuristic_times = cluster_times(around, segments, times, pricer);
+    std::vector<SendOrder> candidates;
+    for (const Heuristic& heuristic : heuristics()) {
+        if (heuristic.name != kFlat) candidates.push_back(heuristic.build(heuristic_times, root));
+    }
+    candidates.push_back(nearest_chain(times, root));
+    if (segments == 1) candidates.push_back(best_order(heuristic_times, root, LocalPhase::after_sends).order);
+    ClusterTree best = around;
+    double least = std::numeric_limits<double>::infinity();
+    for (SendOrder& candidate : candidates) {
+        ClusterTree tree = around;
+        tree.order = std::move(candidate);
+        const double price = pricer.broadcast(tree, root, segments, times).last;
+        if (price >= least) continue;
+        least = price;
+        best = std::move(tree);
+    }
+    TreeTime time;
+    return moved(std::move(best), root, segments, times, pricer, time);
+}
+
+}  // namespace
+
+SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
+                   const SegmentTimes& times, TreePricer& pricer) {
+    if (rule == kNearest) return nearest_chain(times, root);
+    if (rule == kBest) return best_by_price(around, root, segments, times, pricer);
+    return heuristic_named(rule)->build(cluster_times(around, segments, times, pricer), root);
+}
+
+}  // namespace laple

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/segment_times.hpp"
+
+#include <algorithm>
+
+namespace laple {
+
+SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Direction direction)
+    : count_(static_cast<std::size_t>(costs.count())),
+      gap_(count_ * count_),
+      port_(count_ * count_),
+      latency_(count_ * count_),
+      uplink_out_(count_),
+      uplink_in_(count_) {
+    const bool is_backwards = direction == Direction::reduction;
+    const auto size = static_cast<double>(bytes);
+    const auto passing = [&](double rate) { return rate > 0 ? size / rate : 0; };
+    for (int from = 0; from < count(); ++from) {
+        const NetworkCosts::Cluster& cluster = costs.cluster(from);
+        const double combining = is_backwards ? cluster.reduction * size : 0;
+        const double nic = is_backwards ? cluster.nic_in : cluster.nic_out;
+        const auto f = static_cast<std::size_t>(from);
+        uplink_out_[f] = passing(is_backwards ? cluster.uplink_in : cluster.uplink_out);
+        uplink_in_[f] = passing(is_backwards ? cluster.uplink_out : cluster.uplink_in);
+        for (int to = 0; to < count(); ++to) {
+            const NetworkCosts::Link& link = is_backwards ? costs.link(to, from) : costs.link(from, to);
+            const double gap = (use == Use::stream ? link.stream : link.gap).at(bytes).count();
+            // A flow that is slower than the NIC leaves room for others.
+            const double port =
+                from != to && nic > 0 ? std::min(gap, link.gap.at(0).count() + passing(nic)) : gap;
+            gap_[at(from, to)] = std::max(gap, combining);
+            port_[at(from, to)] = std::max(port, combining);
+            latency_[at(from, to)] = link.latency;
+        }
+    }
+}
+
+}  // namespace laple

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "collectives/network_costs.hpp"
+
+namespace laple {
+
+/// What one message of one size takes between any two clusters, in seconds: looked up once, used by all
+/// candidates that send messages of that size.
+///
+///     NIC of the sender  ├ port ┤                the next message may leave, to anyone
+///     flow               ├─── gap ───┤           the next message to the same one may leave
+///     network                        └ latency ┐
+///     receiver                                 it is there
+class SegmentTimes {
+  public:
+    /// What the messages are part of.
+    enum class Use {
+        single,  ///< a message of its own
+        stream,  ///< one of many in a row
+    };
+
+    /// A reduction is looked at with time running backwards: messages go from the one who combines them to
+    /// those who sent them, and combining is part of the sender's work. (algorithms.md 3e)
+    enum class Direction { broadcast, reduction };
+
+    SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Direction direction);
+
+    int count() const { return static_cast<int>(count_); }
+    double gap(int from, int to) const { return gap_[at(from, to)]; }
+    double port(int from, int to) const { return port_[at(from, to)]; }
+    double latency(int from, int to) const { return latency_[at(from, to)]; }
+    /// In which the uplink of a cluster takes one message.
+    double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
+    double uplink_in(int cluster) const { return uplink_in_[static_cast<std::size_t>(cluster)]; }
+
+  private:
+    std::size_t at(int from, int to) const {
+        return static_cast<std::size_t>(from) * count_ + static_cast<std::size_t>(to);
+    }
+
+    std::size_t count_;
+    std::vector<double> gap_;
+    std::vector<double> port_;
+    std::vector<double> latency_;
+    std::vector<double> uplink_out_;
+    std::vector<double> uplink_in_;
+};
+
+}  // namespace laple

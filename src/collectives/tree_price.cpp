@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/tree_price.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+void find_longest_ways(Members& members) {
+    std::vector<int> gaps(members.depth.size(), 0);
+    std::map<int, int> most_gaps;  // by number of latencies
+    for (int member = 0; member < members.size(); ++member) {
+        int sent = gaps[at(member)];
+        for (const int child : members.children_of(member)) gaps[at(child)] = ++sent;
+        int& most = most_gaps[members.depth[at(member)]];
+        most = std::max(most, gaps[at(member)]);
+    }
+    for (auto way = most_gaps.rbegin(); way != most_gaps.rend(); ++way) {
+        if (members.longest.empty() || way->second > members.longest.back().first)
+            members.longest.emplace_back(way->second, way->first);
+    }
+}
+
+Members members_of(Shape shape, int size) {
+    const ShapeLinks links = links_of(shape, size);
+    Members members;
+    members.depth.assign(at(size), 0);
+    for (int member = 0; member < size; ++member) {
+        members.first_child.push_back(static_cast<int>(members.children.size()));
+        for (const int child : links.children[at(member)]) {
+            members.depth[at(child)] = members.depth[at(member)] + 1;
+            members.children.push_back(child);
+        }
+    }
+    members.first_child.push_back(static_cast<int>(members.children.size()));
+    find_longest_ways(members);
+    return members;
+}
+
+/// The member with the fewest children, of equals the one nearest to the coordinator: as in hierarchy.cpp.
+int least_loaded(const Members& members, const std::vector<int>& extra) {
+    int best = 0;
+    const auto load = [&](int member) {
+        return static_cast<int>(members.children_of(member).size()) + extra[at(member)];
+    };
+    for (int member = 1; member < members.size(); ++member) {
+        if (load(member) < load(best) ||
+            (load(member) == load(best) && members.depth[at(member)] < members.depth[at(best)])) {
+            best = member;
+        }
+    }
+    return best;
+}
+
+/// The longest interval so far, and what it is of.
+struct Interval {
+    double seconds = 0;
+    Binding binding;
+
+    void at_least(double other, const Binding& what) {
+        if (other <= seconds) return;
+        seconds = other;
+        binding = what;
+    }
+};
+
+/// When a member has the first segment, and how far apart the next ones come.
+struct Arrival {
+    double first = 0;
+    Interval interval;
+};
+
+/// One walk through a tree, cluster by cluster, each after the one that it gets the message from.
+class Walk {
+  public:
+    Walk(TreePricer& pricer, const ClusterTree& tree, int root, std::uint64_t segments,
+         const SegmentTimes& times)
+        : pricer_(pricer),
+          tree_(tree),
+          times_(times),
+          more_(static_cast<double>(segments - 1)),
+          out_(pricer.sizes().size()),
+          arrival_(pricer.sizes().size()),
+          from_(pricer.senders(tree)) {
+        for (std::size_t i = 0; i < tree.order.size(); ++i) out_[at(tree.order[i].from)].push_back(i);
+        enter(root);
+        for (const Send& send : tree.order) enter(send.to);
+    }
+
+    const TreeTime& time() const { return time_; }
+
+  private:
+    void enter(int cluster) {
+        if (out_[at(cluster)].empty()) {
+            end_in(cluster);
+        } else {
+            pass_on(cluster);
+        }
+    }
+
+    void arrive(int cluster, double first, const Interval& interval) {
+        const double last = first + more_ * interval.seconds;
+        time_.first = std::max(time_.first, first);
+        if (interval.seconds > time_.interval) {
+            time_.interval = interval.seconds;
+            time_.binding = interval.binding;
+        }
+        if (time_.last_cluster >= 0 && last <= time_.last) return;
+        time_.last = last;
+        time_.last_cluster = cluster;
+    }
+
+    /// A cluster that sends nothing to others. Its coordinator has the most children in every shape, and all
+    /// others are below it: one interval holds for all of them.
+    void end_in(int cluster) {
+        const Arrival& arrival = arrival_[at(cluster)];
+        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
+        arrive(cluster, arrival.first, arrival.interval);
+        if (members.size() == 1) return;
+        const double gap = times_.gap(cluster, cluster);
+        Interval interval = arrival.interval;
+        interval.at_least(static_cast<double>(members.children_of(0).size()) * gap,
+                          {Binding::Kind::port, cluster, cluster});
+        const double inside = members.until_last(gap, times_.latency(cluster, cluster));
+        arrive(cluster, arrival.first + inside, interval);
+    }
+
+    /// The messages that leave a cluster, in their order, member by member.
+    void sort_by_member(const std::vector<std::size_t>& out, int members) {
+        first_send_.assign(at(members) + 1, 0);
+        for (const std::size_t send : out) ++first_send_[at(from_[send]) + 1];
+        for (std::size_t m = 1; m < first_send_.size(); ++m) first_send_[m] += first_send_[m - 1];
+        next_send_ = first_send_;
+        sends_.resize(out.size());
+        for (const std::size_t send : out) sends_[next_send_[at(from_[send])]++] = send;
+    }
+
+    /// Members come after those that they get the message from, in every shape.
+    void pass_on(int cluster) {
+        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
+        const auto& out = out_[at(cluster)];
+        sort_by_member(out, members.size());
+        has_.resize(members.depth.size());
+        has_[0] = arrival_[at(cluster)];
+        const double gap_inside = times_.gap(cluster, cluster);
+        const double latency_inside = times_.latency(cluster, cluster);
+        Interval of_uplink;
+        of_uplink.at_least(static_cast<double>(out.size()) * times_.uplink_out(cluster),
+                           {Binding::Kind::uplink, cluster, -1});
+        double uplink_free = 0;
+        for (int member = 0; member < members.size(); ++member) {
+            const Arrival& here = has_[at(member)];
+            arrive(cluster, here.first, here.interval);
+            const std::span<const std::size_t> sends(sends_.data() + first_send_[at(member)],
+                                                     first_send_[at(member) + 1] - first_send_[at(member)]);
+            const auto children = members.children_of(member);
+            if (sends.empty() && children.empty()) continue;
+            double busy = static_cast<double>(children.size()) * gap_inside;
+            for (const std::size_t send : sends) busy += times_.port(cluster, tree_.order[send].to);
+            Interval interval = here.interval;
+            interval.at_least(busy, {Binding::Kind::port, cluster, cluster});
+            double sent = here.first;
+            for (const std::size_t send : sends) {
+                const int to = tree_.order[send].to;
+                const double gap = times_.gap(cluster, to);
+                double left = sent + gap;
+                if (times_.uplink_out(cluster) > 0) {
+                    // One message after the other, but none before the NIC sends it.
+                    uplink_free = std::max(uplink_free, sent) + times_.uplink_out(cluster);
+                    left = std::max(left, uplink_free);
+                }
+                sent += times_.port(cluster, to);
+                Interval of_flow = interval;
+                of_flow.at_least(gap, {Binding::Kind::link, cluster, to});
+                of_flow.at_least(of_uplink.seconds, of_uplink.binding);
+                arrival_[at(to)] = {left + times_.latency(cluster, to), of_flow};
+            }
+            for (const int child : children) {
+                sent += gap_inside;
+                has_[at(child)] = {sent + latency_inside, interval};
+            }
+        }
+    }
+
+    TreePricer& pricer_;
+    const ClusterTree& tree_;
+    const SegmentTimes& times_;
+    double more_;
+    std::vector<std::vector<std::size_t>> out_;  // messages of each cluster to others, into the order
+    std::vector<Arrival> arrival_;               // at coordinators
+    std::vector<int> from_;
+    // Scratch of pass_on.
+    std::vector<Arrival> has_;
+    std::vector<std::size_t> first_send_;
+    std::vector<std::size_t> next_send_;
+    std::vector<std::size_t> sends_;
+    TreeTime time_;
+};
+
+}  // namespace
+
+const Members& TreePricer::members(Shape shape, int size) {
+    for (const auto& known : known_) {
+        if (known->size == size && known->shape == shape) return known->members;
+    }
+    known_.push_back(std::make_unique<Known>(Known{shape, size, members_of(shape, size)}));
+    return known_.back()->members;
+}
+
+std::vector<int> TreePricer::senders(const ClusterTree& tree) {
+    std::vector<int> from(tree.order.size(), 0);
+    if (!tree.spread) return from;
+    std::vector<std::vector<int>> extra(sizes_.size());
+    for (std::size_t i = 0; i < tree.order.size(); ++i) {
+        const int cluster = tree.order[i].from;
+        const Members& inside = members(tree.within, sizes_[at(cluster)]);
+        auto& more = extra[at(cluster)];
+        more.resize(inside.depth.size(), 0);
+        from[i] = least_loaded(inside, more);
+        ++more[at(from[i])];
+    }
+    return from;
+}
+
+double TreePricer::local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times) {
+    const Members& inside = members(within, sizes_[at(cluster)]);
+    if (inside.size() == 1) return 0;
+    const double longest = inside.until_last(times.gap(cluster, cluster), times.latency(cluster, cluster));
+    const double interval = static_cast<double>(inside.children_of(0).size()) * times.gap(cluster, cluster);
+    return longest + static_cast<double>(segments - 1) * interval;
+}
+
+TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
+                               const SegmentTimes& times) {
+    return Walk(*this, tree, root, segments, times).time();
+}
+
+}  // namespace laple

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collectives/segment_times.hpp"
+#include "collectives/send_order.hpp"
+#include "collectives/tree.hpp"
+
+namespace laple {
+
+/// A tree over all ranks, seen from the clusters: who sends to whom between them, in which order, and the
+/// tree inside each. ordered_tree (hierarchy.hpp) makes it a tree of ranks.
+struct ClusterTree {
+    SendOrder order;
+    bool spread =
+        false;  ///< messages to other clusters leave from the members that send the least (LevelShape)
+    Shape within;
+};
+
+/// What makes a plan take as long as it does.
+struct Binding {
+    enum class Kind {
+        start,   ///< nothing yet
+        port,    ///< a rank of cluster `a` sends to all its children
+        link,    ///< the flow from `a` to `b`
+        uplink,  ///< all that leaves `a`
+    };
+    Kind kind = Kind::start;
+    int a = -1;
+    int b = -1;
+};
+
+/// A broadcast of some segments along a tree.
+struct TreeTime {
+    double first = 0;       ///< the first segment is everywhere
+    double last = 0;        ///< so are all
+    double interval = 0;    ///< the longest between two segments at any rank
+    Binding binding;        ///< of that interval
+    int last_cluster = -1;  ///< which has it all last
+};
+
+/// A shape over the members of a cluster, as plain arrays. (links_of)
+struct Members {
+    std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
+    std::vector<int> children;
+    std::vector<int> depth;
+    /// Messages and latencies on the ways from the coordinator that may be the longest: no other way has more
+    /// of both.
+    std::vector<std::pair<int, int>> longest;
+
+    /// Until the last member has a message, with these times of one message.
+    double until_last(double gap, double latency) const {
+        double until = 0;
+        for (const auto& [gaps, latencies] : longest)
+            until = std::max(until, gaps * gap + latencies * latency);
+        return until;
+    }
+    int size() const { return static_cast<int>(depth.size()); }
+    std::span<const int> children_of(int member) const {
+        const auto m = static_cast<std::size_t>(member);
+        return {children.data() + first_child[m],
+                static_cast<std::size_t>(first_child[m + 1] - first_child[m])};
+    }
+};
+
+/// Prices trees over clusters of `sizes` ranks each. Holds what trees have in common, so that a price costs
+/// little: O(ranks of clusters that pass the message on to others + clusters).
+class TreePricer {
+  public:
+    explicit TreePricer(std::vector<int> sizes) : sizes_(std::move(sizes)) {}
+
+    /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
+    /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
+    ///
+    ///     first(c) = first(v) + Σ port before c + g(v, c) + L(v, c)
+    ///     last(c)  = first(c) + (segments - 1) · I(c)
+    ///
+    /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, and an
+    /// uplink for all segments that leave a cluster. With ports as long as gaps, and no uplinks, this is
+    /// broadcast_time (tree_time.hpp). A reduction takes the same on reversed costs.
+    TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
+
+    /// The same inside one cluster, from its coordinator, in which nothing is sent to others.
+    double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
+
+    /// Which member of its cluster each message of `tree` leaves from: the one with the fewest children so
+    /// far, of equals the one nearest to the coordinator; without spreading the coordinator.
+    std::vector<int> senders(const ClusterTree& tree);
+
+    const Members& members(Shape shape, int size);
+    const std::vector<int>& sizes() const { return sizes_; }
+
+  private:
+    struct Known {
+        Shape shape;
+        int size;
+        Members members;
+    };
+    std::vector<int> sizes_;
+    std::vector<std::unique_ptr<Known>> known_;
+};
+
+}  // namespace laple

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <random>
+#include <vector>
+
+#include "collectives/network_costs.hpp"
+#include "collectives/simulator.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::test {
+
+/// Sites `far` apart with hosts and flows of `rate` bytes a second each, and no uplinks: what
+/// SimulatedNetwork simulates exactly.
+inline NetworkCosts uniform_costs(int clusters, Seconds far, double rate) {
+    NetworkCosts costs(clusters);
+    const auto line = [&](double bytes_per_second) {
+        return Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds(20e-6 + (1 << 20) / bytes_per_second)}});
+    };
+    for (int a = 0; a < clusters; ++a) {
+        for (int b = 0; b < clusters; ++b) {
+            NetworkCosts::Link& link = costs.link(a, b);
+            link.latency = a == b ? 50e-6 : far.count();
+            link.gap = link.stream = line(rate);
+        }
+    }
+    return costs;
+}
+
+/// Every link its own latency and rate, both directions different.
+inline NetworkCosts random_costs(int clusters, std::mt19937_64& random) {
+    const auto draw = [&](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    NetworkCosts costs = uniform_costs(clusters, Seconds(1e-3), 1e8);
+    for (int a = 0; a < clusters; ++a) {
+        costs.cluster(a).reduction = draw(0, 1e-10);
+        for (int b = 0; b < clusters; ++b) {
+            NetworkCosts::Link& link = costs.link(a, b);
+            const double rate = a == b ? draw(50e6, 2e8) : draw(5e6, 5e7);
+            link.latency = a == b ? draw(10e-6, 100e-6) : draw(1e-3, 40e-3);
+            const double start = draw(5e-6, 50e-6);
+            link.gap = link.stream =
+                Curve({{0, Seconds(start)}, {1 << 20, Seconds(start + (1 << 20) / rate)}});
+        }
+    }
+    return costs;
+}
+
+/// The same network for the simulator: ports as long as gaps. Combining takes no time there.
+inline SimulatedNetwork simulated(const NetworkCosts& costs, const Topology& topology) {
+    const int level = topology.level_count() - 1;
+    SimulatedNetwork network;
+    network.gap = [&costs, &topology, level](Rank from, Rank to, Bytes bytes) {
+        return costs.link(topology.group_of(level, from), topology.group_of(level, to)).gap.at(bytes);
+    };
+    network.latency = [&costs, &topology, level](Rank from, Rank to) {
+        return Seconds(costs.link(topology.group_of(level, from), topology.group_of(level, to)).latency);
+    };
+    return network;
+}
+
+/// Does nothing but let time pass.
+struct NoMemory {
+    using Value = char;
+    char load(Rank, Place, std::uint32_t) { return 0; }
+    void store(Rank, Place, std::uint32_t, char) {}
+    char combine(char, char) { return 0; }
+};
+
+}  // namespace laple::test
