@@ -286,6 +286,17 @@ LinkSurveyInput link_survey_input(const Findings& found) {
     return input;
 }
 
+std::vector<std::vector<Seconds>> cluster_latencies(const Model& model) {
+    std::vector<std::vector<Seconds>> latencies;
+    if (model.between.nodes() != model.cluster_count()) return latencies;
+    for (int a = 0; a < model.between.nodes(); ++a) {
+        auto& row = latencies.emplace_back();
+        for (int b = 0; b < model.between.nodes(); ++b) row.push_back(model.between.at(a, b));
+        if (at(a) < model.inside.size()) row[at(a)] = model.inside[at(a)];
+    }
+    return latencies;
+}
+
 std::string list_names(const std::vector<std::string>& names) {
     constexpr std::size_t kMost = 4;
     if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));

@@ -66,6 +66,9 @@ Model model_of(const Findings& found, const std::vector<Node>& nodes, const Clus
 /// What a survey of links begins with.
 LinkSurveyInput link_survey_input(const Findings& found);
 
+/// One-way latencies between any two clusters of `model`, inside on the diagonal; empty where none are known.
+std::vector<std::vector<Seconds>> cluster_latencies(const Model& model);
+
 /// "a-1, a-2, b-1 and 5 more": names for people.
 std::string list_names(const std::vector<std::string>& names);
 

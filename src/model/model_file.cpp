@@ -55,18 +55,18 @@ Model parse_model_file(const std::string& text, const std::string& file) {
     return model;
 }
 
-Topology topology_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
-                      int world_size, const std::string& file) {
+Model model_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
+                int world_size, const std::string& file) {
     const bool is_whole_world = static_cast<int>(in_world.size()) == world_size;
     if (!model.nodes.empty() && is_whole_world)
-        return adapted_to(model, with_world_ranks(nodes, in_world), file).topology;
+        return adapted_to(model, with_world_ranks(nodes, in_world), file);
     if (model.topology.size() != world_size) {
         throw Error({file, 0, 0},
                     fmt::format("describes {} ranks, but this job has {}", model.topology.size(), world_size),
                     kMeasureAnew);
     }
     if (!model.nodes.empty()) expect_same_places(model, nodes, in_world, file);
-    return model.topology;
+    return model;
 }
 
 }  // namespace laple

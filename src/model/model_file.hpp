@@ -13,10 +13,10 @@ namespace laple {
 /// wrong.
 Model parse_model_file(const std::string& text, const std::string& file);
 
-/// The topology of MPI_COMM_WORLD that a file's model gives for a communicator: its rank i is `in_world[i]`
+/// The model of MPI_COMM_WORLD that a file's model gives for a communicator: its rank i is `in_world[i]`
 /// of `world_size`, and sits on the node of `nodes` that holds i. A model of all hosts of this job holds
 /// whatever the order of ranks is. Throws Error, naming the difference, when the model is of another job.
-Topology topology_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
-                      int world_size, const std::string& file);
+Model model_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
+                int world_size, const std::string& file);
 
 }  // namespace laple

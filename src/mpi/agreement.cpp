@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ int world_size() {
     return size;
 }
 
-constexpr int kHead = 5;                 // numbers that a parcel begins with
+constexpr int kHead = 7;                 // numbers that a parcel begins with
 constexpr std::size_t kFirstPart = 256;  // of its numbers go at once; the rest needs a second broadcast
 
 /// What a rank could contribute, in ascending order of how much that weighs.
@@ -48,25 +49,45 @@ struct Parcel {
     std::optional<Agreement> agreement;
 };
 
-/// As plain numbers: what it is, sizes, the groups of all ranks level after level, ranks, letters.
+/// A double as two numbers that MPI may convert between unlike machines, bit for bit the same on both.
+void add_bits(double value, std::vector<int>& numbers) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    numbers.push_back(static_cast<int>(static_cast<std::uint32_t>(bits >> 32)));
+    numbers.push_back(static_cast<int>(static_cast<std::uint32_t>(bits)));
+}
+
+double from_bits(int high, int low) {
+    return std::bit_cast<double>(std::uint64_t{static_cast<std::uint32_t>(high)} << 32 |
+                                 static_cast<std::uint32_t>(low));
+}
+
+/// As plain numbers: what it is, sizes, the groups of all ranks level after level, ranks, letters, clusters
+/// of the costs, costs.
 std::vector<int> encode(const Parcel& parcel) {
-    std::vector<int> numbers{static_cast<int>(parcel.gift), 0, 0, 0, 0};
+    std::vector<int> numbers(kHead, 0);
+    numbers[0] = static_cast<int>(parcel.gift);
     if (!parcel.agreement) return numbers;
-    const auto& [topology, algorithm, ranks] = *parcel.agreement;
+    const auto& [topology, algorithm, ranks, costs, cluster_of] = *parcel.agreement;
+    const std::vector<double> prices = costs.is_empty() ? std::vector<double>() : costs.numbers();
     numbers[1] = topology.size();
     numbers[2] = topology.level_count();
     numbers[3] = static_cast<int>(ranks.size());
     numbers[4] = static_cast<int>(algorithm.size());
+    numbers[5] = static_cast<int>(cluster_of.size());
+    numbers[6] = static_cast<int>(prices.size());
     for (int level = 0; level < topology.level_count(); ++level) {
         for (Rank rank = 0; rank < topology.size(); ++rank) numbers.push_back(topology.group_of(level, rank));
     }
     numbers.insert(numbers.end(), ranks.begin(), ranks.end());
     numbers.insert(numbers.end(), algorithm.begin(), algorithm.end());
+    numbers.insert(numbers.end(), cluster_of.begin(), cluster_of.end());
+    for (const double price : prices) add_bits(price, numbers);
     return numbers;
 }
 
 std::size_t encoded_size(const std::vector<int>& head) {
-    return static_cast<std::size_t>(kHead + head[1] * head[2] + head[3] + head[4]);
+    return static_cast<std::size_t>(kHead + head[1] * head[2] + head[3] + head[4] + head[5]) +
+           2 * static_cast<std::size_t>(head[6]);
 }
 
 Parcel decode(const std::vector<int>& numbers) {
@@ -74,14 +95,36 @@ Parcel decode(const std::vector<int>& numbers) {
     if (parcel.gift != Gift::agreement) return parcel;
     const int size = numbers[1];
     auto next = numbers.begin() + kHead;
+    const auto take = [&](int count) {
+        next += count;
+        return std::vector<int>(next - count, next);
+    };
     std::vector<std::vector<int>> levels;
-    for (int level = 0; level < numbers[2]; ++level, next += size) levels.emplace_back(next, next + size);
-    const auto letters = next + numbers[3];
+    for (int level = 0; level < numbers[2]; ++level) levels.push_back(take(size));
+    const std::vector<Rank> ranks = take(numbers[3]);
     std::string algorithm;
-    for (auto letter = letters; letter != letters + numbers[4]; ++letter)
-        algorithm.push_back(static_cast<char>(*letter));
-    parcel.agreement = Agreement{Topology::from_labels(size, levels), algorithm, {next, letters}};
+    for (const int letter : take(numbers[4])) algorithm.push_back(static_cast<char>(letter));
+    const std::vector<int> cluster_of = take(numbers[5]);
+    std::vector<double> prices;
+    for (int i = 0; i < numbers[6]; ++i, next += 2) prices.push_back(from_bits(next[0], next[1]));
+    parcel.agreement =
+        Agreement{Topology::from_labels(size, levels), algorithm, ranks,
+                  prices.empty() ? NetworkCosts() : NetworkCosts::from_numbers(prices), cluster_of};
     return parcel;
+}
+
+/// What `model` says of the network under `in_world`, whose rank i is rank i of the model, or under all of
+/// MPI_COMM_WORLD, whose ranks are those of the model.
+void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement& agreement) {
+    if (model.topology.is_flat()) return;
+    agreement.costs = costs_of(model.links, cluster_latencies(model));
+    if (agreement.costs.is_empty()) return;
+    agreement.cluster_of.assign(static_cast<std::size_t>(world_size()), -1);
+    const int level = model.topology.level_count() - 1;
+    for (Rank rank = 0; rank < model.topology.size(); ++rank) {
+        const Rank world = in_world != nullptr ? (*in_world)[static_cast<std::size_t>(rank)] : rank;
+        agreement.cluster_of[static_cast<std::size_t>(world)] = model.topology.group_of(level, rank);
+    }
 }
 
 /// What a topology of these ranks alone says about MPI_COMM_WORLD: of all others nothing is known.
@@ -95,7 +138,7 @@ Agreement in_terms_of_world(const Topology& topology, const std::vector<Rank>& i
         for (std::size_t i = 0; i < in_world.size(); ++i)
             labels[static_cast<std::size_t>(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
     }
-    Agreement agreement{Topology::from_labels(world, levels), std::move(algorithm), {}};
+    Agreement agreement{Topology::from_labels(world, levels), std::move(algorithm), {}, {}};
     if (static_cast<int>(in_world.size()) < world) agreement.ranks = in_world;
     std::sort(agreement.ranks.begin(), agreement.ranks.end());
     return agreement;
@@ -216,10 +259,11 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            return Agreement{
-                topology_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file()),
-                settings.algorithm,
-                {}};
+            const Model model =
+                model_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file());
+            Agreement agreement{model.topology, settings.algorithm, {}, {}};
+            add_costs(model, nullptr, agreement);
+            return agreement;
         } catch (const Error& error) {
             problem_ = error.what();
             // A part of the job may be where the file does not say, and the whole be matched all the same.
@@ -257,7 +301,7 @@ class Agreeing {
         tell(note);
         if (model) {
             tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
-            return {Gift::agreement, agreement_on(model->topology)};
+            return {Gift::agreement, agreement_on(*model)};
         }
         // Not even asked for again, where it must not be measured.
         if (process_.settings().probe_budget <= 0)
@@ -279,11 +323,17 @@ class Agreeing {
         std::string note;
         ModelCache(ModelCache::default_directory()).keep(*model, note);
         tell(note);
-        return agreement_on(model->topology);
+        return agreement_on(*model);
     }
 
     Agreement agreement_on(const Topology& topology) const {
         return in_terms_of_world(topology, in_world_, process_.settings().algorithm);
+    }
+
+    Agreement agreement_on(const Model& model) const {
+        Agreement agreement = agreement_on(model.topology);
+        add_costs(model, &in_world_, agreement);
+        return agreement;
     }
 
     void tell(const std::string& note) const {

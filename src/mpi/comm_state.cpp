@@ -65,6 +65,22 @@ std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
     return in_world;
 }
 
+/// The costs of the innermost clusters of `topology`, whose rank i is `in_world[i]` of MPI_COMM_WORLD; none
+/// where some of them were not measured.
+NetworkCosts costs_for(const Agreement& agreement, const Topology& topology,
+                       const std::vector<Rank>& in_world) {
+    if (agreement.costs.is_empty() || topology.is_flat()) return {};
+    std::vector<int> clusters;
+    const int level = topology.level_count() - 1;
+    for (int group = 0; group < topology.group_count(level); ++group) {
+        const auto first = static_cast<std::size_t>(topology.members(level, group).front());
+        const int cluster = agreement.cluster_of[static_cast<std::size_t>(in_world[first])];
+        if (cluster < 0) return {};
+        clusters.push_back(cluster);
+    }
+    return agreement.costs.restricted_to(clusters);
+}
+
 }  // namespace
 
 CommState* CommState::find(MPI_Comm comm) {
@@ -124,6 +140,7 @@ void CommState::set_up(MPI_Comm comm) {
     if (!agreement) return;
     topology_ = agreement->topology.restricted_to(*in_world);
     rules_ = parse_rules(agreement->algorithm);
+    costs_ = costs_for(*agreement, topology_, *in_world);
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(topology_)));
     if (topology_.is_flat()) return;
@@ -163,7 +180,7 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         plans_.clear();
         cached_steps_ = 0;
     }
-    Plan plan = choose_plan(request, topology_, rules_);
+    Plan plan = choose_plan(request, topology_, rules_, costs_);
     if (plan.algorithm.native_within && !join_group()) {
         plan.algorithm = Algorithm::native();
         plan.reason = "no communicator left for the clusters";

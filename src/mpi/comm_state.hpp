@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include "collectives/network_costs.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/rules.hpp"
 #include "mpi/executor.hpp"
@@ -82,6 +83,7 @@ class CommState {
     int size_ = 0;
     Topology topology_ = Topology::flat(0);
     Rules rules_;
+    NetworkCosts costs_;  // of the innermost clusters of topology_; may be empty
     MPI_Comm shadow_ = MPI_COMM_NULL;
     Channels channels_;
     bool has_tried_to_join_ = false;

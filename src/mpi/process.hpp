@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include "base/options.hpp"
+#include "collectives/network_costs.hpp"
 #include "model/model.hpp"
 #include "mpi/report.hpp"
 #include "topology/topology.hpp"
@@ -24,6 +25,9 @@ struct Agreement {
     Topology topology;        ///< of MPI_COMM_WORLD
     std::string algorithm;    ///< LAPLE_ALGORITHM
     std::vector<Rank> ranks;  ///< of MPI_COMM_WORLD, ascending, for which it holds; empty: for all
+    NetworkCosts costs;       ///< of the clusters that were measured; may be empty
+    /// Of each rank of MPI_COMM_WORLD, its cluster among those of `costs`; -1: none. Empty without costs.
+    std::vector<int> cluster_of = {};
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI

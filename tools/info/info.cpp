@@ -60,8 +60,7 @@ InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int 
         if (ranks > 1) {
             std::vector<Rank> in_world(static_cast<std::size_t>(ranks));
             std::iota(in_world.begin(), in_world.end(), 0);
-            topology_for(model, hosts, in_world, ranks, file);
-            if (!model.nodes.empty()) model = adapted_to(model, hosts, file);
+            model = model_for(model, hosts, in_world, ranks, file);
         }
         result.model = std::move(model);
     } catch (const Error& error) {

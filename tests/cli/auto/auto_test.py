@@ -59,11 +59,13 @@ class OnTwoSites(unittest.TestCase):
 
     def test_measured_once_and_known_later(self):
         algorithms, said = self.bench()
-        self.assertNotIn("native", algorithms)
+        # Of two sites some calls are as fast natively.
+        self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("measured 4 hosts", said)
         self.assertIn("8 ranks in 2 clusters (4 4)", said)
         algorithms, said = self.bench()
-        self.assertNotIn("native", algorithms)
+        # Of two sites some calls are as fast natively.
+        self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("topology from", said)
         self.assertNotIn("measured", said)
         # The same hosts, their ranks in another order.
@@ -100,7 +102,8 @@ class OnTwoSites(unittest.TestCase):
         model = self.file("model.json", json.dumps({"format": "laple-model-1", "ranks": 8,
                                                     "levels": [[[0, 2, 4, 6], [1, 3, 5, 7]]], "hosts": hosts}))
         algorithms, said = self.bench(LAPLE_MODEL=model)
-        self.assertNotIn("native", algorithms)
+        # Of two sites some calls are as fast natively.
+        self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("8 ranks in 2 clusters (4 4)", said)
 
     def test_a_missing_file_ends_all_ranks(self):

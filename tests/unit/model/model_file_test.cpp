@@ -21,7 +21,7 @@ Model two_hosts() {
 std::string problem(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
                     int world_size) {
     try {
-        topology_for(model, nodes, in_world, world_size, "file");
+        model_for(model, nodes, in_world, world_size, "file");
     } catch (const Error& error) {
         return error.what();
     }
@@ -40,19 +40,21 @@ TEST_CASE("a file is a map or a model", "[model_file]") {
 }
 
 TEST_CASE("a model of this job's hosts gives its topology, in any order of ranks", "[model_file]") {
-    CHECK(topology_for(two_hosts(), {{"a", {0, 1}}, {"b", {2, 3}}}, {0, 1, 2, 3}, 4, "f") ==
+    CHECK(model_for(two_hosts(), {{"a", {0, 1}}, {"b", {2, 3}}}, {0, 1, 2, 3}, 4, "f").topology ==
           two_hosts().topology);
     // Round robin, and seen from a communicator whose ranks are reversed.
     const Topology round_robin = Topology::from_clusters(4, {{0, 2}, {1, 3}});
-    CHECK(topology_for(two_hosts(), {{"a", {0, 2}}, {"b", {1, 3}}}, {0, 1, 2, 3}, 4, "f") == round_robin);
-    CHECK(topology_for(two_hosts(), {{"b", {0, 2}}, {"a", {1, 3}}}, {3, 2, 1, 0}, 4, "f") == round_robin);
+    CHECK(model_for(two_hosts(), {{"a", {0, 2}}, {"b", {1, 3}}}, {0, 1, 2, 3}, 4, "f").topology ==
+          round_robin);
+    CHECK(model_for(two_hosts(), {{"b", {0, 2}}, {"a", {1, 3}}}, {3, 2, 1, 0}, 4, "f").topology ==
+          round_robin);
     // More ranks on the same hosts.
-    CHECK(topology_for(two_hosts(), {{"a", {0, 1, 2}}, {"b", {3}}}, {0, 1, 2, 3}, 4, "f") ==
+    CHECK(model_for(two_hosts(), {{"a", {0, 1, 2}}, {"b", {3}}}, {0, 1, 2, 3}, 4, "f").topology ==
           Topology::from_clusters(4, {{0, 1, 2}, {3}}));
 }
 
 TEST_CASE("a part of the job must be where the model says", "[model_file]") {
-    CHECK(topology_for(two_hosts(), {{"a", {0}}, {"b", {1}}}, {1, 2}, 4, "f") == two_hosts().topology);
+    CHECK(model_for(two_hosts(), {{"a", {0}}, {"b", {1}}}, {1, 2}, 4, "f").topology == two_hosts().topology);
     CHECK_THAT(problem(two_hosts(), {{"b", {0}}, {"a", {1}}}, {1, 2}, 4),
                Catch::Contains("has rank 1 on a, but in this job it is on b"));
     CHECK_THAT(problem(two_hosts(), {{"a", {0}}, {"b", {1}}}, {1, 2}, 5),
@@ -62,7 +64,7 @@ TEST_CASE("a part of the job must be where the model says", "[model_file]") {
 TEST_CASE("a map without hosts is checked by its number of ranks", "[model_file]") {
     Model map = two_hosts();
     map.nodes.clear();
-    CHECK(topology_for(map, {{"x", {0, 1, 2, 3}}}, {0, 1, 2, 3}, 4, "f") == map.topology);
+    CHECK(model_for(map, {{"x", {0, 1, 2, 3}}}, {0, 1, 2, 3}, 4, "f").topology == map.topology);
     CHECK_THAT(problem(map, {{"x", {0, 1, 2}}}, {0, 1, 2}, 3),
                Catch::Contains("describes 4 ranks, but this job has 3"));
     CHECK_THAT(problem(two_hosts(), {{"a", {0, 1}}, {"c", {2, 3}}}, {0, 1, 2, 3}, 4),
