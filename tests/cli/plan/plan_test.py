@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What laple-plan explains, compares and simulates, and what it answers to wrong files and command lines."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+LAPLE_PLAN = sys.argv[1]
+SITES = ["--synthetic", "site:4:10ms:12.5M node:4:50us:12.5M"]
+
+
+def line(rate):
+    return [[0, 2e-5], [1048576, 2e-5 + 1048576 / rate]]
+
+
+def plogp(latency, rate):
+    return {"latency": latency, "gap": line(rate), "flood_gap": line(rate)}
+
+
+# Two sites of two ranks; the way to the second one is slow.
+MODEL = {
+    "format": "laple-model-1",
+    "ranks": 4,
+    "levels": [[[0, 2], [1, 3]]],
+    "hosts": [{"name": "a-1", "ranks": [0]}, {"name": "b-1", "ranks": [1]},
+              {"name": "a-2", "ranks": [2]}, {"name": "b-2", "ranks": [3]}],
+    "inside": [5e-5, 5e-5],
+    "between": [[0, 0.02], [0.02, 0]],
+    "clusters": [{"inside": plogp(5e-5, 1e8)}, {"inside": plogp(5e-5, 1e8)}],
+    "links": [{"between": [0, 1], "plogp": plogp(0.02, 1e7)}],
+}
+
+
+class PlanTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def file(self, name, content):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    def plan(self, *arguments):
+        return subprocess.run([LAPLE_PLAN, *arguments], capture_output=True, text=True, timeout=60)
+
+    def output(self, *arguments):
+        result = self.plan(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def check_refused(self, arguments, *parts):
+        result = self.plan(*arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stdout, "")
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+class Explain(PlanTest):
+    def test_a_small_message_crosses_the_wan_once(self):
+        told = json.loads(self.output("explain", "bcast", "8", *SITES, "--format", "json"))
+        self.assertGreater(told["predicted"], 0.010)
+        self.assertLess(told["predicted"], 0.011)
+        self.assertEqual(told["candidates"][0]["algorithm"], told["algorithm"])
+        times = [candidate["predicted"] for candidate in told["candidates"]]
+        self.assertEqual(times, sorted(times))
+
+    def test_text_names_the_choice_the_root_and_why_not_the_others(self):
+        text = self.output("explain", "bcast", "1M", "--root", "3", *SITES)
+        self.assertIn("root 3, 16 ranks in 4 clusters (4 4 4 4)", text)
+        self.assertIn("chosen", text)
+        self.assertIn("native", text)
+        self.assertIn("until the first of", text)
+        self.assertIn("\n3\n└─", text)
+
+    def test_a_model_file(self):
+        told = json.loads(self.output("explain", "reduce", "64K", "--model", self.file("m.json", MODEL), "--format",
+                                      "json"))
+        self.assertEqual(told["ranks"], 4)
+        # 64 KiB at 10 MB/s and 20 ms.
+        self.assertGreater(told["predicted"], 0.0265)
+        self.assertLess(told["predicted"], 0.030)
+
+    def test_algorithms_are_forced_and_forbidden(self):
+        told = json.loads(self.output("explain", "bcast", "64K", *SITES, "--format", "json", "--algorithm", "ecef/flat"))
+        self.assertEqual(told["algorithm"], "ecef/flat")
+        usual = json.loads(self.output("explain", "bcast", "64K", *SITES, "--format", "json"))["algorithm"]
+        other = json.loads(self.output("explain", "bcast", "64K", *SITES, "--format", "json", "--algorithm",
+                                       "^" + usual))["algorithm"]
+        self.assertNotEqual(other, usual)
+
+    def test_pictures(self):
+        svg = self.output("explain", "allreduce", "64K", *SITES, "--format", "svg")
+        self.assertEqual(xml.etree.ElementTree.fromstring(svg).tag, "{http://www.w3.org/2000/svg}svg")
+        trace = json.loads(self.output("explain", "bcast", "64K", *SITES, "--format", "trace"))
+        slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual({event["pid"] for event in slices}, set(range(16)))
+        dot = self.output("explain", "bcast", "64K", *SITES, "--format", "dot")
+        self.assertEqual(dot.count("->"), 15)
+
+    def test_what_is_wrong_is_said(self):
+        self.check_refused(["explain", "bcast", "8"], "no network is given", "--model FILE")
+        self.check_refused(["explain", "gather", "8", *SITES], "gather", "use bcast, reduce, allreduce or barrier")
+        self.check_refused(["explain", "bcast", "8", "--root", "16", *SITES], "no rank 16", "use 0 to 15")
+        self.check_refused(["explain", "bcast", "8x", *SITES], "8x")
+        self.check_refused(["explain", "bcast", "8", *SITES, "--algorithm", "foo"], "foo")
+        self.check_refused(["explain", "bcast", "8", "--model", "/no/such/file"], "/no/such/file")
+        self.check_refused(["explain", "bcast", "8", "--model", self.file("map", "cluster 0 process 0 1")], "one cluster")
+        bare = {key: value for key, value in MODEL.items() if key not in ("clusters", "links")}
+        self.check_refused(["explain", "bcast", "8", "--model", self.file("bare.json", bare)], "no rates", "--model")
+        for text in ("site:4", "site:4 node:x", "site:4 node:0", "site:4:5 node:2", "site:4:1ms:fast node:2",
+                     "site:1 node:4", "site:70000 node:4", "", "site:4 node:4 node:1:2:3:4"):
+            self.check_refused(["explain", "bcast", "8", "--synthetic", text], "laple-plan: ")
+
+
+class Compare(PlanTest):
+    def test_no_choice_is_slower_than_the_native_call_or_two_levels(self):
+        told = json.loads(self.output("compare", *SITES, "--format", "json"))
+        self.assertEqual(len(told["rows"]), 3 * 7 + 1)
+        for row in told["rows"]:
+            self.assertLessEqual(row["laple"], row["native"] * 1.0001, row)
+            self.assertLessEqual(row["laple"], row["two_level"] * 1.0001, row)
+
+
+class Simulate(PlanTest):
+    def simulate(self, *arguments):
+        told = json.loads(self.output("simulate", "--format", "json", "--runs", "300", *arguments))
+        return {row["clusters"]: {score["name"]: score for score in row["scores"]} for row in told["rows"]}
+
+    def test_nobody_is_better_than_the_best(self):
+        rows = self.simulate("--clusters", "4,10", "--best")
+        for scores in rows.values():
+            self.assertAlmostEqual(scores["best"]["ratio"], 1.0, places=6)
+            self.assertEqual(scores["best"]["hit_rate"], 1.0)
+            for score in scores.values():
+                self.assertGreaterEqual(score["ratio"], 1.0)
+
+    def test_the_same_seed_gives_the_same(self):
+        self.assertEqual(self.simulate("--clusters", "6"), self.simulate("--clusters", "6"))
+        self.assertNotEqual(self.simulate("--clusters", "6"), self.simulate("--clusters", "6", "--seed", "2"))
+
+    def test_what_is_wrong_is_said(self):
+        self.check_refused(["simulate", "--clusters", "1"], "--clusters")
+        self.check_refused(["simulate", "--runs", "0"], "--runs")
+        self.check_refused([], "laple-plan --help")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0)

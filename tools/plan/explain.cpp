@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "explain.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "collectives/hierarchy.hpp"
+#include "collectives/planner.hpp"
+
+namespace laple::plan {
+namespace {
+
+std::string time_text(double seconds) {
+    return format_seconds(Seconds(seconds));
+}
+
+std::string size_text(const Request& request) {
+    if (request.collective == Collective::barrier) return "barrier";
+    return fmt::format("{} of {} bytes", name_of(request.collective), format_bytes(request.bytes()));
+}
+
+/// The chosen one among the candidates; nullptr when the plan is a wish that has no price.
+const Candidate* chosen(const Explanation& explanation) {
+    const auto found = std::find_if(
+        explanation.candidates.begin(), explanation.candidates.end(),
+        [&](const Candidate& candidate) { return candidate.algorithm == explanation.plan.algorithm; });
+    return found == explanation.candidates.end() ? nullptr : &*found;
+}
+
+/// Where the time of a plan goes.
+std::string composition(const Candidate& candidate, const Request& request) {
+    const Blocks blocks = Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes);
+    if (candidate.algorithm.is_native) return "MPI's own algorithm, estimated from its rounds of messages\n";
+    const std::uint64_t segments = blocks.count();
+    if (candidate.algorithm.meeting != Meeting::tree) {
+        return fmt::format(
+            "  clusters combine inside, their coordinators meet, clusters spread the result\n"
+            "  {} segments; the next one comes every {}: {}\n",
+            segments, time_text(candidate.time.interval), describe(candidate.time.binding));
+    }
+    if (segments == 1)
+        return fmt::format(
+            "  {} the last rank, in cluster {}, is done: the whole message goes from rank to rank\n",
+            time_text(candidate.time.last), candidate.time.last_cluster);
+    const double rest = candidate.time.last - candidate.time.first;
+    return fmt::format(
+        "  {} until the first of {} segments is everywhere: latencies\n"
+        "  {} for the others, {} apart: {}\n",
+        time_text(candidate.time.first), segments, time_text(std::max(rest, 0.0)),
+        time_text(candidate.time.interval), describe(candidate.time.binding));
+}
+
+/// Why it is not the chosen one.
+std::string why_not(const Candidate& candidate, const Candidate& best) {
+    if (candidate.algorithm.is_native) return "counts ranks, knows no clusters";
+    const double first = candidate.time.first - best.time.first;
+    const double rest = (candidate.seconds - candidate.time.first) - (best.seconds - best.time.first);
+    if (candidate.algorithm.meeting != Meeting::tree)
+        return fmt::format("then one segment every {}: {}", time_text(candidate.time.interval),
+                           describe(candidate.time.binding));
+    if (first > rest) return fmt::format("first segment {} later", time_text(first));
+    return describe(candidate.time.binding);
+}
+
+void add_tree(const Tree& tree, Rank rank, const std::string& indent, std::string& text) {
+    const auto& children = tree.children[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        const bool is_last = i + 1 == children.size();
+        text += fmt::format("{}{}{}\n", indent, is_last ? "└─ " : "├─ ", children[i]);
+        add_tree(tree, children[i], indent + (is_last ? "   " : "│  "), text);
+    }
+}
+
+}  // namespace
+
+std::string describe(const Binding& binding) {
+    switch (binding.kind) {
+        case Binding::Kind::start:
+            return "latencies";
+        case Binding::Kind::port:
+            return fmt::format("a NIC in cluster {} sends to all its children", binding.a);
+        case Binding::Kind::link:
+            return fmt::format("the link from cluster {} to {}", binding.a, binding.b);
+        case Binding::Kind::uplink:
+            return fmt::format("the uplink of cluster {}", binding.a);
+    }
+    return "";
+}
+
+std::string describe(const SendOrder& order) {
+    std::string text;
+    for (const Send& send : order)
+        text += fmt::format("{}{} -> {}", text.empty() ? "" : ", ", send.from, send.to);
+    return text;
+}
+
+Request request_named(const std::string& collective, Bytes bytes, Rank root) {
+    for (const Collective candidate : kAllCollectives) {
+        if (name_of(candidate) != collective) continue;
+        Request request;
+        request.collective = candidate;
+        request.root = is_rooted(candidate) ? root : 0;
+        const bool has_elements = candidate == Collective::reduce || candidate == Collective::allreduce;
+        request.unit_bytes = has_elements ? 8 : 1;
+        request.units =
+            candidate == Collective::barrier ? 0 : (bytes + request.unit_bytes - 1) / request.unit_bytes;
+        return request;
+    }
+    throw Error(fmt::format("\"{}\" is no collective that LaPle plans", collective),
+                "use bcast, reduce, allreduce or barrier");
+}
+
+Explanation explain(const Request& request, const Situation& situation, const Rules& rules) {
+    if (request.root < 0 || request.root >= situation.topology.size()) {
+        throw Error(fmt::format("there is no rank {}", request.root),
+                    fmt::format("use 0 to {}", situation.topology.size() - 1));
+    }
+    Explanation explanation;
+    explanation.request = request;
+    explanation.plan = choose_plan(request, situation.topology, rules, situation.costs);
+    explanation.candidates = Pricing(request, situation.topology, situation.costs).all();
+    return explanation;
+}
+
+std::string text_of(const Explanation& explanation, const Situation& situation, int most_rows) {
+    const Plan& plan = explanation.plan;
+    std::string text = fmt::format(
+        "{}{}, {}\n\n", size_text(explanation.request),
+        is_rooted(explanation.request.collective) ? fmt::format(", root {}", explanation.request.root) : "",
+        laple::describe(situation.topology));
+    text += fmt::format("{}", name_of(plan.algorithm));
+    if (plan.predicted > Seconds(0)) text += fmt::format(", {}", format_seconds(plan.predicted));
+    text += fmt::format(": {}\n", plan.reason);
+    const Candidate* best = chosen(explanation);
+    if (best != nullptr) text += composition(*best, explanation.request);
+    if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(plan.order));
+    if (!plan.algorithm.is_native && plan.algorithm.meeting == Meeting::tree &&
+        situation.topology.size() <= 64) {
+        const Tree tree = tree_of(plan, situation.topology);
+        text += fmt::format("\n{}\n", tree.root);
+        add_tree(tree, tree.root, "", text);
+    }
+    text += fmt::format("\n{:>10}  {:<28} {}\n", "predicted", "algorithm", "and why not");
+    int rows = 0;
+    for (const Candidate& candidate : explanation.candidates) {
+        const bool is_chosen = best == &candidate;
+        if (rows++ >= most_rows && !candidate.algorithm.is_native && !is_chosen) continue;
+        text += fmt::format("{:>10}  {:<28} {}\n", time_text(candidate.seconds), name_of(candidate.algorithm),
+                            is_chosen         ? "chosen"
+                            : best == nullptr ? ""
+                                              : why_not(candidate, *best));
+    }
+    return text;
+}
+
+std::string json_of(const Explanation& explanation, const Situation& situation) {
+    const Request& request = explanation.request;
+    Json document{{"format", "laple-plan-1"},
+                  {"collective", name_of(request.collective)},
+                  {"bytes", request.bytes()},
+                  {"root", request.root},
+                  {"ranks", situation.topology.size()},
+                  {"algorithm", name_of(explanation.plan.algorithm)},
+                  {"predicted", explanation.plan.predicted.count()},
+                  {"reason", explanation.plan.reason}};
+    document["candidates"] = Json::array();
+    for (const Candidate& candidate : explanation.candidates) {
+        Json entry{{"algorithm", name_of(candidate.algorithm)}, {"predicted", candidate.seconds}};
+        if (!candidate.algorithm.is_native) entry["bound_by"] = describe(candidate.time.binding);
+        if (!candidate.order.empty()) {
+            entry["order"] = Json::array();
+            for (const Send& send : candidate.order) entry["order"].push_back({send.from, send.to});
+        }
+        document["candidates"].push_back(std::move(entry));
+    }
+    return document.dump(2) + "\n";
+}
+
+std::string dot_of(const Explanation& explanation, const Situation& situation) {
+    const Plan& plan = explanation.plan;
+    if (plan.algorithm.is_native || plan.algorithm.meeting != Meeting::tree) {
+        throw Error(fmt::format("{} is no tree", name_of(plan.algorithm)),
+                    "use --format svg or trace for a picture of its messages");
+    }
+    const Topology& topology = situation.topology;
+    const Tree tree = tree_of(plan, topology);
+    std::string text = fmt::format("digraph \"{} {}\" {{\n  node [shape=circle];\n",
+                                   size_text(explanation.request), name_of(plan.algorithm));
+    const int level = topology.level_count() - 1;
+    for (int group = 0; group < topology.group_count(level); ++group) {
+        text += fmt::format("  subgraph cluster_{} {{ label=\"cluster {}\";", group, group);
+        for (const Rank rank : topology.members(level, group)) text += fmt::format(" {};", rank);
+        text += " }\n";
+    }
+    for (Rank rank = 0; rank < topology.size(); ++rank) {
+        for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+            const bool is_far = topology.group_of(level, rank) != topology.group_of(level, child);
+            text += fmt::format("  {} -> {}{};\n", rank, child, is_far ? " [color=red]" : "");
+        }
+    }
+    return text + "}\n";
+}
+
+}  // namespace laple::plan

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/candidates.hpp"
+#include "collectives/rules.hpp"
+#include "situation.hpp"
+
+namespace laple::plan {
+
+/// The choice for one call, and all that it was chosen from, best first.
+struct Explanation {
+    Request request;
+    Plan plan;
+    std::vector<Candidate> candidates;
+};
+
+/// Throws Error where the request makes no sense on this topology.
+Explanation explain(const Request& request, const Situation& situation, const Rules& rules);
+
+/// The request that a user means: element counts of 8 bytes for reductions. Throws Error for an unknown name.
+Request request_named(const std::string& collective, Bytes bytes, Rank root);
+
+/// For people: the choice, what its time is made of, what the others would take and why.
+std::string text_of(const Explanation& explanation, const Situation& situation, int most_rows);
+std::string json_of(const Explanation& explanation, const Situation& situation);
+/// The tree of ranks, for Graphviz.
+std::string dot_of(const Explanation& explanation, const Situation& situation);
+
+/// "the NIC of cluster 0 sends to 3 others", "the uplink of cluster 2", ...
+std::string describe(const Binding& binding);
+
+/// "0 -> 1, 0 -> 2, 2 -> 3": who sends to whom between clusters.
+std::string describe(const SendOrder& order);
+
+}  // namespace laple::plan

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// laple-plan: how LaPle would do a collective, and why. Needs no MPI and no machine: a model file, or a
+// description of a network, will do.
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "compare.hpp"
+#include "explain.hpp"
+#include "monte_carlo.hpp"
+#include "timeline.hpp"
+
+namespace laple::plan {
+namespace {
+
+constexpr int kBadInput = 2;
+
+constexpr auto kHelp =
+    R"(Examples:
+  laple-plan explain bcast 1M --root 3 --model model.json
+  laple-plan explain allreduce 64K --synthetic "site:6:25ms:12.5M node:16:50us:125M"
+  laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
+  laple-plan compare --model model.json
+  laple-plan simulate --clusters 4,6,10 --runs 1000
+
+A model is what "mpiexec ... laple-discover --json --model" writes.
+)";
+
+struct Options {
+    std::string model;
+    std::string synthetic;
+    std::string format = "text";
+    std::string collective;
+    std::string size = "0";
+    std::string algorithm;
+    int root = 0;
+    int rows = 12;
+    std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
+    MonteCarloOptions monte_carlo;
+    bool overlap = false;
+};
+
+Situation situation_of(const Options& options) {
+    if (options.model.empty() == options.synthetic.empty()) {
+        throw Error(options.model.empty() ? "no network is given" : "two networks are given",
+                    "use --model FILE or --synthetic \"site:6 node:16\"");
+    }
+    return options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
+}
+
+void run_explain(const Options& options) {
+    const Situation situation = situation_of(options);
+    const Request request = request_named(options.collective, parse_bytes(options.size), options.root);
+    const Explanation explanation = explain(request, situation, parse_rules(options.algorithm));
+    const auto title = [&] {
+        return fmt::format("{} {} bytes, {}", options.collective, options.size,
+                           name_of(explanation.plan.algorithm));
+    };
+    if (options.format == "json") {
+        fmt::print("{}", json_of(explanation, situation));
+    } else if (options.format == "dot") {
+        fmt::print("{}", dot_of(explanation, situation));
+    } else if (options.format == "trace") {
+        fmt::print("{}", trace_of(messages_of(explanation.plan, situation)));
+    } else if (options.format == "svg") {
+        fmt::print("{}", svg_of(messages_of(explanation.plan, situation), situation.topology, title()));
+    } else {
+        fmt::print("{}", text_of(explanation, situation, options.rows));
+    }
+}
+
+void run_compare(const Options& options) {
+    const Situation situation = situation_of(options);
+    std::vector<Bytes> sizes;
+    for (const std::string& size : options.sizes) sizes.push_back(parse_bytes(size));
+    fmt::print("{}", comparison(situation, sizes, options.root, options.format == "json"));
+}
+
+void run_simulate(Options& options) {
+    if (options.overlap) options.monte_carlo.phase = LocalPhase::at_once;
+    const auto rows = monte_carlo(options.monte_carlo);
+    fmt::print("{}", options.format == "json" ? json_of(rows, options.monte_carlo)
+                                              : text_of(rows, options.monte_carlo));
+}
+
+void add_network(CLI::App* command, Options& options) {
+    command->add_option("--model", options.model, "What laple-discover --json --model has written");
+    command->add_option(
+        "--synthetic", options.synthetic,
+        "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:12.5M node:16:50us:125M\"");
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CLI::App app(kHelp, "laple-plan");
+    app.set_version_flag("--version", "laple-plan " LAPLE_VERSION);
+    app.require_subcommand(1);
+
+    CLI::App* explain = app.add_subcommand("explain", "One call: the choice, and why not the others");
+    explain->add_option("collective", options.collective, "bcast, reduce, allreduce or barrier")->required();
+    explain->add_option("size", options.size, "Bytes: 8, 64K, 1M");
+    explain->add_option("--root", options.root, "Rank that sends or gets the message");
+    explain->add_option("--algorithm", options.algorithm, "As LAPLE_ALGORITHM: force one, or forbid some");
+    explain->add_option("--rows", options.rows, "So many candidates at most")->check(CLI::PositiveNumber);
+    explain->add_option("--format", options.format, "text, json, dot, svg or trace (ui.perfetto.dev)")
+        ->check(CLI::IsMember({"text", "json", "dot", "svg", "trace"}));
+    add_network(explain, options);
+
+    CLI::App* compare = app.add_subcommand("compare", "Every collective and size, beside MPI's own");
+    compare->add_option("--sizes", options.sizes, "Bytes, with commas")->delimiter(',');
+    compare->add_option("--root", options.root, "Rank that sends or gets the message");
+    compare->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+    add_network(compare, options);
+
+    CLI::App* simulate = app.add_subcommand("simulate", "Heuristics on random networks");
+    options.monte_carlo.clusters = {2, 4, 6, 8, 10, 15, 20, 30, 40, 50};
+    simulate->add_option("--clusters", options.monte_carlo.clusters, "Numbers of clusters, with commas")
+        ->delimiter(',')
+        ->check(CLI::Range(2, 1000));
+    simulate->add_option("--runs", options.monte_carlo.runs, "Networks of each size")
+        ->check(CLI::PositiveNumber);
+    simulate->add_option("--seed", options.monte_carlo.seed, "Of the random numbers");
+    simulate->add_flag("--overlap", options.overlap, "Clusters begin inside at once, by a deputy");
+    simulate->add_flag("--best", options.monte_carlo.improve, "With the search for the best order");
+    simulate->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        fmt::print(stderr, "laple-plan: {}; see laple-plan --help\n", error.what());
+        return kBadInput;
+    }
+    if (*explain) run_explain(options);
+    if (*compare) run_compare(options);
+    if (*simulate) run_simulate(options);
+    return 0;
+}
+
+}  // namespace
+}  // namespace laple::plan
+
+int main(int argc, char** argv) {
+    try {
+        return laple::plan::run(argc, argv);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "laple-plan: {}\n", error.what());
+        return laple::plan::kBadInput;
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "situation.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "model/model_file.hpp"
+
+namespace laple::plan {
+namespace {
+
+constexpr auto kGrammar =
+    "write LEVEL:COUNT[:LATENCY[:RATE]] from the outermost level to the innermost, as in "
+    "\"site:6:10ms:12.5M node:16:50us:125M\"; latencies in us, ms or s, rates in bytes a second";
+constexpr int kMostRanks = 1 << 16;
+
+/// Members of one level are so far from each other.
+struct Level {
+    int count = 0;
+    double latency = 0;
+    double rate = 0;
+};
+
+[[noreturn]] void refuse(const std::string& text, const std::string& problem) {
+    throw Error(fmt::format("\"{}\": {}", text, problem), kGrammar);
+}
+
+double number_of(const std::string& text, std::size_t& used) {
+    double value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    used = static_cast<std::size_t>(end - text.data());
+    if (status != std::errc{} || !(value > 0) || !std::isfinite(value)) refuse(text, "is no positive number");
+    return value;
+}
+
+double latency_of(const std::string& text) {
+    std::size_t used = 0;
+    const double value = number_of(text, used);
+    const std::string unit = text.substr(used);
+    if (unit == "us") return value * 1e-6;
+    if (unit == "ms") return value * 1e-3;
+    if (unit == "s") return value;
+    refuse(text, "is no latency");
+}
+
+double rate_of(const std::string& text) {
+    std::size_t used = 0;
+    const double value = number_of(text, used);
+    const std::string unit = text.substr(used);
+    if (unit.empty()) return value;
+    if (unit == "K") return value * 1e3;
+    if (unit == "M") return value * 1e6;
+    if (unit == "G") return value * 1e9;
+    refuse(text, "is no rate");
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
+    const auto parts = split(text, ':');
+    if (parts.size() < 2 || parts.size() > 4) refuse(text, "is no level");
+    std::size_t used = 0;
+    const double count = number_of(parts[1], used);
+    if (used != parts[1].size() || count != std::floor(count) || count > kMostRanks)
+        refuse(text, "has no number of members");
+    Level level;
+    level.count = static_cast<int>(count);
+    level.latency = parts.size() > 2 ? latency_of(parts[2])
+                    : is_innermost   ? 50e-6
+                    : is_outermost   ? 10e-3
+                                     : 1e-3;
+    level.rate = parts.size() > 3 ? rate_of(parts[3]) : is_innermost ? 125e6 : 12.5e6;
+    return level;
+}
+
+void set_link(NetworkCosts::Link& link, const Level& level) {
+    constexpr Bytes kEnd = 1 << 20;
+    const Seconds end(static_cast<double>(kEnd) / level.rate);
+    link.latency = level.latency;
+    link.gap = link.stream = Curve({{0, kLikelyOverhead}, {kEnd, kLikelyOverhead + end}});
+}
+
+}  // namespace
+
+Situation situation_of_file(const std::string& file) {
+    const Model model = parse_model_file(read_file(file), file);
+    Situation situation{model.topology, {}, file};
+    if (model.topology.is_flat())
+        throw Error({file, 0, 0}, "all ranks are in one cluster",
+                    "there is nothing to plan: MPI's own calls are used");
+    situation.costs = costs_of(model.links, cluster_latencies(model));
+    if (situation.costs.is_empty()) {
+        throw Error({file, 0, 0}, "holds no rates between clusters",
+                    "measure them: mpiexec ... laple-discover --json --model > model.json");
+    }
+    return situation;
+}
+
+Situation synthetic_situation(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    if (words.size() < 2) refuse(text, "needs two levels at least");
+    std::vector<Level> levels;
+    double ranks = 1;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        levels.push_back(level_of(words[i], i + 1 == words.size(), i == 0));
+        ranks *= levels.back().count;
+    }
+    if (ranks > kMostRanks) refuse(text, fmt::format("has more than {} ranks", kMostRanks));
+
+    const int size = static_cast<int>(ranks);
+    std::vector<std::vector<int>> labels;
+    int group_size = size;
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+        group_size /= levels[i].count;
+        auto& row = labels.emplace_back();
+        for (Rank rank = 0; rank < size; ++rank) row.push_back(rank / group_size);
+    }
+    Situation situation{Topology::from_labels(size, labels), {}, text};
+    if (situation.topology.is_flat()) refuse(text, "has one cluster only");
+    const int innermost = situation.topology.level_count() - 1;
+    situation.costs = NetworkCosts(situation.topology.group_count(innermost));
+    for (int a = 0; a < situation.costs.count(); ++a) {
+        for (int b = 0; b < situation.costs.count(); ++b) {
+            const Rank rank_a = situation.topology.members(innermost, a).front();
+            const Rank rank_b = situation.topology.members(innermost, b).front();
+            std::size_t level = 0;  // the outermost one that divides them
+            while (level < labels.size() && labels[level][static_cast<std::size_t>(rank_a)] ==
+                                                labels[level][static_cast<std::size_t>(rank_b)])
+                ++level;
+            set_link(situation.costs.link(a, b), levels[level]);
+        }
+    }
+    return situation;
+}
+
+}  // namespace laple::plan

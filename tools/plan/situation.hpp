@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "collectives/network_costs.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::plan {
+
+/// What plans are made for: ranks in clusters, and what the network between them costs.
+struct Situation {
+    Topology topology = Topology::flat(1);
+    NetworkCosts costs;
+    std::string source;  ///< where it comes from, for people
+};
+
+/// From a model that laple-discover --model has written. Throws Error when it cannot be read, has one cluster
+/// only, or no rates.
+Situation situation_of_file(const std::string& file);
+
+/// From a description such as "site:6 node:16": six sites of 16 ranks each. Every level may say how far its
+/// members are from each other, and how fast: "site:6:25ms:12.5M node:16:50us:125M". Throws Error, with the
+/// grammar.
+Situation synthetic_situation(const std::string& text);
+
+}  // namespace laple::plan

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "timeline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "collectives/verifier.hpp"
+
+namespace laple::plan {
+namespace {
+
+/// Lets time pass, and nothing else.
+struct NoMemory {
+    using Value = char;
+    static char load(Rank, Place, std::uint32_t) { return 0; }
+    static void store(Rank, Place, std::uint32_t, char) {}
+    static char combine(char, char) { return 0; }
+};
+
+SimulatedNetwork network_of(const Situation& situation, bool is_stream) {
+    const Topology& topology = situation.topology;
+    const int level = topology.level_count() - 1;
+    const auto link = [&situation, &topology, level](Rank from, Rank to) -> const NetworkCosts::Link& {
+        return situation.costs.link(topology.group_of(level, from), topology.group_of(level, to));
+    };
+    SimulatedNetwork network;
+    network.gap = [link, is_stream](Rank from, Rank to, Bytes bytes) {
+        return (is_stream ? link(from, to).stream : link(from, to).gap).at(bytes);
+    };
+    network.latency = [link](Rank from, Rank to) { return Seconds(link(from, to).latency); };
+    return network;
+}
+
+double in_us(Seconds time) {
+    return time.count() * 1e6;
+}
+
+}  // namespace
+
+std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& situation) {
+    if (plan.algorithm.is_native) {
+        throw Error("MPI's own collective is chosen here: LaPle has no schedule to draw",
+                    "force another one, with --algorithm");
+    }
+    std::vector<SimulatedMessage> messages;
+    SimulationOptions options;
+    options.network = network_of(situation, plan.blocks().count() > 1);
+    options.observe = [&](const SimulatedMessage& message) { messages.push_back(message); };
+    const auto schedules = expand_all(plan, situation.topology);
+    NoMemory memory;
+    const SimulationResult result = Simulator<NoMemory>(schedules, situation.topology, memory, options).run();
+    if (!result.ok()) throw Error("the plan cannot be simulated: " + result.failure, "please report this");
+    return messages;
+}
+
+std::string trace_of(const std::vector<SimulatedMessage>& messages) {
+    Json events = Json::array();
+    int flow = 0;
+    for (const SimulatedMessage& message : messages) {
+        const std::string name = fmt::format("{} to {}", message.block, message.to);
+        const auto slice = [&](const std::string& what, Rank rank, Seconds begin, Seconds end, int track) {
+            events.push_back({{"name", what},
+                              {"ph", "X"},
+                              {"pid", rank},
+                              {"tid", track},
+                              {"ts", in_us(begin)},
+                              {"dur", in_us(end - begin)},
+                              {"args", {{"bytes", message.bytes}, {"block", message.block}}}});
+        };
+        const Seconds length = message.left - message.start;
+        slice(fmt::format("block {} to {}", message.block, message.to), message.from, message.start,
+              message.left, 0);
+        slice(fmt::format("block {} from {}", message.block, message.from), message.to,
+              message.arrived - length, message.arrived, 1);
+        const auto arrow = [&](const char* phase, Rank rank, Seconds time, int track) {
+            events.push_back({{"name", "message"},
+                              {"cat", "message"},
+                              {"ph", phase},
+                              {"id", flow},
+                              {"pid", rank},
+                              {"tid", track},
+                              {"ts", in_us(time)},
+                              {"bp", "e"}});
+        };
+        arrow("s", message.from, message.start, 0);
+        arrow("f", message.to, message.arrived, 1);
+        ++flow;
+    }
+    Rank last = -1;
+    for (const SimulatedMessage& message : messages) last = std::max({last, message.from, message.to});
+    for (Rank rank = 0; rank <= last; ++rank) {
+        events.push_back({{"name", "process_name"},
+                          {"ph", "M"},
+                          {"pid", rank},
+                          {"args", {{"name", fmt::format("rank {}", rank)}}}});
+        for (const int track : {0, 1}) {
+            events.push_back({{"name", "thread_name"},
+                              {"ph", "M"},
+                              {"pid", rank},
+                              {"tid", track},
+                              {"args", {{"name", track == 0 ? "sends" : "receives"}}}});
+        }
+    }
+    return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
+std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology& topology,
+                   const std::string& title) {
+    constexpr double kWidth = 900;
+    constexpr double kLeft = 60;
+    constexpr double kTop = 40;
+    constexpr double kRow = 18;
+    constexpr double kBar = 8;
+    constexpr double kBetweenClusters = 10;
+    const int level = topology.level_count() - 1;
+    Seconds end{0};
+    for (const SimulatedMessage& message : messages) end = std::max(end, message.arrived);
+    const auto x = [&](Seconds time) { return kLeft + kWidth * (end > Seconds(0) ? time / end : 0); };
+    // Ranks stand cluster by cluster.
+    std::vector<double> y(static_cast<std::size_t>(topology.size()));
+    double next = kTop;
+    std::string labels;
+    for (int group = 0; group < topology.group_count(level); ++group) {
+        for (const Rank rank : topology.members(level, group)) {
+            y[static_cast<std::size_t>(rank)] = next;
+            labels += fmt::format("<text x=\"4\" y=\"{:.1f}\">{}</text>\n", next + kBar, rank);
+            labels += fmt::format("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n",
+                                  kLeft, next + kBar / 2, kLeft + kWidth, next + kBar / 2);
+            next += kRow;
+        }
+        next += kBetweenClusters;
+    }
+    std::string text = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
+        "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        "<text x=\"4\" y=\"16\">{}: {}</text>\n<text x=\"4\" y=\"30\">rank</text>\n",
+        kLeft + kWidth + 20, next + 20, title, format_seconds(end));
+    text += labels;
+    for (const SimulatedMessage& message : messages) {
+        const double from = y[static_cast<std::size_t>(message.from)];
+        const double to = y[static_cast<std::size_t>(message.to)];
+        const bool is_far = topology.group_of(level, message.from) != topology.group_of(level, message.to);
+        text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
+                            x(message.start), from + kBar / 2, x(message.arrived), to + kBar / 2,
+                            is_far ? "#c33" : "#39c");
+        text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n",
+                            x(message.start), from, std::max(x(message.left) - x(message.start), 0.5), kBar,
+                            is_far ? "#c33" : "#39c");
+    }
+    for (int tick = 0; tick <= 4; ++tick) {
+        const Seconds time = end * tick / 4;
+        text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x(time),
+                            next + 12, format_seconds(time));
+    }
+    return text + "</svg>\n";
+}
+
+}  // namespace laple::plan

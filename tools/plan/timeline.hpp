@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/plan.hpp"
+#include "collectives/simulator.hpp"
+#include "situation.hpp"
+
+namespace laple::plan {
+
+/// Every message of a plan, as the event simulator sees it on that network: ports are as long as gaps, and
+/// combining takes no time. Throws Error for a plan that has no schedule: MPI's own.
+std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& situation);
+
+/// For ui.perfetto.dev and chrome://tracing: a track for each rank, with what it sends and receives, and
+/// arrows between them.
+std::string trace_of(const std::vector<SimulatedMessage>& messages);
+
+/// A picture: a line for each rank, its sends as bars, messages to other clusters as lines between them.
+std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology& topology,
+                   const std::string& title);
+
+}  // namespace laple::plan
