@@ -101,13 +101,17 @@ class MeetingPrice {
             const int from = groups_[g].front();
             double sent = 0;
             double received = 0;
+            double started = 0;
+            double last = 0;  // of its messages, but for what they share
             for (std::size_t i = 1; i < count; ++i) {
                 const int to = groups_[(g + i) % count].front();
                 received += up_.port(from, to);
-                longest = std::max(longest, sent + down_.gap(from, to) + down_.latency(from, to));
+                started += down_.start(from, to);
+                last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
             }
+            longest = std::max(longest, last + sent - started);
             const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(from)]);
             const double local =
                 lanes_ > 1 ? time_of_lanes(groups_[g])

@@ -97,6 +97,7 @@ class Numbers {
 NetworkCosts NetworkCosts::restricted_to(std::span<const int> clusters) const {
     if (is_empty()) return {};
     NetworkCosts part(static_cast<int>(clusters.size()));
+    part.shares_ports = shares_ports;
     for (int a = 0; a < part.count(); ++a) {
         const int old_a = clusters[static_cast<std::size_t>(a)];
         part.cluster(a) = cluster(old_a);
@@ -107,7 +108,7 @@ NetworkCosts NetworkCosts::restricted_to(std::span<const int> clusters) const {
 }
 
 std::vector<double> NetworkCosts::numbers() const {
-    std::vector<double> all{static_cast<double>(count())};
+    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0};
     for (const Cluster& c : clusters_)
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction});
     for (const Link& link : links_) {
@@ -124,6 +125,7 @@ std::vector<double> NetworkCosts::numbers() const {
 NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
     Numbers in(numbers);
     NetworkCosts costs(static_cast<int>(in.next_count(numbers.size())));
+    costs.shares_ports = in.next() != 0;
     for (Cluster& c : costs.clusters_) {
         for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction})
             *number = in.next();

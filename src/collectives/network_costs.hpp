@@ -32,6 +32,10 @@ class NetworkCosts {
         double reduction = 0;  ///< seconds for each byte combined (γ)
     };
 
+    /// Whether messages that a rank sends at the same time share its port, as they do over TCP; else they
+    /// queue for it, as in simulator.hpp.
+    bool shares_ports = true;
+
     NetworkCosts() = default;
     explicit NetworkCosts(int clusters)
         : clusters_(static_cast<std::size_t>(clusters)), links_(clusters_.size() * clusters_.size()) {}

@@ -9,6 +9,7 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Dire
     : count_(static_cast<std::size_t>(costs.count())),
       gap_(count_ * count_),
       port_(count_ * count_),
+      start_(count_ * count_),
       latency_(count_ * count_),
       uplink_out_(count_),
       uplink_in_(count_) {
@@ -24,13 +25,19 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Dire
         uplink_in_[f] = passing(is_backwards ? cluster.uplink_out : cluster.uplink_in);
         for (int to = 0; to < count(); ++to) {
             const NetworkCosts::Link& link = is_backwards ? costs.link(to, from) : costs.link(from, to);
-            const double gap = (use == Use::stream ? link.stream : link.gap).at(bytes).count();
+            const double alone = link.gap.at(bytes).count();
+            const double in_a_row = std::min(link.stream.at(bytes).count(), alone);
+            const double gap = use == Use::stream ? in_a_row : alone;
             // A flow that is slower than the NIC leaves room for others.
             const double port =
-                from != to && nic > 0 ? std::min(gap, link.gap.at(0).count() + passing(nic)) : gap;
+                from != to && nic > 0 ? std::min(in_a_row, link.gap.at(0).count() + passing(nic)) : in_a_row;
             gap_[at(from, to)] = std::max(gap, combining);
             port_[at(from, to)] = std::max(port, combining);
-            latency_[at(from, to)] = link.latency;
+            start_[at(from, to)] = costs.shares_ports
+                                       ? std::min(port_[at(from, to)], link.stream.at(0).count())
+                                       : port_[at(from, to)];
+            // What a message alone waits for and a stream hides, handshakes, each still waits for on its way.
+            latency_[at(from, to)] = link.latency + std::max(alone - gap, 0.0);
         }
     }
 }

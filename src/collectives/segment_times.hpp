@@ -11,7 +11,7 @@ namespace laple {
 /// What one message of one size takes between any two clusters, in seconds: looked up once, used by all
 /// candidates that send messages of that size.
 ///
-///     NIC of the sender  ├ port ┤                the next message may leave, to anyone
+///     NIC of the sender  ├ port ┤                the next message may leave, to anyone: as many in a row do
 ///     flow               ├─── gap ───┤           the next message to the same one may leave
 ///     network                        └ latency ┐
 ///     receiver                                 it is there
@@ -32,6 +32,11 @@ class SegmentTimes {
     int count() const { return static_cast<int>(count_); }
     double gap(int from, int to) const { return gap_[at(from, to)]; }
     double port(int from, int to) const { return port_[at(from, to)]; }
+    /// The part of port() that messages to several others queue for; of the rest each gets its share while
+    /// all are under way.
+    double start(int from, int to) const { return start_[at(from, to)]; }
+    /// How much longer than its port a message alone takes to leave.
+    double rest(int from, int to) const { return gap(from, to) - port(from, to); }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
@@ -45,6 +50,7 @@ class SegmentTimes {
     std::size_t count_;
     std::vector<double> gap_;
     std::vector<double> port_;
+    std::vector<double> start_;
     std::vector<double> latency_;
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace laple {
@@ -15,18 +16,29 @@ std::size_t at(int i) {
     return static_cast<std::size_t>(i);
 }
 
+bool is_within(const Members::Way& a, const Members::Way& b) {
+    return a.starts <= b.starts && a.shares <= b.shares && a.messages <= b.messages;
+}
+
+/// The longest first, so that few of the others have to be looked at.
 void find_longest_ways(Members& members) {
-    std::vector<int> gaps(members.depth.size(), 0);
-    std::map<int, int> most_gaps;  // by number of latencies
+    std::vector<Members::Way> ways(members.depth.size());
     for (int member = 0; member < members.size(); ++member) {
-        int sent = gaps[at(member)];
-        for (const int child : members.children_of(member)) gaps[at(child)] = ++sent;
-        int& most = most_gaps[members.depth[at(member)]];
-        most = std::max(most, gaps[at(member)]);
+        const auto children = members.children_of(member);
+        int starts = 0;
+        for (const int child : children) {
+            const Members::Way& here = ways[at(member)];
+            ways[at(child)] = {here.starts + ++starts, here.shares + static_cast<int>(children.size()),
+                               here.messages + 1};
+        }
     }
-    for (auto way = most_gaps.rbegin(); way != most_gaps.rend(); ++way) {
-        if (members.longest.empty() || way->second > members.longest.back().first)
-            members.longest.emplace_back(way->second, way->first);
+    std::sort(ways.begin(), ways.end(), [](const Members::Way& a, const Members::Way& b) {
+        return std::tuple(a.starts, a.shares, a.messages) > std::tuple(b.starts, b.shares, b.messages);
+    });
+    for (const Members::Way& way : ways) {
+        const bool is_known = std::any_of(members.longest.begin(), members.longest.end(),
+                                          [&](const Members::Way& other) { return is_within(way, other); });
+        if (!is_known) members.longest.push_back(way);
     }
 }
 
@@ -126,11 +138,10 @@ class Walk {
         const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
         arrive(cluster, arrival.first, arrival.interval);
         if (members.size() == 1) return;
-        const double gap = times_.gap(cluster, cluster);
         Interval interval = arrival.interval;
-        interval.at_least(static_cast<double>(members.children_of(0).size()) * gap,
+        interval.at_least(static_cast<double>(members.children_of(0).size()) * times_.port(cluster, cluster),
                           {Binding::Kind::port, cluster, cluster});
-        const double inside = members.until_last(gap, times_.latency(cluster, cluster));
+        const double inside = members.until_last(times_, cluster);
         arrive(cluster, arrival.first + inside, interval);
     }
 
@@ -151,7 +162,9 @@ class Walk {
         sort_by_member(out, members.size());
         has_.resize(members.depth.size());
         has_[0] = arrival_[at(cluster)];
-        const double gap_inside = times_.gap(cluster, cluster);
+        const double port_inside = times_.port(cluster, cluster);
+        const double start_inside = times_.start(cluster, cluster);
+        const double rest_inside = times_.rest(cluster, cluster);
         const double latency_inside = times_.latency(cluster, cluster);
         Interval of_uplink;
         of_uplink.at_least(static_cast<double>(out.size()) * times_.uplink_out(cluster),
@@ -164,29 +177,34 @@ class Walk {
                                                      first_send_[at(member) + 1] - first_send_[at(member)]);
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
-            double busy = static_cast<double>(children.size()) * gap_inside;
+            double busy = static_cast<double>(children.size()) * port_inside;
             for (const std::size_t send : sends) busy += times_.port(cluster, tree_.order[send].to);
             Interval interval = here.interval;
             interval.at_least(busy, {Binding::Kind::port, cluster, cluster});
-            double sent = here.first;
+            // Starts queue; while all messages are under way, each waits for its share of the port.
+            double shared = static_cast<double>(children.size()) * (port_inside - start_inside);
             for (const std::size_t send : sends) {
                 const int to = tree_.order[send].to;
-                const double gap = times_.gap(cluster, to);
-                double left = sent + gap;
+                shared += times_.port(cluster, to) - times_.start(cluster, to);
+            }
+            double started = here.first;
+            for (const std::size_t send : sends) {
+                const int to = tree_.order[send].to;
+                double left = started + times_.start(cluster, to) + shared + times_.rest(cluster, to);
                 if (times_.uplink_out(cluster) > 0) {
                     // One message after the other, but none before the NIC sends it.
-                    uplink_free = std::max(uplink_free, sent) + times_.uplink_out(cluster);
+                    uplink_free = std::max(uplink_free, started) + times_.uplink_out(cluster);
                     left = std::max(left, uplink_free);
                 }
-                sent += times_.port(cluster, to);
+                started += times_.start(cluster, to);
                 Interval of_flow = interval;
-                of_flow.at_least(gap, {Binding::Kind::link, cluster, to});
+                of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
                 of_flow.at_least(of_uplink.seconds, of_uplink.binding);
                 arrival_[at(to)] = {left + times_.latency(cluster, to), of_flow};
             }
             for (const int child : children) {
-                sent += gap_inside;
-                has_[at(child)] = {sent + latency_inside, interval};
+                started += start_inside;
+                has_[at(child)] = {started + shared + rest_inside + latency_inside, interval};
             }
         }
     }
@@ -234,8 +252,8 @@ std::vector<int> TreePricer::senders(const ClusterTree& tree) {
 double TreePricer::local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times) {
     const Members& inside = members(within, sizes_[at(cluster)]);
     if (inside.size() == 1) return 0;
-    const double longest = inside.until_last(times.gap(cluster, cluster), times.latency(cluster, cluster));
-    const double interval = static_cast<double>(inside.children_of(0).size()) * times.gap(cluster, cluster);
+    const double longest = inside.until_last(times, cluster);
+    const double interval = static_cast<double>(inside.children_of(0).size()) * times.port(cluster, cluster);
     return longest + static_cast<double>(segments - 1) * interval;
 }
 

@@ -50,15 +50,22 @@ struct Members {
     std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
     std::vector<int> children;
     std::vector<int> depth;
-    /// Messages and latencies on the ways from the coordinator that may be the longest: no other way has more
-    /// of both.
-    std::vector<std::pair<int, int>> longest;
+    /// The ways from the coordinator that may be the longest: no other way has more of all three.
+    struct Way {
+        int starts = 0;    ///< of messages that leave before those of the way, and of these
+        int shares = 0;    ///< of messages that leave at the same time as those of the way, these included
+        int messages = 0;  ///< of the way itself
+    };
+    std::vector<Way> longest;
 
-    /// Until the last member has a message, with these times of one message.
-    double until_last(double gap, double latency) const {
+    /// Until the last member has a message of those times, in a cluster of that number.
+    double until_last(const SegmentTimes& times, int cluster) const {
+        const double start = times.start(cluster, cluster);
+        const double share = times.port(cluster, cluster) - start;
+        const double each = times.rest(cluster, cluster) + times.latency(cluster, cluster);
         double until = 0;
-        for (const auto& [gaps, latencies] : longest)
-            until = std::max(until, gaps * gap + latencies * latency);
+        for (const Way& way : longest)
+            until = std::max(until, way.starts * start + way.shares * share + way.messages * each);
         return until;
     }
     int size() const { return static_cast<int>(depth.size()); }
@@ -78,12 +85,12 @@ class TreePricer {
     /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
     /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
     ///
-    ///     first(c) = first(v) + Σ port before c + g(v, c) + L(v, c)
-    ///     last(c)  = first(c) + (segments - 1) · I(c)
+    ///     first(c) = first(v) + Σ starts up to c + Σ shares of all of v's messages + g(v, c) - port(v, c) +
+    ///     L(v, c) last(c)  = first(c) + (segments - 1) · I(c)
     ///
     /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, and an
-    /// uplink for all segments that leave a cluster. With ports as long as gaps, and no uplinks, this is
-    /// broadcast_time (tree_time.hpp). A reduction takes the same on reversed costs.
+    /// uplink for all segments that leave a cluster. With ports as long as gaps that nobody shares,
+    /// and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on reversed costs.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// The same inside one cluster, from its coordinator, in which nothing is sent to others.

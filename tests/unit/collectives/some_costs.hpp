@@ -15,6 +15,7 @@ namespace laple::test {
 /// SimulatedNetwork simulates exactly.
 inline NetworkCosts uniform_costs(int clusters, Seconds far, double rate) {
     NetworkCosts costs(clusters);
+    costs.shares_ports = false;
     const auto line = [&](double bytes_per_second) {
         return Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds(20e-6 + (1 << 20) / bytes_per_second)}});
     };
