@@ -19,7 +19,7 @@ constexpr Bytes kWindowBytes = 512 * 1024;
 constexpr Bytes kNearWindowBytes = 16 * 1024;
 constexpr std::uint64_t kMinWindow = 4;
 constexpr std::uint64_t kMinNearWindow = 2;
-constexpr std::uint64_t kMaxWindow = 64;
+constexpr std::uint64_t kMaxWindow = 256;
 
 bool has_spread(const Algorithm& algorithm) {
     return std::any_of(algorithm.between.begin(), algorithm.between.end(),
@@ -57,7 +57,10 @@ bool can_do(const Algorithm& algorithm, const Request& request, const Topology& 
 }
 
 Schedule expand(const Plan& plan, const Topology& topology, Rank rank) {
-    ScheduleBuilder builder(plan.blocks(), window_of(plan.blocks(), kWindowBytes, kMinWindow));
+    const std::uint32_t window = plan.window_bytes > 0
+                                     ? window_of(plan.blocks(), plan.window_bytes, kMinNearWindow)
+                                     : window_of(plan.blocks(), kWindowBytes, kMinWindow);
+    ScheduleBuilder builder(plan.blocks(), window);
     builder.set_near(innermost_group(topology, rank),
                      window_of(plan.blocks(), kNearWindowBytes, kMinNearWindow));
     if (plan.algorithm.meeting == Meeting::tree) {

@@ -30,9 +30,10 @@ struct Request {
 struct Plan {
     Request request;
     Algorithm algorithm;
-    std::string reason;    ///< why this one, for people
-    SendOrder order = {};  ///< of the innermost clusters, where the algorithm names a rule for it
-    Seconds predicted{0};  ///< 0: not known
+    std::string reason;      ///< why this one, for people
+    SendOrder order = {};    ///< of the innermost clusters, where the algorithm names a rule for it
+    Seconds predicted{0};    ///< 0: not known
+    Bytes window_bytes = 0;  ///< under way to a rank in another cluster at a time; 0: as much as is usual
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };
