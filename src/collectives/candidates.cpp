@@ -84,20 +84,31 @@ std::vector<int> cluster_of_rank(const Topology& topology) {
     return clusters;
 }
 
+/// Larger segments; an undivided message most of all.
+bool has_fewer_messages(const Algorithm& a, const Algorithm& b) {
+    if (a.segment_bytes == 0 || b.segment_bytes == 0) return a.segment_bytes == 0 && b.segment_bytes != 0;
+    return a.segment_bytes > b.segment_bytes;
+}
+
 }  // namespace
 
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use) {
+    const Candidate* fastest = nullptr;
     const Candidate* best = nullptr;
     const Candidate* native = nullptr;
     for (const Candidate& candidate : found) {
-        if (candidate.algorithm.is_native) native = &candidate;
-        if (best == nullptr && !candidate.algorithm.is_native && may_use(candidate.algorithm))
-            best = &candidate;
+        const bool is_native = candidate.algorithm.is_native;
+        if (!may_use(candidate.algorithm)) continue;
+        if (is_native) native = &candidate;
+        if (is_native || (fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds))
+            continue;
+        if (fastest == nullptr) fastest = &candidate;
+        if (best == nullptr || has_fewer_messages(candidate.algorithm, best->algorithm)) best = &candidate;
     }
     if (best == nullptr) return native;
-    if (native == nullptr || !may_use(native->algorithm)) return best;
-    return best->seconds < kWorthwhile * native->seconds ? best : native;
+    if (native == nullptr) return best;
+    return fastest->seconds < kWorthwhile * native->seconds ? best : native;
 }
 
 std::vector<int> cluster_sizes(const Topology& topology) {
@@ -117,35 +128,36 @@ Pricing::Pricing(const Request& request, const Topology& topology, const Network
       groups_(groups_of_clusters(topology)) {}
 
 /// The times of the segments that the message is cut into.
-const Pricing::Times& Pricing::times_for(Bytes segment_bytes) {
+const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction direction) {
     const Blocks blocks = Blocks::cut(request_.units, request_.unit_bytes, segment_bytes);
     const Bytes bytes = blocks.bytes_in(0);
-    const bool is_stream = blocks.count() > 1;
+    const auto use = blocks.count() > 1 ? SegmentTimes::Use::stream : SegmentTimes::Use::single;
     for (const auto& known : times_) {
-        if (known->bytes == bytes && known->is_stream == is_stream) return *known;
+        if (known->bytes == bytes && known->use == use && known->direction == direction) return known->times;
     }
-    const auto use = is_stream ? SegmentTimes::Use::stream : SegmentTimes::Use::single;
-    using Direction = SegmentTimes::Direction;
-    times_.push_back(std::make_unique<Times>(Times{bytes, is_stream,
-                                                   SegmentTimes(costs_, bytes, use, Direction::reduction),
-                                                   SegmentTimes(costs_, bytes, use, Direction::broadcast)}));
-    return *times_.back();
+    times_.push_back(
+        std::make_unique<Times>(Times{bytes, use, direction, SegmentTimes(costs_, bytes, use, direction)}));
+    return times_.back()->times;
+}
+
+/// In the direction in which the tree is ordered: from the root, but for a reduction.
+const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
+    return times(segment_bytes, request_.collective == Collective::reduce
+                                    ? SegmentTimes::Direction::reduction
+                                    : SegmentTimes::Direction::broadcast);
 }
 
 /// An allreduce goes up and down the same tree: its segments follow one another in both directions at once.
 Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
-    const Times& times = times_for(algorithm.segment_bytes);
     const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
     const ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
     Candidate candidate;
     candidate.algorithm = algorithm;
-    if (request_.collective == Collective::bcast) {
-        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.down);
-    } else if (request_.collective == Collective::reduce) {
-        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.up);
-    } else {
-        const TreeTime up = pricer_.broadcast(tree, root_cluster_, segments, times.up);
-        candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times.down);
+    candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times_of_tree(algorithm.segment_bytes));
+    if (!is_rooted(request_.collective)) {
+        const TreeTime up =
+            pricer_.broadcast(tree, root_cluster_, segments,
+                              times(algorithm.segment_bytes, SegmentTimes::Direction::reduction));
         candidate.time.first += up.first;
         if (up.interval > candidate.time.interval) {
             candidate.time.interval = up.interval;
@@ -160,15 +172,14 @@ Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
 }
 
 SendOrder Pricing::order_for(const Algorithm& algorithm) {
-    const Times& times = times_for(algorithm.segment_bytes);
     const ClusterTree around{{}, is_spread(algorithm), algorithm.within};
     return order_by(algorithm.order, around, root_cluster_, segments_of(request_, algorithm.segment_bytes),
-                    request_.collective == Collective::reduce ? times.up : times.down, pricer_);
+                    times_of_tree(algorithm.segment_bytes), pricer_);
 }
 
 /// Of the undivided message, in the cluster where it takes longest.
-Shape Pricing::best_local(const Times& times) {
-    const SegmentTimes& segment = request_.collective == Collective::reduce ? times.up : times.down;
+Shape Pricing::best_local() {
+    const SegmentTimes& segment = times_of_tree(0);
     const auto longest = [&](Shape shape) {
         double time = 0;
         for (int cluster = 0; cluster < costs_.count(); ++cluster)
@@ -180,7 +191,7 @@ Shape Pricing::best_local(const Times& times) {
 }
 
 void Pricing::add_trees(std::vector<Candidate>& found) {
-    const Shape within = best_local(times_for(0));
+    const Shape within = best_local();
     for (const bool spread : {false, true}) {
         for (const std::string_view rule : order_rules()) {
             if (rule == "best") continue;
@@ -209,7 +220,7 @@ void Pricing::add_pipelines(std::vector<Candidate>& found) {
 void Pricing::add_meetings(std::vector<Candidate>& found) {
     if (is_rooted(request_.collective)) return;
     const auto add = [&](const Algorithm& algorithm) { found.push_back(*price(algorithm)); };
-    const Shape within = best_local(times_for(0));
+    const Shape within = best_local();
     add(meeting(Meeting::exchange, within, 0, 1));
     add(meeting(Meeting::doubling, within, 0, 1));
     if (request_.bytes() < kLeastToCut) return;
@@ -252,9 +263,10 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
     if (algorithm.is_native) return native();
     if (algorithm.native_within) return std::nullopt;
     if (algorithm.meeting != Meeting::tree) {
-        const Times& times = times_for(algorithm.segment_bytes);
-        const MeetingTime meeting = meeting_time(algorithm, segments_of(request_, algorithm.segment_bytes),
-                                                 groups_, times.up, times.down, pricer_);
+        const MeetingTime meeting =
+            meeting_time(algorithm, segments_of(request_, algorithm.segment_bytes), groups_,
+                         times(algorithm.segment_bytes, SegmentTimes::Direction::reduction),
+                         times(algorithm.segment_bytes, SegmentTimes::Direction::broadcast), pricer_);
         Candidate candidate;
         candidate.algorithm = algorithm;
         candidate.seconds = meeting.total;

@@ -44,12 +44,13 @@ class Pricing {
   private:
     struct Times {
         Bytes bytes;
-        bool is_stream;
-        SegmentTimes up;
-        SegmentTimes down;
+        SegmentTimes::Use use;
+        SegmentTimes::Direction direction;
+        SegmentTimes times;
     };
 
-    const Times& times_for(Bytes segment_bytes);
+    const SegmentTimes& times(Bytes segment_bytes, SegmentTimes::Direction direction);
+    const SegmentTimes& times_of_tree(Bytes segment_bytes);
     void add_trees(std::vector<Candidate>& found);
     void add_pipelines(std::vector<Candidate>& found);
     void add_meetings(std::vector<Candidate>& found);
@@ -57,7 +58,7 @@ class Pricing {
     Candidate native();
     Candidate tree(const Algorithm& algorithm, SendOrder order);
     SendOrder order_for(const Algorithm& algorithm);
-    Shape best_local(const Times& times);
+    Shape best_local();
 
     const Request& request_;
     const Topology& topology_;
@@ -68,10 +69,14 @@ class Pricing {
     std::vector<std::unique_ptr<Times>> times_;
 };
 
-/// What `found` says is best, of those that `may_use` allows: MPI's own call unless another one is clearly
-/// better, for it costs nothing to try. `found` as from Pricing::all(). nullptr when none is allowed.
+/// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
+/// with the largest segments, for messages cost processors time that the model does not know; and MPI's own
+/// call unless another one is clearly better (kWorthwhile), for it costs nothing to try. `found` as from
+/// Pricing::all(). nullptr when none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
+
+inline constexpr double kNearlyEqual = 1.04;
 
 /// A prediction must be so much shorter than that of MPI's own call.
 inline constexpr double kWorthwhile = 0.95;

@@ -2,6 +2,7 @@
 #include "collectives/planner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -125,6 +126,30 @@ std::vector<Algorithm> preferences(const Request& request, const Topology& topol
     return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
 }
 
+/// Twice what fills the longest and fastest link in use: the bandwidth-delay product of a round trip.
+Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
+    constexpr double kReserve = 2;
+    constexpr double kLeast = 16.0 * 1024;
+    constexpr double kMost = 8.0 * 1024 * 1024;
+    const Bytes segment = std::max<Bytes>(plan.blocks().bytes_in(0), 1);
+    double most = 0;
+    const auto look_at = [&](int from, int to) {
+        const NetworkCosts::Link& link = costs.link(from, to);
+        const double gap = std::max(link.stream.at(segment).count(), 1e-9);
+        const double latency = link.latency + std::max(link.gap.at(segment).count() - gap, 0.0);
+        most = std::max(most, kReserve * 2 * latency * static_cast<double>(segment) / gap);
+    };
+    for (const Send& send : plan.order) look_at(send.from, send.to);
+    if (plan.order.empty()) {
+        for (int a = 0; a < costs.count(); ++a) {
+            for (int b = 0; b < costs.count(); ++b) {
+                if (a != b) look_at(a, b);
+            }
+        }
+    }
+    return static_cast<Bytes>(std::clamp(most, kLeast, kMost));
+}
+
 /// The order between clusters where `algorithm` names a rule for it. Nothing where it cannot be priced.
 std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, const Topology& topology,
                             const NetworkCosts& costs) {
@@ -134,8 +159,15 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
     if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
         if (!algorithm.order.empty()) plan.order = std::move(priced->order);
         plan.predicted = Seconds(priced->seconds);
+        plan.window_bytes = window_for(plan, costs);
     }
     return plan;
+}
+
+const char* reason_for(const Candidate& best, const std::vector<Candidate>& found) {
+    if (best.algorithm.is_native) return "predicted as fast as any";
+    if (&best == &found.front()) return "predicted the fastest";
+    return "predicted nearly the fastest, with fewer messages";
 }
 
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
@@ -144,14 +176,23 @@ Plan cheapest(const Request& request, const Topology& topology, const Rules& rul
     const Candidate* best = best_of(found, [&](const Algorithm& algorithm) {
         return !rules.forbids(algorithm, request.collective, request.bytes());
     });
-    Plan plan{request, best->algorithm,
-              best->algorithm.is_native ? "predicted as fast as any" : "predicted the fastest"};
+    if (best == nullptr)
+        return {request, Algorithm::native(), "what LaPle would choose is forbidden in LAPLE_ALGORITHM"};
+    Plan plan{request, best->algorithm, reason_for(*best, found)};
     if (!best->algorithm.order.empty()) plan.order = best->order;
     plan.predicted = Seconds(best->seconds);
+    if (!plan.algorithm.is_native) plan.window_bytes = window_for(plan, costs);
     return plan;
 }
 
 }  // namespace
+
+Request size_class_of(Request request) {
+    constexpr int kBits = 3;
+    const int width = static_cast<int>(std::bit_width(request.units));
+    if (width > kBits) request.units = request.units >> (width - kBits) << (width - kBits);
+    return request;
+}
 
 Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules,
                  const NetworkCosts& costs) {

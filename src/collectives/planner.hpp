@@ -20,4 +20,9 @@ namespace laple {
 Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules,
                  const NetworkCosts& costs = {});
 
+/// The request that stands for all of about the same size: of its units only the three highest bits count.
+/// What is chosen for it is good for all of them, so that programs whose messages have many sizes do not plan
+/// each anew.
+Request size_class_of(Request request);
+
 }  // namespace laple

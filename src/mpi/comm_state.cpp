@@ -170,6 +170,18 @@ std::size_t CommState::RequestHash::operator()(const Request& request) const {
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
+/// Rules may change their mind at any size.
+Plan CommState::choose(const Request& request) {
+    if (!rules_.rules.empty()) return choose_plan(request, topology_, rules_, costs_);
+    const Request representative = size_class_of(request);
+    if (choices_.size() >= kMaxCachedPlans) choices_.clear();
+    const auto [entry, is_new] = choices_.try_emplace(representative);
+    if (is_new) entry->second = choose_plan(representative, topology_, rules_, costs_);
+    Plan plan = entry->second;
+    plan.request = request;
+    return plan;
+}
+
 const PreparedPlan& CommState::plan_for(const Request& request) {
     const auto found = plans_.find(request);
     if (found != plans_.end()) return found->second;
@@ -180,7 +192,7 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         plans_.clear();
         cached_steps_ = 0;
     }
-    Plan plan = choose_plan(request, topology_, rules_, costs_);
+    Plan plan = choose(request);
     if (plan.algorithm.native_within && !join_group()) {
         plan.algorithm = Algorithm::native();
         plan.reason = "no communicator left for the clusters";
@@ -191,8 +203,10 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         cached_steps_ += prepared.schedule->schedule().steps.size();
     }
     if (process_->settings().debug >= 2 && rank_ == 0) {
-        say(fmt::format("{} {} bytes, root {}: {} ({})", name_of(request.collective), request.bytes(),
-                        request.root, prepared.algorithm, plan.reason));
+        const std::string predicted =
+            plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
+        say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
+                        request.root, prepared.algorithm, plan.reason, predicted));
     }
     return plans_.emplace(request, std::move(prepared)).first->second;
 }

@@ -72,6 +72,7 @@ class CommState {
     static int on_delete(MPI_Comm, int, void* value, void*);
     void set_up(MPI_Comm comm);
     bool join_group();
+    Plan choose(const Request& request);
     void free_communicators();
 
     struct RequestHash {
@@ -88,6 +89,7 @@ class CommState {
     Channels channels_;
     bool has_tried_to_join_ = false;
     std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
+    std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
     std::size_t cached_steps_ = 0;
     Scratch scratch_;
     Scratch packing_scratch_;

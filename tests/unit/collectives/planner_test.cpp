@@ -81,6 +81,18 @@ TEST_CASE("what is forbidden is not called impossible") {
     CHECK_THAT(plan.reason, Catch::Matchers::Contains("forbidden"));
 }
 
+TEST_CASE("sizes of one class are at most a quarter apart, and stand for themselves where they are few") {
+    for (Bytes bytes = 0; bytes < 8; ++bytes)
+        CHECK(size_class_of(request_of(Collective::bcast, bytes)).units == bytes);
+    for (const Bytes bytes : {Bytes{9}, Bytes{1000}, Bytes{65535}, Bytes{123456789}}) {
+        const Request representative = size_class_of(request_of(Collective::bcast, bytes));
+        CHECK(representative.bytes() <= bytes);
+        CHECK(5 * representative.bytes() > 4 * bytes - 5);
+        CHECK(size_class_of(representative) == representative);
+    }
+    CHECK(size_class_of(request_of(Collective::bcast, 1 << 20)).bytes() == 1 << 20);
+}
+
 TEST_CASE("wishes come first, as far as they can be done") {
     CHECK(choice(Collective::bcast, 8, kSites, "chain/chain") == "chain/chain");
     CHECK(choice(Collective::bcast, 8, kSites, "bcast:9-inf:chain/chain") == "flat/binomial");
