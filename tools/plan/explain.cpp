@@ -44,7 +44,7 @@ std::string composition(const Candidate& candidate, const Request& request) {
     }
     if (segments == 1)
         return fmt::format(
-            "  {} the last rank, in cluster {}, is done: the whole message goes from rank to rank\n",
+            "  {} the last rank, in cluster {}, has it: the whole message goes from rank to rank\n",
             time_text(candidate.time.last), candidate.time.last_cluster);
     const double rest = candidate.time.last - candidate.time.first;
     return fmt::format(
@@ -56,14 +56,43 @@ std::string composition(const Candidate& candidate, const Request& request) {
 
 /// Why it is not the chosen one.
 std::string why_not(const Candidate& candidate, const Candidate& best) {
-    if (candidate.algorithm.is_native) return "counts ranks, knows no clusters";
+    if (candidate.algorithm.is_native) return "knows no clusters: estimated from its rounds of messages";
+    const bool is_cut = candidate.algorithm.segment_bytes > 0;
+    if (!is_cut && candidate.algorithm.meeting == Meeting::tree)
+        return best.algorithm.segment_bytes > 0
+                   ? "is not cut: who passes it on waits for all of it"
+                   : fmt::format("cluster {} has it last", candidate.time.last_cluster);
     const double first = candidate.time.first - best.time.first;
     const double rest = (candidate.seconds - candidate.time.first) - (best.seconds - best.time.first);
-    if (candidate.algorithm.meeting != Meeting::tree)
-        return fmt::format("then one segment every {}: {}", time_text(candidate.time.interval),
-                           describe(candidate.time.binding));
-    if (first > rest) return fmt::format("first segment {} later", time_text(first));
-    return describe(candidate.time.binding);
+    if (candidate.algorithm.meeting == Meeting::tree && first > rest)
+        return fmt::format("the first segment is everywhere {} later", time_text(first));
+    return fmt::format("segments {} apart: {}", time_text(candidate.time.interval),
+                       describe(candidate.time.binding));
+}
+
+/// Candidates of one kind differ in the size of segments only, or in the name of the rule that has found the
+/// same order.
+bool are_of_one_kind(const Candidate& a, const Candidate& b) {
+    Algorithm x = a.algorithm;
+    Algorithm y = b.algorithm;
+    x.segment_bytes = y.segment_bytes = 0;
+    const bool is_cut_alike = (a.algorithm.segment_bytes > 0) == (b.algorithm.segment_bytes > 0);
+    if (!x.order.empty() && !y.order.empty() && a.order == b.order) x.order = y.order;
+    return is_cut_alike && x == y;
+}
+
+/// The best of each kind, but of its own kind the chosen one, if there is one.
+std::vector<const Candidate*> kinds(const std::vector<Candidate>& candidates, const Candidate* chosen) {
+    std::vector<const Candidate*> best;
+    for (const Candidate& candidate : candidates) {
+        const bool is_known = std::any_of(best.begin(), best.end(), [&](const Candidate* other) {
+            return are_of_one_kind(*other, candidate);
+        });
+        if (is_known) continue;
+        const bool is_of_chosen = chosen != nullptr && are_of_one_kind(*chosen, candidate);
+        best.push_back(is_of_chosen ? chosen : &candidate);
+    }
+    return best;
 }
 
 void add_tree(const Tree& tree, Rank rank, const std::string& indent, std::string& text) {
@@ -82,7 +111,7 @@ std::string describe(const Binding& binding) {
         case Binding::Kind::start:
             return "latencies";
         case Binding::Kind::port:
-            return fmt::format("a NIC in cluster {} sends to all its children", binding.a);
+            return fmt::format("a NIC in cluster {} sends each to all its children", binding.a);
         case Binding::Kind::link:
             return fmt::format("the link from cluster {} to {}", binding.a, binding.b);
         case Binding::Kind::uplink:
@@ -144,15 +173,16 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
         text += fmt::format("\n{}\n", tree.root);
         add_tree(tree, tree.root, "", text);
     }
-    text += fmt::format("\n{:>10}  {:<28} {}\n", "predicted", "algorithm", "and why not");
+    text += fmt::format("\n{:>10}  {:<30} {}\n", "predicted", "best of each kind", "and why not");
     int rows = 0;
-    for (const Candidate& candidate : explanation.candidates) {
-        const bool is_chosen = best == &candidate;
-        if (rows++ >= most_rows && !candidate.algorithm.is_native && !is_chosen) continue;
-        text += fmt::format("{:>10}  {:<28} {}\n", time_text(candidate.seconds), name_of(candidate.algorithm),
-                            is_chosen         ? "chosen"
-                            : best == nullptr ? ""
-                                              : why_not(candidate, *best));
+    for (const Candidate* candidate : kinds(explanation.candidates, best)) {
+        const bool is_chosen = candidate->algorithm == plan.algorithm;
+        if (rows++ >= most_rows && !candidate->algorithm.is_native && !is_chosen) continue;
+        text +=
+            fmt::format("{:>10}  {:<30} {}\n", time_text(candidate->seconds), name_of(candidate->algorithm),
+                        is_chosen         ? "chosen"
+                        : best == nullptr ? ""
+                                          : why_not(*candidate, *best));
     }
     return text;
 }

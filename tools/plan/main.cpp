@@ -40,6 +40,7 @@ struct Options {
     std::string size = "0";
     std::string algorithm;
     int root = 0;
+    int cluster = -1;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
     MonteCarloOptions monte_carlo;
@@ -50,6 +51,10 @@ Situation situation_of(const Options& options) {
     if (options.model.empty() == options.synthetic.empty()) {
         throw Error(options.model.empty() ? "no network is given" : "two networks are given",
                     "use --model FILE or --synthetic \"site:6 node:16\"");
+    }
+    if (options.cluster >= 0) {
+        if (options.model.empty()) throw Error("--cluster needs a model", "use --model FILE");
+        return situation_in_cluster(options.model, options.cluster);
     }
     return options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
 }
@@ -90,6 +95,8 @@ void run_simulate(Options& options) {
 }
 
 void add_network(CLI::App* command, Options& options) {
+    command->add_option("--cluster", options.cluster,
+                        "Look inside this cluster of the model: a tree over its ranks");
     command->add_option("--model", options.model, "What laple-discover --json --model has written");
     command->add_option(
         "--synthetic", options.synthetic,
@@ -107,7 +114,7 @@ int run(int argc, char** argv) {
     explain->add_option("size", options.size, "Bytes: 8, 64K, 1M");
     explain->add_option("--root", options.root, "Rank that sends or gets the message");
     explain->add_option("--algorithm", options.algorithm, "As LAPLE_ALGORITHM: force one, or forbid some");
-    explain->add_option("--rows", options.rows, "So many candidates at most")->check(CLI::PositiveNumber);
+    explain->add_option("--rows", options.rows, "So many kinds of candidates")->check(CLI::PositiveNumber);
     explain->add_option("--format", options.format, "text, json, dot, svg or trace (ui.perfetto.dev)")
         ->check(CLI::IsMember({"text", "json", "dot", "svg", "trace"}));
     add_network(explain, options);

@@ -108,6 +108,40 @@ Situation situation_of_file(const std::string& file) {
     return situation;
 }
 
+Situation situation_in_cluster(const std::string& file, int cluster) {
+    const Model model = parse_model_file(read_file(file), file);
+    if (cluster < 0 || cluster >= model.cluster_count()) {
+        throw Error({file, 0, 0}, fmt::format("has no cluster {}", cluster),
+                    fmt::format("use 0 to {}", model.cluster_count() - 1));
+    }
+    const Topology& topology = model.topology;
+    const int ranks = topology.is_flat()
+                          ? topology.size()
+                          : static_cast<int>(topology.members(topology.level_count() - 1, cluster).size());
+    const auto number = static_cast<std::size_t>(cluster);
+    if (ranks < 2 || number >= model.links.clusters.size() ||
+        model.links.clusters[number].inside.gap.is_empty()) {
+        throw Error({file, 0, 0}, fmt::format("does not know how fast cluster {} is inside", cluster),
+                    "measure it: mpiexec ... laple-discover --json --model, with two hosts or more in it");
+    }
+    std::vector<std::vector<Rank>> lone;
+    for (Rank rank = 0; rank < ranks; ++rank) lone.push_back({rank});
+    Situation situation{Topology::from_clusters(ranks, lone), NetworkCosts(ranks),
+                        fmt::format("cluster {} of {}", cluster, file)};
+    const ClusterModel& measured = model.links.clusters[number];
+    for (int a = 0; a < ranks; ++a) {
+        situation.costs.cluster(a).reduction = measured.reduction;
+        for (int b = 0; b < ranks; ++b) {
+            NetworkCosts::Link& link = situation.costs.link(a, b);
+            link.latency = measured.inside.latency.count();
+            link.gap = measured.inside.gap;
+            link.stream = measured.inside.flood_gap.is_empty() ? link.gap : measured.inside.flood_gap;
+            link.is_measured = true;
+        }
+    }
+    return situation;
+}
+
 Situation synthetic_situation(const std::string& text) {
     std::istringstream in(text);
     std::vector<std::string> words;

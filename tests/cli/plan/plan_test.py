@@ -126,7 +126,8 @@ class Compare(PlanTest):
         self.assertEqual(len(told["rows"]), 3 * 7 + 1)
         for row in told["rows"]:
             self.assertLessEqual(row["laple"], row["native"] * 1.0001, row)
-            self.assertLessEqual(row["laple"], row["two_level"] * 1.0001, row)
+            # Of nearly equal ones the one with fewer messages is taken.
+            self.assertLessEqual(row["laple"], row["two_level"] * 1.0401, row)
 
 
 class Simulate(PlanTest):

@@ -23,6 +23,10 @@ MODEL = {
     "clusters": [{"inside": PLOGP}, {}],
     "links": [{"between": [0, 1], "plogp": PLOGP}],
 }
+SCORES = {"format": "laple-monte-carlo-1", "rows": [
+    {"clusters": clusters, "scores": [{"name": "ecef", "mean": 2.0, "ratio": 1.1, "hit_rate": 0.4},
+                                      {"name": "portfolio", "mean": 1.9, "ratio": 1.0, "hit_rate": 1.0}]}
+    for clusters in (4, 8)]}
 NP_OUT = "       1 0.790123   0.00000966\n    1024 901.871560   0.00000866\n"
 
 
@@ -119,6 +123,17 @@ class Models(PlotTest):
         self.check_model("curves", by_hand, "holds no curves", "laple-discover --model")
 
 
+class Heuristics(PlotTest):
+    def test_what_are_no_scores(self):
+        self.file("m.json", MODEL)
+        self.check(["heuristics", "m.json", "-o", "x.png"], "m.json: /format: is not laple-monte-carlo-1", "laple-plan")
+        for change, expected in [({"rows": []}, "/rows: holds nothing to draw"),
+                                 ({"rows": [{"clusters": 0, "scores": []}]}, "/rows/0/clusters: is no whole number"),
+                                 ({"rows": 3}, "/rows: is not a list")]:
+            self.file("m.json", {**SCORES, **change})
+            self.check(["heuristics", "m.json", "-o", "x.png"], expected)
+
+
 class Netpipe(PlotTest):
     def test_wrong_overlays(self):
         self.file("m.json", MODEL)
@@ -165,6 +180,11 @@ class Pictures(PlotTest):
         picture = self.check_picture("tree", model={"format": "laple-model-1", "ranks": 6, "levels": levels})
         self.assertIn("<!-- group 0: 4 ranks -->", picture)
         self.assertIn("<!-- rank 5 -->", picture)
+
+    def test_heuristics(self):
+        picture = self.check_picture("heuristics", model=SCORES)
+        for label in ("ecef", "portfolio"):
+            self.assertIn(f"<!-- {label} -->", picture)
 
     def test_curves(self):
         self.file("np.out", NP_OUT)
