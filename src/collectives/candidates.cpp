@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -84,10 +85,20 @@ std::vector<int> cluster_of_rank(const Topology& topology) {
     return clusters;
 }
 
-/// Larger segments; an undivided message most of all.
-bool has_fewer_messages(const Algorithm& a, const Algorithm& b) {
-    if (a.segment_bytes == 0 || b.segment_bytes == 0) return a.segment_bytes == 0 && b.segment_bytes != 0;
-    return a.segment_bytes > b.segment_bytes;
+/// Clusters that pass the message on to others, having got it themselves: each may be late.
+std::ptrdiff_t relays(const Candidate& candidate) {
+    if (candidate.order.empty()) return 0;
+    const int root = candidate.order.front().from;
+    return std::count_if(candidate.order.begin(), candidate.order.end(),
+                         [root](const Send& send) { return send.from != root; });
+}
+
+/// Larger segments, an undivided message most of all; then less that waits for others.
+bool is_simpler(const Candidate& a, const Candidate& b) {
+    const Bytes none = std::numeric_limits<Bytes>::max();
+    const Bytes segment_a = a.algorithm.segment_bytes > 0 ? a.algorithm.segment_bytes : none;
+    const Bytes segment_b = b.algorithm.segment_bytes > 0 ? b.algorithm.segment_bytes : none;
+    return segment_a != segment_b ? segment_a > segment_b : relays(a) < relays(b);
 }
 
 }  // namespace
@@ -104,7 +115,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         if (is_native || (fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds))
             continue;
         if (fastest == nullptr) fastest = &candidate;
-        if (best == nullptr || has_fewer_messages(candidate.algorithm, best->algorithm)) best = &candidate;
+        if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
     }
     if (best == nullptr) return native;
     if (native == nullptr) return best;

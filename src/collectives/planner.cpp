@@ -167,7 +167,7 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
 const char* reason_for(const Candidate& best, const std::vector<Candidate>& found) {
     if (best.algorithm.is_native) return "predicted as fast as any";
     if (&best == &found.front()) return "predicted the fastest";
-    return "predicted nearly the fastest, with fewer messages";
+    return "predicted nearly the fastest, and simpler";
 }
 
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
