@@ -13,6 +13,7 @@
 #include "collectives/planner.hpp"
 #include "collectives/verifier.hpp"
 #include "some_costs.hpp"
+#include "support/random_topology.hpp"
 
 using namespace laple;
 
@@ -144,12 +145,14 @@ TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[c
     CHECK(good >= 0.95 * cells);
 }
 
-TEST_CASE("planned schedules are correct", "[candidates]") {
+TEST_CASE("planned schedules are correct, with any number of levels", "[candidates]") {
     std::mt19937_64 random(14);
-    for (int trial = 0; trial < 12; ++trial) {
-        const Topology topology = random_clusters(random);
+    for (int trial = 0; trial < 24; ++trial) {
+        const Topology topology =
+            trial % 2 == 0 ? random_clusters(random) : test::random_topology(random, 24);
         if (topology.is_flat()) continue;
-        const NetworkCosts costs = test::random_costs(topology.group_count(0), random);
+        const NetworkCosts costs =
+            test::random_costs(topology.group_count(topology.level_count() - 1), random);
         for (const Collective collective : kAllCollectives) {
             const Bytes bytes = collective == Collective::barrier ? 0 : 40000;
             const Rank root = is_rooted(collective) ? trial % topology.size() : 0;
