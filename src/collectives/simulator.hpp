@@ -64,6 +64,14 @@ struct SimulationResult {
     bool ok() const { return failure.empty(); }
 };
 
+/// Data that are nothing, where time alone is asked for (`Memory` below).
+struct NoMemory {
+    using Value = char;
+    static Value load(Rank, Place, std::uint32_t) { return 0; }
+    static void store(Rank, Place, std::uint32_t, Value) {}
+    static Value combine(Value, Value) { return 0; }
+};
+
 /// Runs the schedules of all ranks of a communicator in one process. `Memory` says what data are:
 ///
 ///     using Value = …;                                       one block's content

@@ -8,32 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "collectives/simulated_network.hpp"
 #include "collectives/verifier.hpp"
 
 namespace laple::plan {
 namespace {
-
-/// Lets time pass, and nothing else.
-struct NoMemory {
-    using Value = char;
-    static char load(Rank, Place, std::uint32_t) { return 0; }
-    static void store(Rank, Place, std::uint32_t, char) {}
-    static char combine(char, char) { return 0; }
-};
-
-SimulatedNetwork network_of(const Situation& situation, bool is_stream) {
-    const Topology& topology = situation.topology;
-    const int level = topology.level_count() - 1;
-    const auto link = [&situation, &topology, level](Rank from, Rank to) -> const NetworkCosts::Link& {
-        return situation.costs.link(topology.group_of(level, from), topology.group_of(level, to));
-    };
-    SimulatedNetwork network;
-    network.gap = [link, is_stream](Rank from, Rank to, Bytes bytes) {
-        return (is_stream ? link(from, to).stream : link(from, to).gap).at(bytes);
-    };
-    network.latency = [link](Rank from, Rank to) { return Seconds(link(from, to).latency); };
-    return network;
-}
 
 double in_us(Seconds time) {
     return time.count() * 1e6;
@@ -48,7 +27,7 @@ std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& sit
     }
     std::vector<SimulatedMessage> messages;
     SimulationOptions options;
-    options.network = network_of(situation, plan.blocks().count() > 1);
+    options.network = simulated_network(situation.topology, situation.costs, plan.blocks().count() > 1);
     options.observe = [&](const SimulatedMessage& message) { messages.push_back(message); };
     const auto schedules = expand_all(plan, situation.topology);
     NoMemory memory;
@@ -61,7 +40,6 @@ std::string trace_of(const std::vector<SimulatedMessage>& messages) {
     Json events = Json::array();
     int flow = 0;
     for (const SimulatedMessage& message : messages) {
-        const std::string name = fmt::format("{} to {}", message.block, message.to);
         const auto slice = [&](const std::string& what, Rank rank, Seconds begin, Seconds end, int track) {
             events.push_back({{"name", what},
                               {"ph", "X"},

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -11,6 +15,7 @@
 #include "collectives/hierarchy.hpp"
 #include "collectives/order_rule.hpp"
 #include "collectives/planner.hpp"
+#include "collectives/simulated_network.hpp"
 #include "collectives/verifier.hpp"
 #include "some_costs.hpp"
 #include "support/random_topology.hpp"
@@ -35,10 +40,10 @@ Plan plan_of(const Request& request, const Candidate& candidate) {
 
 double simulated_seconds(const Plan& plan, const Topology& topology, const NetworkCosts& costs) {
     const auto schedules = expand_all(plan, topology);
-    test::NoMemory memory;
+    NoMemory memory;
     SimulationOptions options;
-    options.network = test::simulated(costs, topology);
-    const SimulationResult result = Simulator<test::NoMemory>(schedules, topology, memory, options).run();
+    options.network = simulated_network(topology, costs, plan.blocks().count() > 1);
+    const SimulationResult result = Simulator<NoMemory>(schedules, topology, memory, options).run();
     REQUIRE(result.ok());
     return result.makespan.count();
 }
@@ -168,10 +173,104 @@ TEST_CASE("planned schedules are correct, with any number of levels", "[candidat
     }
 }
 
+TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unless another is clearly better",
+          "[candidates]") {
+    const auto candidate = [](const std::string& name, double seconds, SendOrder order = {}) {
+        Candidate made;
+        made.algorithm = parse_algorithm(name, Collective::bcast);
+        made.seconds = seconds;
+        made.order = std::move(order);
+        return made;
+    };
+    const auto any = [](const Algorithm&) { return true; };
+    const auto best = [&](const std::vector<Candidate>& found, const auto& may_use) {
+        const Candidate* chosen = best_of(found, may_use);
+        return chosen == nullptr ? std::string() : name_of(chosen->algorithm);
+    };
+    SECTION("the largest segments") {
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03)}, any) ==
+              "fef/chain@8K");
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/binary", 1.03)}, any) == "fef/binary");
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.05)}, any) ==
+              "ecef/chain@4K");
+    }
+    SECTION("nearly equal to the fastest, not to the one before") {
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03),
+                    candidate("jackson/chain@16K", 1.06)},
+                   any) == "fef/chain@8K");
+    }
+    SECTION("the fewest relays") {
+        CHECK(best({candidate("nearest/binary", 1.0, {{0, 1}, {1, 2}}),
+                    candidate("jackson/binary", 1.02, {{0, 1}, {0, 2}})},
+                   any) == "jackson/binary");
+    }
+    SECTION("MPI's own") {
+        CHECK(best({candidate("ecef/binary", 0.94), candidate("native", 1.0)}, any) == "ecef/binary");
+        CHECK(best({candidate("ecef/binary", 0.96), candidate("native", 1.0)}, any) == "native");
+        // The simplest may be slower than it, so long as the fastest is not.
+        CHECK(
+            best({candidate("ecef/chain@4K", 0.94), candidate("fef/binary", 0.97), candidate("native", 1.0)},
+                 any) == "fef/binary");
+    }
+    SECTION("what is forbidden is as if it were not there") {
+        const auto no_native = [](const Algorithm& algorithm) { return !algorithm.is_native; };
+        const auto only_native = [](const Algorithm& algorithm) { return algorithm.is_native; };
+        const std::vector<Candidate> found{candidate("ecef/binary", 0.96), candidate("native", 1.0)};
+        CHECK(best(found, no_native) == "ecef/binary");
+        CHECK(best(found, only_native) == "native");
+        CHECK(best(found, [](const Algorithm&) { return false; }).empty());
+    }
+}
+
+TEST_CASE("as much is under way as the link holds, both there and back", "[candidates]") {
+    const Topology sites = Topology::from_clusters(4, {{0, 1}, {2, 3}});
+    const auto under_way = [&](Seconds far, double rate) {
+        const NetworkCosts costs = test::uniform_costs(2, far, rate);
+        const Plan plan = choose_plan(request_of(Collective::bcast, 8 << 20), sites,
+                                      parse_rules("jackson/chain@8K"), costs);
+        const Schedule schedule = expand(plan, sites, 0);
+        const auto first = std::find_if(schedule.steps.begin(), schedule.steps.end(), [](const Step& step) {
+            return step.kind == StepKind::send && step.peer >= 2;
+        });
+        if (first == schedule.steps.end()) return Bytes{0};
+        const auto at_once =
+            std::count_if(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
+                return step.kind == StepKind::send && step.peer == first->peer && step.dependency_count == 0;
+            });
+        return static_cast<Bytes>(at_once) * 8192;
+    };
+    // Twice 20 ms at what is left of 12.5 MB/s with 20 us for each 8 KiB: 12.13 MB/s.
+    CHECK(under_way(Seconds(10e-3), 12.5e6) == Approx(2 * 20e-3 * 12.13e6).margin(8192));
+    CHECK(under_way(Seconds(10e-3), 6.25e6) == Approx(2 * 20e-3 * 6.16e6).margin(8192));
+    CHECK(under_way(Seconds(60e-6), 12.5e6) == 16384);
+    CHECK(under_way(Seconds(2), 125e6) == 256 * 8192);  // as many requests at a time at most
+}
+
+TEST_CASE("a part of the clusters has the costs of these clusters", "[network_costs]") {
+    std::mt19937_64 random(16);
+    NetworkCosts costs = test::random_costs(4, random);
+    costs.shares_ports = true;
+    for (int c = 0; c < 4; ++c) costs.cluster(c).nic_out = 1000 + c;
+    const std::vector<int> clusters{3, 1};
+    const NetworkCosts part = costs.restricted_to(clusters);
+    REQUIRE(part.count() == 2);
+    CHECK(part.shares_ports);
+    for (int a = 0; a < 2; ++a) {
+        const int old_a = clusters[static_cast<std::size_t>(a)];
+        CHECK(part.cluster(a).nic_out == costs.cluster(old_a).nic_out);
+        for (int b = 0; b < 2; ++b) {
+            const NetworkCosts::Link& old = costs.link(old_a, clusters[static_cast<std::size_t>(b)]);
+            CHECK(part.link(a, b).latency == old.latency);
+            CHECK(part.link(a, b).gap.known() == old.gap.known());
+        }
+    }
+    CHECK(NetworkCosts{}.restricted_to(clusters).is_empty());
+}
+
 TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused", "[network_costs]") {
     std::mt19937_64 random(15);
     NetworkCosts costs = test::random_costs(3, random);
-    costs.link(0, 1).lanes.rate = {{1, 1e7}, {4, 3.3e7}};
+    costs.link(0, 1).stream = Curve({{0, Seconds(1e-7)}, {3, Seconds(1.0 / 7)}});
     costs.cluster(2).uplink_in = 1.0 / 3;
     const std::vector<double> numbers = costs.numbers();
     CHECK(NetworkCosts::from_numbers(numbers).numbers() == numbers);
@@ -189,10 +288,14 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     const std::vector<std::vector<Seconds>> latency{{Seconds(5e-5), Seconds(0.01), Seconds(0.02)},
                                                     {Seconds(0.01), Seconds(5e-5), Seconds(0.03)},
                                                     {Seconds(0.02), Seconds(0.03), Seconds(0)}};
+    model.link(0, 1).back.rate = {{1, 5e6}};
     const NetworkCosts costs = costs_of(model, latency);
     REQUIRE(costs.count() == 3);
+    CHECK(costs.link(0, 1).gap.at(1000000).count() == Approx(0.1).epsilon(0.01));
+    CHECK(costs.link(1, 0).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
+    // As between those that are known: the lower median.
     CHECK(costs.link(2, 1).latency == 0.03);
-    CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.1).epsilon(0.01));
+    CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     CHECK(costs.link(2, 2).latency > 0);
     CHECK(costs_of(LinkModel{}, latency).is_empty());
 }

@@ -43,14 +43,6 @@ std::string binds(Collective collective, Bytes bytes, int root, const Network& n
     return lower_bound(collective, bytes, root, kTwoEach, network).binds;
 }
 
-/// Lets time pass and does nothing else.
-struct NoMemory {
-    using Value = char;
-    char load(Rank, Place, std::uint32_t) { return 0; }
-    void store(Rank, Place, std::uint32_t, char) {}
-    char combine(char, char) { return 0; }
-};
-
 std::size_t below(std::mt19937_64& random, std::size_t end) {
     return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
 }

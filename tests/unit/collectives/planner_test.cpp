@@ -35,14 +35,6 @@ SimulatedNetwork wan() {
     return network;
 }
 
-/// Does nothing but let time pass.
-struct NoMemory {
-    using Value = char;
-    char load(Rank, Place, std::uint32_t) { return 0; }
-    void store(Rank, Place, std::uint32_t, char) {}
-    char combine(char, char) { return 0; }
-};
-
 double simulated_ms(const std::string& algorithm, Collective collective, Bytes bytes) {
     const Plan plan{request_of(collective, bytes), parse_algorithm(algorithm, collective), ""};
     const auto schedules = expand_all(plan, kSites);

@@ -3,11 +3,8 @@
 
 #include <chrono>
 #include <random>
-#include <vector>
 
 #include "collectives/network_costs.hpp"
-#include "collectives/simulator.hpp"
-#include "topology/topology.hpp"
 
 namespace laple::test {
 
@@ -48,26 +45,5 @@ inline NetworkCosts random_costs(int clusters, std::mt19937_64& random) {
     }
     return costs;
 }
-
-/// The same network for the simulator: ports as long as gaps. Combining takes no time there.
-inline SimulatedNetwork simulated(const NetworkCosts& costs, const Topology& topology) {
-    const int level = topology.level_count() - 1;
-    SimulatedNetwork network;
-    network.gap = [&costs, &topology, level](Rank from, Rank to, Bytes bytes) {
-        return costs.link(topology.group_of(level, from), topology.group_of(level, to)).gap.at(bytes);
-    };
-    network.latency = [&costs, &topology, level](Rank from, Rank to) {
-        return Seconds(costs.link(topology.group_of(level, from), topology.group_of(level, to)).latency);
-    };
-    return network;
-}
-
-/// Does nothing but let time pass.
-struct NoMemory {
-    using Value = char;
-    char load(Rank, Place, std::uint32_t) { return 0; }
-    void store(Rank, Place, std::uint32_t, char) {}
-    char combine(char, char) { return 0; }
-};
 
 }  // namespace laple::test

@@ -18,14 +18,6 @@ namespace {
 constexpr double kGap = 1e-3;
 constexpr double kLatency = 2e-2;
 
-/// Data do not matter here.
-struct NoMemory {
-    struct Value {};
-    static Value load(Rank, Place, std::uint32_t) { return {}; }
-    static void store(Rank, Place, std::uint32_t, Value) {}
-    static Value combine(const Value&, const Value&) { return {}; }
-};
-
 /// A tree of one homogeneous cluster.
 struct OneCluster {
     Tree tree;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "collectives/network_costs.hpp"
+#include "collectives/simulator.hpp"
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// The network of `costs`, which count the innermost clusters of `topology`, for the simulator. Ports are as
+/// long as gaps, of one message or of many in a row; combining takes no time. The references must outlive it.
+SimulatedNetwork simulated_network(const Topology& topology, const NetworkCosts& costs, bool is_stream);
+
+}  // namespace laple
