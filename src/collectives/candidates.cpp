@@ -78,6 +78,15 @@ std::vector<std::vector<int>> groups_of_clusters(const Topology& topology) {
     return groups;
 }
 
+/// How many ranks each innermost cluster has.
+std::vector<int> cluster_sizes(const Topology& topology) {
+    std::vector<int> sizes;
+    const int level = topology.level_count() - 1;
+    for (int cluster = 0; cluster < topology.group_count(level); ++cluster)
+        sizes.push_back(static_cast<int>(topology.members(level, cluster).size()));
+    return sizes;
+}
+
 std::vector<int> cluster_of_rank(const Topology& topology) {
     std::vector<int> clusters;
     for (Rank rank = 0; rank < topology.size(); ++rank)
@@ -120,14 +129,6 @@ const Candidate* best_of(const std::vector<Candidate>& found,
     if (best == nullptr) return native;
     if (native == nullptr) return best;
     return fastest->seconds < kWorthwhile * native->seconds ? best : native;
-}
-
-std::vector<int> cluster_sizes(const Topology& topology) {
-    std::vector<int> sizes;
-    const int level = topology.level_count() - 1;
-    for (int cluster = 0; cluster < topology.group_count(level); ++cluster)
-        sizes.push_back(static_cast<int>(topology.members(level, cluster).size()));
-    return sizes;
 }
 
 Pricing::Pricing(const Request& request, const Topology& topology, const NetworkCosts& costs)
@@ -182,10 +183,18 @@ Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
     return candidate;
 }
 
-SendOrder Pricing::order_for(const Algorithm& algorithm) {
+SendOrder Pricing::order_for(const Algorithm& algorithm, const ClusterTimes& clusters) {
     const ClusterTree around{{}, is_spread(algorithm), algorithm.within};
     return order_by(algorithm.order, around, root_cluster_, segments_of(request_, algorithm.segment_bytes),
-                    times_of_tree(algorithm.segment_bytes), pricer_);
+                    clusters, times_of_tree(algorithm.segment_bytes), pricer_);
+}
+
+SendOrder Pricing::order_for(const Algorithm& algorithm) {
+    return order_for(algorithm, clusters_for(algorithm.within, algorithm.segment_bytes));
+}
+
+ClusterTimes Pricing::clusters_for(Shape within, Bytes segment_bytes) {
+    return cluster_times(within, segments_of(request_, segment_bytes), times_of_tree(segment_bytes), pricer_);
 }
 
 /// Of the undivided message, in the cluster where it takes longest.
@@ -201,30 +210,30 @@ Shape Pricing::best_local() {
                     [&](Shape a, Shape b) { return longest(a) < longest(b); });
 }
 
-void Pricing::add_trees(std::vector<Candidate>& found) {
-    const Shape within = best_local();
-    for (const bool spread : {false, true}) {
-        for (const std::string_view rule : order_rules()) {
-            if (rule == "best") continue;
-            const Algorithm algorithm = ordered(rule, spread, within, 0);
-            found.push_back(tree(algorithm, order_for(algorithm)));
-        }
+/// Trees of one kind whose order is found by each of `rules`; no such rule cares where messages leave a
+/// cluster.
+void Pricing::add_orders(std::span<const std::string_view> rules, Shape within, Bytes segment_bytes,
+                         std::vector<Candidate>& found) {
+    const ClusterTimes clusters = clusters_for(within, segment_bytes);
+    for (const std::string_view rule : rules) {
+        const Algorithm from_coordinator = ordered(rule, false, within, segment_bytes);
+        const SendOrder order = order_for(from_coordinator, clusters);
+        found.push_back(tree(from_coordinator, order));
+        found.push_back(tree(ordered(rule, true, within, segment_bytes), order));
     }
+}
+
+void Pricing::add_trees(std::vector<Candidate>& found) {
+    std::vector<std::string_view> rules = order_rules();
+    std::erase(rules, kBestRule);
+    add_orders(rules, best_local(), 0, found);
 }
 
 void Pricing::add_pipelines(std::vector<Candidate>& found) {
     if (request_.bytes() < kLeastToCut) return;
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
-        for (const Shape within : {kChain, kBinary}) {
-            for (const std::string_view rule : kPipelineRules) {
-                Algorithm algorithm = ordered(rule, false, within, segment_bytes);
-                SendOrder order = order_for(algorithm);
-                found.push_back(tree(algorithm, order));
-                algorithm.between.front().spread = true;
-                found.push_back(tree(algorithm, std::move(order)));
-            }
-        }
+        for (const Shape within : {kChain, kBinary}) add_orders(kPipelineRules, within, segment_bytes, found);
     }
 }
 
@@ -235,7 +244,7 @@ void Pricing::add_meetings(std::vector<Candidate>& found) {
     add(meeting(Meeting::exchange, within, 0, 1));
     add(meeting(Meeting::doubling, within, 0, 1));
     if (request_.bytes() < kLeastToCut) return;
-    const auto sizes = cluster_sizes(topology_);
+    const auto& sizes = pricer_.sizes();
     const int largest = std::min(*std::max_element(sizes.begin(), sizes.end()), kMostLanes);
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
@@ -256,7 +265,7 @@ void Pricing::add_best_orders(std::vector<Candidate>& found) {
         });
     if (best == found.end() || best->algorithm.order.empty()) return;
     Algorithm algorithm = best->algorithm;
-    algorithm.order = "best";
+    algorithm.order = kBestRule;
     Candidate candidate = tree(algorithm, order_for(algorithm));
     // The name of the rule that finds the same says more.
     if (candidate.seconds < best->seconds) found.push_back(std::move(candidate));

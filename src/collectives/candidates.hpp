@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "collectives/network_costs.hpp"
@@ -15,7 +17,7 @@ namespace laple {
 /// One way to do a call, with its predicted time.
 struct Candidate {
     Algorithm algorithm;
-    SendOrder order;  ///< between the clusters, when the algorithm names a rule
+    SendOrder order;  ///< between the clusters, of trees
     double seconds = 0;
     TreeTime time;  ///< of its parts; of native calls only `last` is known
 };
@@ -51,13 +53,17 @@ class Pricing {
 
     const SegmentTimes& times(Bytes segment_bytes, SegmentTimes::Direction direction);
     const SegmentTimes& times_of_tree(Bytes segment_bytes);
+    void add_orders(std::span<const std::string_view> rules, Shape within, Bytes segment_bytes,
+                    std::vector<Candidate>& found);
     void add_trees(std::vector<Candidate>& found);
     void add_pipelines(std::vector<Candidate>& found);
     void add_meetings(std::vector<Candidate>& found);
     void add_best_orders(std::vector<Candidate>& found);
     Candidate native();
     Candidate tree(const Algorithm& algorithm, SendOrder order);
+    SendOrder order_for(const Algorithm& algorithm, const ClusterTimes& clusters);
     SendOrder order_for(const Algorithm& algorithm);
+    ClusterTimes clusters_for(Shape within, Bytes segment_bytes);
     Shape best_local();
 
     const Request& request_;
@@ -72,8 +78,7 @@ class Pricing {
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
 /// with the largest segments, for messages cost processors time that the model does not know, then the one
 /// with the fewest relays, which may be late; and MPI's own call unless another one is clearly better
-/// (kWorthwhile), for it costs nothing to try. `found` as from
-/// Pricing::all(). nullptr when none is allowed.
+/// (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all(). nullptr when none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 
@@ -81,8 +86,5 @@ inline constexpr double kNearlyEqual = 1.04;
 
 /// A prediction must be so much shorter than that of MPI's own call.
 inline constexpr double kWorthwhile = 0.95;
-
-/// The innermost clusters of `topology`: how many ranks each has.
-std::vector<int> cluster_sizes(const Topology& topology);
 
 }  // namespace laple

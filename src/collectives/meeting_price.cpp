@@ -12,11 +12,10 @@ std::size_t at(int i) {
     return static_cast<std::size_t>(i);
 }
 
-/// What one outermost group does on its own, and how many ranks it has.
+/// What one outermost group does on its own.
 struct Local {
     TreeTime up;
     TreeTime down;
-    int ranks = 0;
 };
 
 class MeetingPrice {
@@ -73,18 +72,16 @@ class MeetingPrice {
             if (cluster != group.front()) tree.order.push_back({group.front(), cluster});
         }
         return {pricer_.broadcast(tree, group.front(), 1, up_),
-                pricer_.broadcast(tree, group.front(), 1, down_), ranks_in(group)};
+                pricer_.broadcast(tree, group.front(), 1, down_)};
     }
 
     /// Every rank sends to the coordinators of all lanes at once, and gets from all of them. With more lanes
     /// than ranks some are coordinators of several.
     Local in_lanes(const std::vector<int>& group) {
-        const int ranks = ranks_in(group);
         const int cluster = group.front();
         const double per_rank = lanes_per_rank(group);
-        const auto others = static_cast<double>(ranks - 1);
+        const auto others = static_cast<double>(ranks_in(group) - 1);
         Local local;
-        local.ranks = ranks;
         local.up.first = others * up_.gap(cluster, cluster) + up_.latency(cluster, cluster);
         local.down.first = others * down_.gap(cluster, cluster) + down_.latency(cluster, cluster);
         // A NIC sends its contributions to other lanes and its lanes' results: both count together.
@@ -114,7 +111,7 @@ class MeetingPrice {
             longest = std::max(longest, last + sent - started);
             const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(from)]);
             const double local =
-                lanes_ > 1 ? time_of_lanes(groups_[g])
+                lanes_ > 1 ? in_lanes(groups_[g]).up.interval
                            : static_cast<double>(inside.children_of(0).size()) * down_.gap(from, from);
             at_least(lanes_per_rank(groups_[g]) * std::max(sent, received) + local,
                      {Binding::Kind::port, from, from});
@@ -123,8 +120,6 @@ class MeetingPrice {
         }
         return longest;
     }
-
-    double time_of_lanes(const std::vector<int>& group) { return in_lanes(group).up.interval; }
 
     double doubling() {
         double total = 0;

@@ -43,12 +43,10 @@ double usual_rate_between(const LinkModel& measured) {
     return median(rates);
 }
 
-void fill(NetworkCosts::Link& link, const Plogp& plogp, const Lanes& lanes, double latency, double rate) {
-    link.is_measured = !plogp.gap.is_empty();
-    link.latency = link.is_measured ? plogp.latency.count() : latency;
-    link.lanes = lanes;
-    link.gap = link.is_measured ? plogp.gap : line(rate);
-    link.stream = plogp.flood_gap.is_empty() ? link.gap : plogp.flood_gap;
+/// As measured, or else a line.
+NetworkCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
+    if (plogp.gap.is_empty()) return {latency, line(rate), line(rate)};
+    return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap};
 }
 
 void add_curve(const Curve& curve, std::vector<double>& numbers) {
@@ -112,12 +110,9 @@ std::vector<double> NetworkCosts::numbers() const {
     for (const Cluster& c : clusters_)
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction});
     for (const Link& link : links_) {
-        all.insert(all.end(), {link.latency, link.is_measured ? 1.0 : 0.0});
+        all.push_back(link.latency);
         add_curve(link.gap, all);
         add_curve(link.stream, all);
-        all.push_back(static_cast<double>(link.lanes.rate.size()));
-        for (const auto& [lanes, rate] : link.lanes.rate)
-            all.insert(all.end(), {static_cast<double>(lanes), rate});
     }
     return all;
 }
@@ -132,13 +127,8 @@ NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
     }
     for (Link& link : costs.links_) {
         link.latency = in.next();
-        link.is_measured = in.next() != 0;
         link.gap = in.next_curve();
         link.stream = in.next_curve();
-        for (std::size_t left = in.next_count(numbers.size()); left > 0; --left) {
-            const int lanes = static_cast<int>(in.next());
-            link.lanes.rate[lanes] = in.next();
-        }
     }
     if (!in.is_at_end()) throw Numbers::broken();
     return costs;
@@ -155,15 +145,14 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
         costs.cluster(a) = {model.nic_out, model.nic_in, model.uplink_out, model.uplink_in, model.reduction};
         const double inside = latency[at(a)][at(a)].count();
-        fill(costs.link(a, a), model.inside, {}, inside > 0 ? inside : kLikelyLatencyInside,
-             model.nic_out > 0 ? model.nic_out : kLikelyRateInside);
+        costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
+                                   model.nic_out > 0 ? model.nic_out : kLikelyRateInside);
         for (int b = 0; b < count; ++b) {
             if (a == b) continue;
             const LinkPair* pair = measured.between(a, b);
-            const Lanes lanes = pair == nullptr ? Lanes{} : a < b ? pair->there : pair->back;
-            const double rate = rate_of_one(lanes);
-            fill(costs.link(a, b), pair == nullptr ? Plogp{} : pair->plogp, lanes,
-                 latency[at(a)][at(b)].count(), rate > 0 ? rate : usual);
+            const double rate = pair == nullptr ? 0 : rate_of_one(a < b ? pair->there : pair->back);
+            costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
+                                       rate > 0 ? rate : usual);
         }
     }
     return costs;

@@ -21,8 +21,6 @@ class NetworkCosts {
         double latency = 0;  ///< one way, in seconds: L
         Curve gap;           ///< g(m) of a single message
         Curve stream;        ///< g(m) of many in a row
-        Lanes lanes;         ///< what several pairs of nodes carry together; may be empty
-        bool is_measured = false;
     };
     struct Cluster {
         double nic_out = 0;  ///< bytes a second; 0: not known, then it is no limit

@@ -13,7 +13,6 @@ namespace laple {
 namespace {
 
 constexpr std::string_view kNearest = "nearest";
-constexpr std::string_view kBest = "best";
 constexpr std::string_view kFlat = "flat";
 constexpr int kMostMoves = 300;     // trees that are looked at while clusters are moved
 constexpr int kMostToImprove = 16;  // clusters, for which that is worth its time
@@ -53,23 +52,6 @@ SendOrder in_legal_order(const SendOrder& wanted, int root, int clusters) {
     return order;
 }
 
-}  // namespace
-
-std::vector<std::string_view> order_rules() {
-    std::vector<std::string_view> names;
-    for (const Heuristic& heuristic : heuristics()) {
-        if (heuristic.name != kFlat) names.push_back(heuristic.name);
-    }
-    names.push_back(kNearest);
-    names.push_back(kBest);
-    return names;
-}
-
-bool is_order_rule(std::string_view name) {
-    const auto names = order_rules();
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 SendOrder nearest_chain(const SegmentTimes& times, int root) {
     std::vector<bool> has(at(times.count()), false);
     has[at(root)] = true;
@@ -86,22 +68,11 @@ SendOrder nearest_chain(const SegmentTimes& times, int root) {
     return order;
 }
 
-ClusterTimes cluster_times(const ClusterTree& around, std::uint64_t segments, const SegmentTimes& times,
-                           TreePricer& pricer) {
-    ClusterTimes cluster_times(times.count());
-    for (int a = 0; a < times.count(); ++a) {
-        cluster_times.set_local(a, pricer.local(a, around.within, segments, times));
-        for (int b = 0; b < times.count(); ++b) {
-            cluster_times.set_gap(a, b, times.gap(a, b));
-            cluster_times.set_latency(a, b, times.latency(a, b));
-        }
-    }
-    return cluster_times;
-}
-
+/// `tree`, made better by moving one cluster at a time to another sender, as long as that helps, but for a
+/// bounded effort. Never worse than `tree`.
 SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const SegmentTimes& times,
-                TreePricer& pricer, TreeTime& time) {
-    time = pricer.broadcast(tree, root, segments, times);
+                TreePricer& pricer) {
+    double least = pricer.broadcast(tree, root, segments, times).last;
     const int clusters = times.count();
     if (clusters > kMostToImprove) return std::move(tree.order);
     int looks = 0;
@@ -116,9 +87,9 @@ SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const Segmen
                 ClusterTree other = tree;
                 other.order[i].from = from;
                 other.order = in_legal_order(other.order, root, clusters);
-                const TreeTime price = pricer.broadcast(other, root, segments, times);
-                if (price.last >= time.last) continue;
-                time = price;
+                const double price = pricer.broadcast(other, root, segments, times).last;
+                if (price >= least) continue;
+                least = price;
                 tree = std::move(other);
                 is_better = true;
             }
@@ -127,17 +98,14 @@ SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const Segmen
     return std::move(tree.order);
 }
 
-namespace {
-
 SendOrder best_by_price(const ClusterTree& around, int root, std::uint64_t segments,
-                        const SegmentTimes& times, TreePricer& pricer) {
-    const ClusterTimes heuristic_times = cluster_times(around, segments, times, pricer);
+                        const ClusterTimes& clusters, const SegmentTimes& times, TreePricer& pricer) {
     std::vector<SendOrder> candidates;
     for (const Heuristic& heuristic : heuristics()) {
-        if (heuristic.name != kFlat) candidates.push_back(heuristic.build(heuristic_times, root));
+        if (heuristic.name != kFlat) candidates.push_back(heuristic.build(clusters, root));
     }
     candidates.push_back(nearest_chain(times, root));
-    if (segments == 1) candidates.push_back(best_order(heuristic_times, root, LocalPhase::after_sends).order);
+    if (segments == 1) candidates.push_back(best_order(clusters, root, LocalPhase::after_sends).order);
     ClusterTree best = around;
     double least = std::numeric_limits<double>::infinity();
     for (SendOrder& candidate : candidates) {
@@ -148,17 +116,44 @@ SendOrder best_by_price(const ClusterTree& around, int root, std::uint64_t segme
         least = price;
         best = std::move(tree);
     }
-    TreeTime time;
-    return moved(std::move(best), root, segments, times, pricer, time);
+    return moved(std::move(best), root, segments, times, pricer);
 }
 
 }  // namespace
 
+std::vector<std::string_view> order_rules() {
+    std::vector<std::string_view> names;
+    for (const Heuristic& heuristic : heuristics()) {
+        if (heuristic.name != kFlat) names.push_back(heuristic.name);
+    }
+    names.push_back(kNearest);
+    names.push_back(kBestRule);
+    return names;
+}
+
+bool is_order_rule(std::string_view name) {
+    const auto names = order_rules();
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+ClusterTimes cluster_times(Shape within, std::uint64_t segments, const SegmentTimes& times,
+                           TreePricer& pricer) {
+    ClusterTimes clusters(times.count());
+    for (int a = 0; a < times.count(); ++a) {
+        clusters.set_local(a, pricer.local(a, within, segments, times));
+        for (int b = 0; b < times.count(); ++b) {
+            clusters.set_gap(a, b, times.gap(a, b));
+            clusters.set_latency(a, b, times.latency(a, b));
+        }
+    }
+    return clusters;
+}
+
 SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
-                   const SegmentTimes& times, TreePricer& pricer) {
+                   const ClusterTimes& clusters, const SegmentTimes& times, TreePricer& pricer) {
     if (rule == kNearest) return nearest_chain(times, root);
-    if (rule == kBest) return best_by_price(around, root, segments, times, pricer);
-    return heuristic_named(rule)->build(cluster_times(around, segments, times, pricer), root);
+    if (rule == kBestRule) return best_by_price(around, root, segments, clusters, times, pricer);
+    return heuristic_named(rule)->build(clusters, root);
 }
 
 }  // namespace laple

@@ -18,22 +18,17 @@ namespace laple {
 std::vector<std::string_view> order_rules();
 bool is_order_rule(std::string_view name);
 
-/// For one message of a broadcast (or, on reversed costs, a reduction) in `segments` segments: what `rule`
-/// makes of it. `times` are those of one segment, `whole` those of the undivided message; both may be the
-/// same. `rule` must be one of order_rules().
-SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
-                   const SegmentTimes& times, TreePricer& pricer);
+inline constexpr std::string_view kBestRule = "best";
 
-/// What heuristics are given for messages that cost `times`.
-ClusterTimes cluster_times(const ClusterTree& around, std::uint64_t segments, const SegmentTimes& times,
+/// What heuristics are given for a message in `segments` segments that cost `times` each, with trees of
+/// `within` inside the clusters.
+ClusterTimes cluster_times(Shape within, std::uint64_t segments, const SegmentTimes& times,
                            TreePricer& pricer);
 
-/// "nearest".
-SendOrder nearest_chain(const SegmentTimes& times, int root);
-
-/// `tree`, made better by moving one cluster at a time to another sender, as long as that helps, but for a
-/// bounded effort. Never worse than `tree`; its price comes back in `time`.
-SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const SegmentTimes& times,
-                TreePricer& pricer, TreeTime& time);
+/// What `rule`, one of order_rules(), makes of a broadcast from the root's cluster in `segments` segments
+/// that cost `times` each, or of a reduction, with times of that direction. `around` says what else the tree
+/// is like; `clusters` are its cluster_times.
+SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
+                   const ClusterTimes& clusters, const SegmentTimes& times, TreePricer& pricer);
 
 }  // namespace laple

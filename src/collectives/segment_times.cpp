@@ -11,8 +11,7 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Dire
       port_(count_ * count_),
       start_(count_ * count_),
       latency_(count_ * count_),
-      uplink_out_(count_),
-      uplink_in_(count_) {
+      uplink_out_(count_) {
     const bool is_backwards = direction == Direction::reduction;
     const auto size = static_cast<double>(bytes);
     const auto passing = [&](double rate) { return rate > 0 ? size / rate : 0; };
@@ -20,9 +19,8 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Dire
         const NetworkCosts::Cluster& cluster = costs.cluster(from);
         const double combining = is_backwards ? cluster.reduction * size : 0;
         const double nic = is_backwards ? cluster.nic_in : cluster.nic_out;
-        const auto f = static_cast<std::size_t>(from);
-        uplink_out_[f] = passing(is_backwards ? cluster.uplink_in : cluster.uplink_out);
-        uplink_in_[f] = passing(is_backwards ? cluster.uplink_out : cluster.uplink_in);
+        uplink_out_[static_cast<std::size_t>(from)] =
+            passing(is_backwards ? cluster.uplink_in : cluster.uplink_out);
         for (int to = 0; to < count(); ++to) {
             const NetworkCosts::Link& link = is_backwards ? costs.link(to, from) : costs.link(from, to);
             const double alone = link.gap.at(bytes).count();

@@ -40,7 +40,6 @@ class SegmentTimes {
     double latency(int from, int to) const { return latency_[at(from, to)]; }
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
-    double uplink_in(int cluster) const { return uplink_in_[static_cast<std::size_t>(cluster)]; }
 
   private:
     std::size_t at(int from, int to) const {
@@ -53,7 +52,6 @@ class SegmentTimes {
     std::vector<double> start_;
     std::vector<double> latency_;
     std::vector<double> uplink_out_;
-    std::vector<double> uplink_in_;
 };
 
 }  // namespace laple

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -178,15 +177,15 @@ class Walk {
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
             double busy = static_cast<double>(children.size()) * port_inside;
-            for (const std::size_t send : sends) busy += times_.port(cluster, tree_.order[send].to);
+            double starts = static_cast<double>(children.size()) * start_inside;
+            for (const std::size_t send : sends) {
+                busy += times_.port(cluster, tree_.order[send].to);
+                starts += times_.start(cluster, tree_.order[send].to);
+            }
             Interval interval = here.interval;
             interval.at_least(busy, {Binding::Kind::port, cluster, cluster});
             // Starts queue; while all messages are under way, each waits for its share of the port.
-            double shared = static_cast<double>(children.size()) * (port_inside - start_inside);
-            for (const std::size_t send : sends) {
-                const int to = tree_.order[send].to;
-                shared += times_.port(cluster, to) - times_.start(cluster, to);
-            }
+            const double shared = busy - starts;
             double started = here.first;
             for (const std::size_t send : sends) {
                 const int to = tree_.order[send].to;

@@ -18,8 +18,7 @@ namespace laple {
 /// tree inside each. ordered_tree (hierarchy.hpp) makes it a tree of ranks.
 struct ClusterTree {
     SendOrder order;
-    bool spread =
-        false;  ///< messages to other clusters leave from the members that send the least (LevelShape)
+    bool spread = false;  ///< where messages to other clusters leave from (LevelShape)
     Shape within;
 };
 
@@ -50,6 +49,7 @@ struct Members {
     std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
     std::vector<int> children;
     std::vector<int> depth;
+
     /// The ways from the coordinator that may be the longest: no other way has more of all three.
     struct Way {
         int starts = 0;    ///< of messages that leave before those of the way, and of these
@@ -85,12 +85,14 @@ class TreePricer {
     /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
     /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
     ///
-    ///     first(c) = first(v) + Σ starts up to c + Σ shares of all of v's messages + g(v, c) - port(v, c) +
-    ///     L(v, c) last(c)  = first(c) + (segments - 1) · I(c)
+    ///     first(c) = first(v) + Σ starts, of v's messages up to c + Σ shares, of all of v's messages
+    ///                         + rest(v, c) + L(v, c)
+    ///     last(c)  = first(c) + (segments - 1) · I(c)
     ///
     /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, and an
-    /// uplink for all segments that leave a cluster. With ports as long as gaps that nobody shares,
-    /// and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on reversed costs.
+    /// uplink for all segments that leave a cluster. (segment_times.hpp has starts, shares and rests.) With
+    /// ports as long as gaps that nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A
+    /// reduction takes the same on times of that direction.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// The same inside one cluster, from its coordinator, in which nothing is sent to others.
