@@ -37,6 +37,8 @@ std::string composition(const Candidate& candidate, const Request& request) {
     if (candidate.algorithm.is_native) return "MPI's own algorithm, estimated from its rounds of messages\n";
     const std::uint64_t segments = blocks.count();
     if (candidate.algorithm.meeting != Meeting::tree) {
+        if (segments == 1)
+            return "  clusters combine inside, their coordinators meet, clusters spread the result\n";
         return fmt::format(
             "  clusters combine inside, their coordinators meet, clusters spread the result\n"
             "  {} segments; the next one comes every {}: {}\n",
@@ -81,16 +83,28 @@ bool are_of_one_kind(const Candidate& a, const Candidate& b) {
     return is_cut_alike && x == y;
 }
 
-/// The best of each kind, but of its own kind the chosen one, if there is one.
-std::vector<const Candidate*> kinds(const std::vector<Candidate>& candidates, const Candidate* chosen) {
+/// The number of each candidate's kind, counted from 0 in the order of their best ones.
+std::vector<std::size_t> kinds_of(const std::vector<Candidate>& candidates) {
     std::vector<const Candidate*> best;
+    std::vector<std::size_t> kinds;
     for (const Candidate& candidate : candidates) {
-        const bool is_known = std::any_of(best.begin(), best.end(), [&](const Candidate* other) {
+        const auto known = std::find_if(best.begin(), best.end(), [&](const Candidate* other) {
             return are_of_one_kind(*other, candidate);
         });
-        if (is_known) continue;
-        const bool is_of_chosen = chosen != nullptr && are_of_one_kind(*chosen, candidate);
-        best.push_back(is_of_chosen ? chosen : &candidate);
+        kinds.push_back(static_cast<std::size_t>(known - best.begin()));
+        if (known == best.end()) best.push_back(&candidate);
+    }
+    return kinds;
+}
+
+/// The best of each kind, but of its own kind the chosen one, if there is one.
+std::vector<const Candidate*> best_of_kinds(const std::vector<Candidate>& candidates,
+                                            const Candidate* chosen) {
+    const std::vector<std::size_t> kinds = kinds_of(candidates);
+    std::vector<const Candidate*> best;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (kinds[i] == best.size()) best.push_back(&candidates[i]);
+        if (&candidates[i] == chosen) best[kinds[i]] = chosen;
     }
     return best;
 }
@@ -175,7 +189,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     }
     text += fmt::format("\n{:>10}  {:<30} {}\n", "predicted", "best of each kind", "and why not");
     int rows = 0;
-    for (const Candidate* candidate : kinds(explanation.candidates, best)) {
+    for (const Candidate* candidate : best_of_kinds(explanation.candidates, best)) {
         const bool is_chosen = candidate->algorithm == plan.algorithm;
         if (rows++ >= most_rows && !candidate->algorithm.is_native && !is_chosen) continue;
         text +=
@@ -198,8 +212,12 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
                   {"predicted", explanation.plan.predicted.count()},
                   {"reason", explanation.plan.reason}};
     document["candidates"] = Json::array();
-    for (const Candidate& candidate : explanation.candidates) {
-        Json entry{{"algorithm", name_of(candidate.algorithm)}, {"predicted", candidate.seconds}};
+    const std::vector<std::size_t> kinds = kinds_of(explanation.candidates);
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const Candidate& candidate = explanation.candidates[i];
+        Json entry{{"algorithm", name_of(candidate.algorithm)},
+                   {"kind", kinds[i]},
+                   {"predicted", candidate.seconds}};
         if (!candidate.algorithm.is_native) entry["bound_by"] = describe(candidate.time.binding);
         if (!candidate.order.empty()) {
             entry["order"] = Json::array();

@@ -24,7 +24,7 @@ constexpr int kBadInput = 2;
 constexpr auto kHelp =
     R"(Examples:
   laple-plan explain bcast 1M --root 3 --model model.json
-  laple-plan explain allreduce 64K --synthetic "site:6:25ms:12.5M node:16:50us:125M"
+  laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:16:50us:1Gbit"
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
@@ -40,7 +40,6 @@ struct Options {
     std::string size = "0";
     std::string algorithm;
     int root = 0;
-    int cluster = -1;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
     MonteCarloOptions monte_carlo;
@@ -51,10 +50,6 @@ Situation situation_of(const Options& options) {
     if (options.model.empty() == options.synthetic.empty()) {
         throw Error(options.model.empty() ? "no network is given" : "two networks are given",
                     "use --model FILE or --synthetic \"site:6 node:16\"");
-    }
-    if (options.cluster >= 0) {
-        if (options.model.empty()) throw Error("--cluster needs a model", "use --model FILE");
-        return situation_in_cluster(options.model, options.cluster);
     }
     return options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
 }
@@ -95,12 +90,10 @@ void run_simulate(Options& options) {
 }
 
 void add_network(CLI::App* command, Options& options) {
-    command->add_option("--cluster", options.cluster,
-                        "Look inside this cluster of the model: a tree over its ranks");
     command->add_option("--model", options.model, "What laple-discover --json --model has written");
     command->add_option(
         "--synthetic", options.synthetic,
-        "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:12.5M node:16:50us:125M\"");
+        "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"");
 }
 
 int run(int argc, char** argv) {

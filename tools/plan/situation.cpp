@@ -2,7 +2,6 @@
 #include "situation.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <sstream>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "grid/quantity.hpp"
 #include "model/model_file.hpp"
 
 namespace laple::plan {
@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kGrammar =
     "write LEVEL:COUNT[:LATENCY[:RATE]] from the outermost level to the innermost, as in "
-    "\"site:6:10ms:12.5M node:16:50us:125M\"; latencies in us, ms or s, rates in bytes a second";
+    "\"site:6:10ms:100Mbit node:16:50us:1Gbit\"";
 constexpr int kMostRanks = 1 << 16;
 
 /// Members of one level are so far from each other.
@@ -32,33 +32,25 @@ struct Level {
     throw Error(fmt::format("\"{}\": {}", text, problem), kGrammar);
 }
 
-double number_of(const std::string& text, std::size_t& used) {
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    used = static_cast<std::size_t>(end - text.data());
-    if (status != std::errc{} || !(value > 0) || !std::isfinite(value)) refuse(text, "is no positive number");
-    return value;
-}
-
 double latency_of(const std::string& text) {
-    std::size_t used = 0;
-    const double value = number_of(text, used);
-    const std::string unit = text.substr(used);
-    if (unit == "us") return value * 1e-6;
-    if (unit == "ms") return value * 1e-3;
-    if (unit == "s") return value;
-    refuse(text, "is no latency");
+    const double latency = Seconds(grid::parse_duration(text)).count();
+    if (!(latency > 0)) refuse(text, "no latency is 0");
+    return latency;
 }
 
+/// Bytes a second.
 double rate_of(const std::string& text) {
-    std::size_t used = 0;
-    const double value = number_of(text, used);
-    const std::string unit = text.substr(used);
-    if (unit.empty()) return value;
-    if (unit == "K") return value * 1e3;
-    if (unit == "M") return value * 1e6;
-    if (unit == "G") return value * 1e9;
-    refuse(text, "is no rate");
+    const double rate = grid::parse_rate_bps(text) / 8;
+    if (!(rate > 0)) refuse(text, "no rate is 0");
+    return rate;
+}
+
+int count_of(const std::string& text) {
+    int count = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (status != std::errc{} || end != text.data() + text.size() || count < 1 || count > kMostRanks)
+        refuse(text, fmt::format("is no number of members from 1 to {}", kMostRanks));
+    return count;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -71,12 +63,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
     const auto parts = split(text, ':');
     if (parts.size() < 2 || parts.size() > 4) refuse(text, "is no level");
-    std::size_t used = 0;
-    const double count = number_of(parts[1], used);
-    if (used != parts[1].size() || count != std::floor(count) || count > kMostRanks)
-        refuse(text, "has no number of members");
     Level level;
-    level.count = static_cast<int>(count);
+    level.count = count_of(parts[1]);
     level.latency = parts.size() > 2 ? latency_of(parts[2])
                     : is_innermost   ? 50e-6
                     : is_outermost   ? 10e-3
@@ -104,40 +92,6 @@ Situation situation_of_file(const std::string& file) {
     if (situation.costs.is_empty()) {
         throw Error({file, 0, 0}, "holds no rates between clusters",
                     "measure them: mpiexec ... laple-discover --json --model > model.json");
-    }
-    return situation;
-}
-
-Situation situation_in_cluster(const std::string& file, int cluster) {
-    const Model model = parse_model_file(read_file(file), file);
-    if (cluster < 0 || cluster >= model.cluster_count()) {
-        throw Error({file, 0, 0}, fmt::format("has no cluster {}", cluster),
-                    fmt::format("use 0 to {}", model.cluster_count() - 1));
-    }
-    const Topology& topology = model.topology;
-    const int ranks = topology.is_flat()
-                          ? topology.size()
-                          : static_cast<int>(topology.members(topology.level_count() - 1, cluster).size());
-    const auto number = static_cast<std::size_t>(cluster);
-    if (ranks < 2 || number >= model.links.clusters.size() ||
-        model.links.clusters[number].inside.gap.is_empty()) {
-        throw Error({file, 0, 0}, fmt::format("does not know how fast cluster {} is inside", cluster),
-                    "measure it: mpiexec ... laple-discover --json --model, with two hosts or more in it");
-    }
-    std::vector<std::vector<Rank>> lone;
-    for (Rank rank = 0; rank < ranks; ++rank) lone.push_back({rank});
-    Situation situation{Topology::from_clusters(ranks, lone), NetworkCosts(ranks),
-                        fmt::format("cluster {} of {}", cluster, file)};
-    const ClusterModel& measured = model.links.clusters[number];
-    for (int a = 0; a < ranks; ++a) {
-        situation.costs.cluster(a).reduction = measured.reduction;
-        for (int b = 0; b < ranks; ++b) {
-            NetworkCosts::Link& link = situation.costs.link(a, b);
-            link.latency = measured.inside.latency.count();
-            link.gap = measured.inside.gap;
-            link.stream = measured.inside.flood_gap.is_empty() ? link.gap : measured.inside.flood_gap;
-            link.is_measured = true;
-        }
     }
     return situation;
 }

@@ -19,14 +19,9 @@ struct Situation {
 /// only, or no rates.
 Situation situation_of_file(const std::string& file);
 
-/// Inside one cluster of such a model: each of its ranks is a cluster of its own, so that a plan's tree
-/// between clusters is one over ranks of that cluster. Throws Error when there is no such cluster, when it
-/// has one rank only or was not measured.
-Situation situation_in_cluster(const std::string& file, int cluster);
-
 /// From a description such as "site:6 node:16": six sites of 16 ranks each. Every level may say how far its
-/// members are from each other, and how fast: "site:6:25ms:12.5M node:16:50us:125M". Throws Error, with the
-/// grammar.
+/// members are from each other, and how fast: "site:6:25ms:100Mbit node:16:50us:1Gbit". Throws Error, with
+/// the grammar.
 Situation synthetic_situation(const std::string& text);
 
 }  // namespace laple::plan

@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree
 
 LAPLE_PLAN = sys.argv[1]
-SITES = ["--synthetic", "site:4:10ms:12.5M node:4:50us:12.5M"]
+SITES = ["--synthetic", "site:4:10ms:100Mbit node:4:50us:100Mbit"]
 
 
 def line(rate):
@@ -71,6 +71,9 @@ class Explain(PlanTest):
         self.assertEqual(told["candidates"][0]["algorithm"], told["algorithm"])
         times = [candidate["predicted"] for candidate in told["candidates"]]
         self.assertEqual(times, sorted(times))
+        kinds = [candidate["kind"] for candidate in told["candidates"]]
+        self.assertEqual(list(dict.fromkeys(kinds)), list(range(max(kinds) + 1)))
+        self.assertLess(len(set(kinds)), len(kinds))
 
     def test_text_names_the_choice_the_root_and_why_not_the_others(self):
         text = self.output("explain", "bcast", "1M", "--root", "3", *SITES)
