@@ -37,9 +37,10 @@ enum class Meeting {
 ///     flat/native             the same, with MPI's own collective inside the innermost groups
 ///     ecef/binomial           between clusters the order that a heuristic finds, from what the network costs
 ///     spread-chain/chain@8K   one pipeline through all ranks, cluster by cluster, in segments of 8 KiB
-///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast (allreduce,
-///     barrier) exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own
-///     coordinators
+///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast
+///     exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own coordinators
+///
+/// Meetings are for allreduce and barrier.
 ///
 /// Level names go from the outermost to the innermost. The last one is the tree over the ranks of an
 /// innermost group; a topology with more levels repeats the name before it, one with fewer skips those in the

@@ -16,7 +16,7 @@ namespace laple {
 namespace {
 
 // Which algorithm is good for which size, from measurements on four sites 10 ms apart with 100 Mbit/s hosts
-// (docs/performance.md). A message is small while its transfer time is small against the latency between
+// (wan4x4 of laple-grid). A message is small while its transfer time is small against the latency between
 // clusters; it is large when a pipeline's extra latencies are small against the transfer time.
 constexpr Bytes kSmall = 8 * 1024;
 constexpr Bytes kLargeRooted = 256 * 1024;
