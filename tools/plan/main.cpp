@@ -35,6 +35,7 @@ A model is what "mpiexec ... laple-discover --json --model" writes.
 struct Options {
     std::string model;
     std::string synthetic;
+    std::string ports = "shared";
     std::string format = "text";
     std::string collective;
     std::string size = "0";
@@ -51,7 +52,10 @@ Situation situation_of(const Options& options) {
         throw Error(options.model.empty() ? "no network is given" : "two networks are given",
                     "use --model FILE or --synthetic \"site:6 node:16\"");
     }
-    return options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
+    Situation situation =
+        options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
+    situation.costs.shares_ports = options.ports == "shared";
+    return situation;
 }
 
 void run_explain(const Options& options) {
@@ -94,6 +98,10 @@ void add_network(CLI::App* command, Options& options) {
     command->add_option(
         "--synthetic", options.synthetic,
         "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"");
+    command
+        ->add_option("--ports", options.ports,
+                     "What a rank sends at once shares its NIC, as over TCP, or queues for it")
+        ->check(CLI::IsMember({"shared", "queued"}));
 }
 
 int run(int argc, char** argv) {
