@@ -159,25 +159,17 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
                                     : SegmentTimes::Direction::broadcast);
 }
 
-/// An allreduce goes up and down the same tree: its segments follow one another in both directions at once.
 Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
     const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
     const ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
+    const SegmentTimes& down = times_of_tree(algorithm.segment_bytes);
     Candidate candidate;
     candidate.algorithm = algorithm;
-    candidate.time = pricer_.broadcast(tree, root_cluster_, segments, times_of_tree(algorithm.segment_bytes));
-    if (!is_rooted(request_.collective)) {
-        const TreeTime up =
-            pricer_.broadcast(tree, root_cluster_, segments,
-                              times(algorithm.segment_bytes, SegmentTimes::Direction::reduction));
-        candidate.time.first += up.first;
-        if (up.interval > candidate.time.interval) {
-            candidate.time.interval = up.interval;
-            candidate.time.binding = up.binding;
-        }
-        candidate.time.last =
-            candidate.time.first + static_cast<double>(segments - 1) * candidate.time.interval;
-    }
+    candidate.time =
+        is_rooted(request_.collective)
+            ? pricer_.broadcast(tree, root_cluster_, segments, down)
+            : pricer_.there_and_back(tree, root_cluster_, segments, down,
+                                     times(algorithm.segment_bytes, SegmentTimes::Direction::reduction));
     candidate.order = tree.order;
     candidate.seconds = candidate.time.last;
     return candidate;

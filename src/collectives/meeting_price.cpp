@@ -14,8 +14,10 @@ std::size_t at(int i) {
 
 /// What one outermost group does on its own.
 struct Local {
-    TreeTime up;
-    TreeTime down;
+    double up = 0;        ///< until its coordinators have its first segments
+    double down = 0;      ///< until all have the first results
+    double interval = 0;  ///< between two segments of a lane
+    Binding binding;      ///< of it
 };
 
 class MeetingPrice {
@@ -37,10 +39,9 @@ class MeetingPrice {
         double broadcast = 0;
         for (const auto& group : groups_) {
             const Local local = lanes_ > 1 ? in_lanes(group) : in_tree(group);
-            reduce = std::max(reduce, local.up.first);
-            broadcast = std::max(broadcast, local.down.first);
-            at_least(local.up.interval, local.up.binding);
-            at_least(local.down.interval, local.down.binding);
+            reduce = std::max(reduce, local.up);
+            broadcast = std::max(broadcast, local.down);
+            at_least(local.interval, local.binding);
         }
         const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
         time_.total = reduce + meeting + broadcast + static_cast<double>(rounds_ - 1) * time_.interval;
@@ -71,26 +72,29 @@ class MeetingPrice {
         for (const int cluster : group) {
             if (cluster != group.front()) tree.order.push_back({group.front(), cluster});
         }
-        return {pricer_.broadcast(tree, group.front(), 1, up_),
-                pricer_.broadcast(tree, group.front(), 1, down_)};
+        const int root = group.front();
+        const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
+        const double down = pricer_.broadcast(tree, root, 1, down_).first;
+        return {both.first - down, down, both.interval, both.binding};
     }
 
     /// Every rank sends to the coordinators of all lanes at once, and gets from all of them. With more lanes
     /// than ranks some are coordinators of several.
     Local in_lanes(const std::vector<int>& group) {
         const int cluster = group.front();
-        const double per_rank = lanes_per_rank(group);
-        const auto others = static_cast<double>(ranks_in(group) - 1);
+        const double messages = lanes_per_rank(group) * static_cast<double>(ranks_in(group) - 1);
+        if (messages == 0) return {};
         Local local;
-        local.up.first = others * up_.gap(cluster, cluster) + up_.latency(cluster, cluster);
-        local.down.first = others * down_.gap(cluster, cluster) + down_.latency(cluster, cluster);
+        local.up = messages * up_.gap(cluster, cluster) + up_.latency(cluster, cluster);
+        local.down = messages * down_.gap(cluster, cluster) + down_.latency(cluster, cluster);
         // A NIC sends its contributions to other lanes and its lanes' results: both count together.
-        local.up.interval = per_rank * others * (up_.gap(cluster, cluster) + down_.gap(cluster, cluster));
-        local.up.binding = {Binding::Kind::port, cluster, cluster};
+        local.interval = messages * (up_.gap(cluster, cluster) + down_.gap(cluster, cluster));
+        local.binding = {Binding::Kind::port, cluster, cluster};
         return local;
     }
 
-    /// Each coordinator sends to all others, beginning with its right neighbour.
+    /// Each coordinator sends to all others, beginning with its right neighbour. A rank that coordinates
+    /// several lanes does so for each of them; all lanes of a group share its uplink.
     double exchange() {
         const std::size_t count = groups_.size();
         double longest = 0;
@@ -100,25 +104,34 @@ class MeetingPrice {
             double received = 0;
             double started = 0;
             double last = 0;  // of its messages, but for what they share
+            double farthest = 0;
             for (std::size_t i = 1; i < count; ++i) {
                 const int to = groups_[(g + i) % count].front();
                 received += up_.port(from, to);
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
+                farthest = std::max(farthest, down_.latency(from, to));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
             }
-            longest = std::max(longest, last + sent - started);
-            const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(from)]);
-            const double local =
-                lanes_ > 1 ? in_lanes(groups_[g]).up.interval
-                           : static_cast<double>(inside.children_of(0).size()) * down_.gap(from, from);
-            at_least(lanes_per_rank(groups_[g]) * std::max(sent, received) + local,
+            const double of_lanes = lanes_per_rank(groups_[g]);
+            const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
+                                     std::max(down_.uplink_out(from), up_.uplink_out(from));
+            longest = std::max({longest, last + of_lanes * sent - started, of_lanes * received + farthest,
+                                of_uplink + farthest});
+            at_least(of_lanes * std::max(sent, received) + in_between(groups_[g]),
                      {Binding::Kind::port, from, from});
-            at_least(static_cast<double>(lanes_) * static_cast<double>(count - 1) * down_.uplink_out(from),
-                     {Binding::Kind::uplink, from, -1});
+            at_least(of_uplink, {Binding::Kind::uplink, from, -1});
         }
         return longest;
+    }
+
+    /// What a coordinator's NIC does inside its group between two segments that it exchanges.
+    double in_between(const std::vector<int>& group) {
+        if (lanes_ > 1) return in_lanes(group).interval;
+        const int cluster = group.front();
+        const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(cluster)]);
+        return static_cast<double>(inside.children_of(0).size()) * down_.gap(cluster, cluster);
     }
 
     double doubling() {

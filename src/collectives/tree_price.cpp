@@ -47,6 +47,7 @@ Members members_of(Shape shape, int size) {
     members.depth.assign(at(size), 0);
     for (int member = 0; member < size; ++member) {
         members.first_child.push_back(static_cast<int>(members.children.size()));
+        if (member > 0) members.most_below = std::max(members.most_below, links.children[at(member)].size());
         for (const int child : links.children[at(member)]) {
             members.depth[at(child)] = members.depth[at(member)] + 1;
             members.children.push_back(child);
@@ -88,16 +89,26 @@ struct Interval {
 struct Arrival {
     double first = 0;
     Interval interval;
+    // What its port does for its parent, where segments go both ways.
+    double to_parent = 0;
+    double from_parent = 0;
+
+    /// How long its port is busy with each segment, when it is so long with its children's.
+    double busy(double to_children, double from_children) const {
+        return std::max(to_parent + to_children, from_parent + from_children);
+    }
 };
 
 /// One walk through a tree, cluster by cluster, each after the one that it gets the message from.
 class Walk {
   public:
+    /// `back`: of segments that go up the tree at the same time, or nullptr.
     Walk(TreePricer& pricer, const ClusterTree& tree, int root, std::uint64_t segments,
-         const SegmentTimes& times)
+         const SegmentTimes& times, const SegmentTimes* back)
         : pricer_(pricer),
           tree_(tree),
           times_(times),
+          back_(back),
           more_(static_cast<double>(segments - 1)),
           out_(pricer.sizes().size()),
           arrival_(pricer.sizes().size()),
@@ -138,10 +149,26 @@ class Walk {
         arrive(cluster, arrival.first, arrival.interval);
         if (members.size() == 1) return;
         Interval interval = arrival.interval;
-        interval.at_least(static_cast<double>(members.children_of(0).size()) * times_.port(cluster, cluster),
-                          {Binding::Kind::port, cluster, cluster});
+        at_least_ports(interval, arrival, members.children_of(0).size(), cluster);
+        at_least_ports(interval, arrive_from(cluster, cluster, 0, {}), members.most_below, cluster);
         const double inside = members.until_last(times_, cluster);
         arrive(cluster, arrival.first + inside, interval);
+    }
+
+    /// What comes up from a child, where anything does.
+    double port_back(int from, int to) const { return back_ == nullptr ? 0 : back_->port(from, to); }
+
+    Arrival arrive_from(int cluster, int to, double first, const Interval& interval) const {
+        if (back_ == nullptr) return {first, interval};
+        return {first, interval, back_->port(cluster, to), times_.port(cluster, to)};
+    }
+
+    /// A member with so many children, all of them inside.
+    void at_least_ports(Interval& interval, const Arrival& here, std::size_t children, int cluster) const {
+        const auto count = static_cast<double>(children);
+        interval.at_least(
+            here.busy(count * times_.port(cluster, cluster), count * port_back(cluster, cluster)),
+            {Binding::Kind::port, cluster, cluster});
     }
 
     /// The messages that leave a cluster, in their order, member by member.
@@ -165,9 +192,9 @@ class Walk {
         const double start_inside = times_.start(cluster, cluster);
         const double rest_inside = times_.rest(cluster, cluster);
         const double latency_inside = times_.latency(cluster, cluster);
+        const double copies = static_cast<double>(out.size()) + (arrival_[at(cluster)].to_parent > 0 ? 1 : 0);
         Interval of_uplink;
-        of_uplink.at_least(static_cast<double>(out.size()) * times_.uplink_out(cluster),
-                           {Binding::Kind::uplink, cluster, -1});
+        of_uplink.at_least(copies * times_.uplink_out(cluster), {Binding::Kind::uplink, cluster, -1});
         double uplink_free = 0;
         for (int member = 0; member < members.size(); ++member) {
             const Arrival& here = has_[at(member)];
@@ -177,13 +204,15 @@ class Walk {
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
             double busy = static_cast<double>(children.size()) * port_inside;
+            double busy_back = static_cast<double>(children.size()) * port_back(cluster, cluster);
             double starts = static_cast<double>(children.size()) * start_inside;
             for (const std::size_t send : sends) {
                 busy += times_.port(cluster, tree_.order[send].to);
+                busy_back += port_back(cluster, tree_.order[send].to);
                 starts += times_.start(cluster, tree_.order[send].to);
             }
             Interval interval = here.interval;
-            interval.at_least(busy, {Binding::Kind::port, cluster, cluster});
+            interval.at_least(here.busy(busy, busy_back), {Binding::Kind::port, cluster, cluster});
             // Starts queue; while all messages are under way, each waits for its share of the port.
             const double shared = busy - starts;
             double started = here.first;
@@ -199,11 +228,12 @@ class Walk {
                 Interval of_flow = interval;
                 of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
                 of_flow.at_least(of_uplink.seconds, of_uplink.binding);
-                arrival_[at(to)] = {left + times_.latency(cluster, to), of_flow};
+                arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
             }
             for (const int child : children) {
                 started += start_inside;
-                has_[at(child)] = {started + shared + rest_inside + latency_inside, interval};
+                has_[at(child)] =
+                    arrive_from(cluster, cluster, started + shared + rest_inside + latency_inside, interval);
             }
         }
     }
@@ -211,6 +241,7 @@ class Walk {
     TreePricer& pricer_;
     const ClusterTree& tree_;
     const SegmentTimes& times_;
+    const SegmentTimes* back_;
     double more_;
     std::vector<std::vector<std::size_t>> out_;  // messages of each cluster to others, into the order
     std::vector<Arrival> arrival_;               // at coordinators
@@ -258,7 +289,20 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 
 TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
                                const SegmentTimes& times) {
-    return Walk(*this, tree, root, segments, times).time();
+    return Walk(*this, tree, root, segments, times, nullptr).time();
+}
+
+TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
+                                    const SegmentTimes& down, const SegmentTimes& up) {
+    TreeTime time = Walk(*this, tree, root, segments, down, &up).time();
+    const TreeTime way_up = Walk(*this, tree, root, segments, up, &down).time();
+    time.first += way_up.first;
+    if (way_up.interval > time.interval) {
+        time.interval = way_up.interval;
+        time.binding = way_up.binding;
+    }
+    time.last = time.first + static_cast<double>(segments - 1) * time.interval;
+    return time;
 }
 
 }  // namespace laple

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -49,6 +50,7 @@ struct Members {
     std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
     std::vector<int> children;
     std::vector<int> depth;
+    std::size_t most_below = 0;  ///< children that a member other than the coordinator has at most
 
     /// The ways from the coordinator that may be the longest: no other way has more of all three.
     struct Way {
@@ -95,7 +97,14 @@ class TreePricer {
     /// reduction takes the same on times of that direction.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
-    /// The same inside one cluster, from its coordinator, in which nothing is sent to others.
+    /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what
+    /// goes down do not wait for each other, but share the ranks' ports: each rank but the root sends a
+    /// segment to its parent and to all its children, and gets as many. Where several children fill a port,
+    /// results wait longer than this says, for what has been sent ahead: on emulated grids by a tenth or two.
+    TreeTime there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
+                            const SegmentTimes& down, const SegmentTimes& up);
+
+    /// A broadcast inside one cluster, from its coordinator, in which nothing is sent to others.
     double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
 
     /// Which member of its cluster each message of `tree` leaves from: the one with the fewest children so

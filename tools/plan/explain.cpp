@@ -125,7 +125,7 @@ std::string describe(const Binding& binding) {
         case Binding::Kind::start:
             return "latencies";
         case Binding::Kind::port:
-            return fmt::format("a NIC in cluster {} sends each to all its children", binding.a);
+            return fmt::format("a NIC in cluster {} sends each of them on", binding.a);
         case Binding::Kind::link:
             return fmt::format("the link from cluster {} to {}", binding.a, binding.b);
         case Binding::Kind::uplink:

@@ -122,6 +122,29 @@ TEST_CASE("of all candidates the predicted times are near the simulated ones", "
     CHECK(errors[errors.size() * 9 / 10] < 0.25);
 }
 
+TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[candidates]") {
+    const Topology unequal = Topology::from_clusters(9, {{0, 1, 2, 3}, {4}, {5, 6, 7, 8}});
+    // As fast between clusters as inside: each rank of a chain sends every segment twice.
+    const auto check = [](const Topology& topology, const std::string& name, double error) {
+        const NetworkCosts costs = test::uniform_costs(topology.group_count(0), Seconds(10e-3), 12.5e6);
+        const Request request = request_of(Collective::allreduce, 1 << 20);
+        const auto candidate =
+            Pricing(request, topology, costs).price(parse_algorithm(name, Collective::allreduce));
+        REQUIRE(candidate.has_value());
+        INFO(name << " " << describe(topology));
+        CHECK(candidate->seconds ==
+              Approx(simulated_seconds(plan_of(request, *candidate), topology, costs)).epsilon(error));
+    };
+    check(kSites, "spread-nearest/chain@8K", 0.02);
+    check(kSites, "jackson/chain@8K", 0.02);
+    check(unequal, "spread-nearest/chain@8K", 0.02);
+    check(unequal, "spread-jackson/binary@8K", 0.2);
+    check(unequal, "exchange/chain@8K", 0.1);
+    // One rank is coordinator of all four lanes.
+    check(unequal, "exchange/flat@8Kx4", 0.1);
+    check(unequal, "exchange/flat@256Kx4", 0.1);
+}
+
 TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[candidates]") {
     std::mt19937_64 random(13);
     int cells = 0;
