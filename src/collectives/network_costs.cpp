@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
@@ -74,12 +72,12 @@ class Numbers {
         return static_cast<std::size_t>(count);
     }
     Curve next_curve() {
-        std::map<Bytes, Seconds> known;
+        Curve curve;
         for (std::size_t left = next_count(left_.size()); left > 0; --left) {
             const auto bytes = static_cast<Bytes>(next());
-            known[bytes] = Seconds(next());
+            curve.set(bytes, Seconds(next()));
         }
-        return Curve(std::move(known));
+        return curve;
     }
     bool is_at_end() const { return left_.empty(); }
     static Error broken() {

@@ -9,7 +9,11 @@
 namespace laple {
 namespace {
 
-using Known = std::map<Bytes, Seconds>;
+using Known = std::vector<std::pair<Bytes, Seconds>>;
+
+bool is_smaller(const std::pair<Bytes, Seconds>& point, Bytes bytes) {
+    return point.first < bytes;
+}
 
 /// The line through two sizes, at `bytes`.
 Seconds on_line(Known::const_iterator a, Known::const_iterator b, Bytes bytes) {
@@ -22,16 +26,29 @@ Seconds on_line(Known::const_iterator a, Known::const_iterator b, Bytes bytes) {
 
 Seconds Curve::at(Bytes bytes) const {
     if (known_.empty()) return Seconds(0);
-    if (bytes <= known_.begin()->first) return known_.begin()->second;
-    const auto above = known_.lower_bound(bytes);
-    if (above != known_.end() && above->first == bytes) return above->second;
+    const auto above = std::lower_bound(known_.begin(), known_.end(), bytes, is_smaller);
+    if (above != known_.end() && (above->first == bytes || above == known_.begin())) return above->second;
     if (above != known_.end()) return on_line(std::prev(above), above, bytes);
     const auto last = std::prev(known_.end());
     if (last == known_.begin()) return last->second;
-    // Two sizes that are close together would make a poor line.
-    const auto half = known_.upper_bound(last->first / 2);
-    const auto base = half == known_.begin() ? half : std::prev(half);
+    // Two sizes that are close together would make a poor line: the last one of at most half the size.
+    const auto beyond_half = std::lower_bound(known_.begin(), known_.end(), last->first / 2 + 1, is_smaller);
+    const auto base = beyond_half == known_.begin() ? beyond_half : std::prev(beyond_half);
     return std::max(last->second, on_line(base, last, bytes));
+}
+
+const Seconds* Curve::find(Bytes bytes) const {
+    const auto found = std::lower_bound(known_.begin(), known_.end(), bytes, is_smaller);
+    return found != known_.end() && found->first == bytes ? &found->second : nullptr;
+}
+
+void Curve::set(Bytes bytes, Seconds time) {
+    const auto place = std::lower_bound(known_.begin(), known_.end(), bytes, is_smaller);
+    if (place != known_.end() && place->first == bytes) {
+        place->second = time;
+    } else {
+        known_.insert(place, {bytes, time});
+    }
 }
 
 Seconds Curve::make_monotone() {

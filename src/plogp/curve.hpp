@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "base/units.hpp"
 
@@ -20,14 +22,17 @@ namespace laple {
 class Curve {
   public:
     Curve() = default;
-    explicit Curve(std::map<Bytes, Seconds> known) : known_(std::move(known)) {}
+    explicit Curve(const std::map<Bytes, Seconds>& known) : known_(known.begin(), known.end()) {}
 
     bool is_empty() const { return known_.empty(); }
-    const std::map<Bytes, Seconds>& known() const { return known_; }
+    /// Ordered by size, each once.
+    const std::vector<std::pair<Bytes, Seconds>>& known() const { return known_; }
 
     Seconds at(Bytes bytes) const;
+    /// nullptr where that size is not known.
+    const Seconds* find(Bytes bytes) const;
 
-    void set(Bytes bytes, Seconds time) { known_[bytes] = time; }
+    void set(Bytes bytes, Seconds time);
 
     /// Times that fall as the size grows become equal, at their mean: of all curves that never fall the
     /// nearest (least squares; "pool adjacent violators"). Returns by how much the worst was changed.
@@ -36,7 +41,7 @@ class Curve {
     bool operator==(const Curve&) const = default;
 
   private:
-    std::map<Bytes, Seconds> known_;
+    std::vector<std::pair<Bytes, Seconds>> known_;
 };
 
 }  // namespace laple

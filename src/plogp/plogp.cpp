@@ -42,10 +42,10 @@ class Bender {
         Seconds worst(0);
         Bytes where = 0;
         for (const auto& [bytes, least] : overhead.known()) {
-            const auto found = gap.known().find(bytes);
-            if (found == gap.known().end() || found->second >= least || 2 * least >= empty_trip_) continue;
-            if (least - found->second > worst) {
-                worst = least - found->second;
+            const Seconds* found = gap.find(bytes);
+            if (found == nullptr || *found >= least || 2 * least >= empty_trip_) continue;
+            if (least - *found > worst) {
+                worst = least - *found;
                 where = bytes;
             }
             gap.set(bytes, least);
@@ -91,7 +91,7 @@ PlogpFit fit_plogp(const PlogpSamples& samples) {
     bender.raise_to(model.send_overhead, "os", model.gap);
     bender.raise_to(model.receive_overhead, "or", model.gap);
     model.gap.make_monotone();  // overheads may fall
-    for (const auto& [bytes, time] : std::map<Bytes, Seconds>(model.cold_gap.known()))
+    for (const auto& [bytes, time] : std::vector(model.cold_gap.known()))
         model.cold_gap.set(bytes, std::max(time, model.gap.at(bytes)));
     return fit;
 }
