@@ -99,21 +99,62 @@ struct Arrival {
     }
 };
 
+/// Things by where they belong, each list in the old order. (counting sort)
+class Sorted {
+  public:
+    template <typename PlaceOf>
+    void sort(std::size_t things, std::size_t places, PlaceOf place_of) {
+        first_.assign(places + 1, 0);
+        for (std::size_t thing = 0; thing < things; ++thing) ++first_[place_of(thing) + 1];
+        for (std::size_t place = 1; place < first_.size(); ++place) first_[place] += first_[place - 1];
+        next_ = first_;
+        things_.resize(things);
+        for (std::size_t thing = 0; thing < things; ++thing) things_[next_[place_of(thing)]++] = thing;
+    }
+    std::span<const std::size_t> of(std::size_t place) const {
+        return {things_.data() + first_[place], first_[place + 1] - first_[place]};
+    }
+
+  private:
+    std::vector<std::size_t> first_;  // by place, into things_
+    std::vector<std::size_t> next_;
+    std::vector<std::size_t> things_;
+};
+
+}  // namespace
+
+/// What one walk needs, kept for the next one.
+struct TreePricer::Scratch {
+    Sorted by_cluster;             // messages to other clusters, into the order
+    std::vector<Arrival> arrival;  // at coordinators
+    std::vector<int> from;         // find_senders()
+    // Of the cluster that passes the message on:
+    Sorted by_member;  // into the messages of the cluster
+    std::vector<Arrival> has;
+};
+
+namespace {
+
 /// One walk through a tree, cluster by cluster, each after the one that it gets the message from.
 class Walk {
   public:
     /// `back`: of segments that go up the tree at the same time, or nullptr.
-    Walk(TreePricer& pricer, const ClusterTree& tree, int root, std::uint64_t segments,
-         const SegmentTimes& times, const SegmentTimes* back)
+    Walk(TreePricer& pricer, TreePricer::Scratch& scratch, const ClusterTree& tree, int root,
+         std::uint64_t segments, const SegmentTimes& times, const SegmentTimes* back)
         : pricer_(pricer),
           tree_(tree),
           times_(times),
           back_(back),
           more_(static_cast<double>(segments - 1)),
-          out_(pricer.sizes().size()),
-          arrival_(pricer.sizes().size()),
-          from_(pricer.senders(tree)) {
-        for (std::size_t i = 0; i < tree.order.size(); ++i) out_[at(tree.order[i].from)].push_back(i);
+          by_cluster_(scratch.by_cluster),
+          arrival_(scratch.arrival),
+          from_(scratch.from),
+          by_member_(scratch.by_member),
+          has_(scratch.has) {
+        arrival_.assign(pricer.sizes().size(), {});
+        pricer.find_senders(tree, from_);
+        by_cluster_.sort(tree.order.size(), pricer.sizes().size(),
+                         [&](std::size_t send) { return at(tree.order[send].from); });
         enter(root);
         for (const Send& send : tree.order) enter(send.to);
     }
@@ -122,7 +163,7 @@ class Walk {
 
   private:
     void enter(int cluster) {
-        if (out_[at(cluster)].empty()) {
+        if (by_cluster_.of(at(cluster)).empty()) {
             end_in(cluster);
         } else {
             pass_on(cluster);
@@ -171,21 +212,11 @@ class Walk {
             {Binding::Kind::port, cluster, cluster});
     }
 
-    /// The messages that leave a cluster, in their order, member by member.
-    void sort_by_member(const std::vector<std::size_t>& out, int members) {
-        first_send_.assign(at(members) + 1, 0);
-        for (const std::size_t send : out) ++first_send_[at(from_[send]) + 1];
-        for (std::size_t m = 1; m < first_send_.size(); ++m) first_send_[m] += first_send_[m - 1];
-        next_send_ = first_send_;
-        sends_.resize(out.size());
-        for (const std::size_t send : out) sends_[next_send_[at(from_[send])]++] = send;
-    }
-
     /// Members come after those that they get the message from, in every shape.
     void pass_on(int cluster) {
         const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
-        const auto& out = out_[at(cluster)];
-        sort_by_member(out, members.size());
+        const std::span<const std::size_t> out = by_cluster_.of(at(cluster));
+        by_member_.sort(out.size(), members.depth.size(), [&](std::size_t i) { return at(from_[out[i]]); });
         has_.resize(members.depth.size());
         has_[0] = arrival_[at(cluster)];
         const double port_inside = times_.port(cluster, cluster);
@@ -199,25 +230,24 @@ class Walk {
         for (int member = 0; member < members.size(); ++member) {
             const Arrival& here = has_[at(member)];
             arrive(cluster, here.first, here.interval);
-            const std::span<const std::size_t> sends(sends_.data() + first_send_[at(member)],
-                                                     first_send_[at(member) + 1] - first_send_[at(member)]);
+            const std::span<const std::size_t> sends = by_member_.of(at(member));
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
             double busy = static_cast<double>(children.size()) * port_inside;
             double busy_back = static_cast<double>(children.size()) * port_back(cluster, cluster);
             double starts = static_cast<double>(children.size()) * start_inside;
-            for (const std::size_t send : sends) {
-                busy += times_.port(cluster, tree_.order[send].to);
-                busy_back += port_back(cluster, tree_.order[send].to);
-                starts += times_.start(cluster, tree_.order[send].to);
+            for (const std::size_t i : sends) {
+                busy += times_.port(cluster, tree_.order[out[i]].to);
+                busy_back += port_back(cluster, tree_.order[out[i]].to);
+                starts += times_.start(cluster, tree_.order[out[i]].to);
             }
             Interval interval = here.interval;
             interval.at_least(here.busy(busy, busy_back), {Binding::Kind::port, cluster, cluster});
             // Starts queue; while all messages are under way, each waits for its share of the port.
             const double shared = busy - starts;
             double started = here.first;
-            for (const std::size_t send : sends) {
-                const int to = tree_.order[send].to;
+            for (const std::size_t i : sends) {
+                const int to = tree_.order[out[i]].to;
                 double left = started + times_.start(cluster, to) + shared + times_.rest(cluster, to);
                 if (times_.uplink_out(cluster) > 0) {
                     // One message after the other, but none before the NIC sends it.
@@ -243,14 +273,11 @@ class Walk {
     const SegmentTimes& times_;
     const SegmentTimes* back_;
     double more_;
-    std::vector<std::vector<std::size_t>> out_;  // messages of each cluster to others, into the order
-    std::vector<Arrival> arrival_;               // at coordinators
-    std::vector<int> from_;
-    // Scratch of pass_on.
-    std::vector<Arrival> has_;
-    std::vector<std::size_t> first_send_;
-    std::vector<std::size_t> next_send_;
-    std::vector<std::size_t> sends_;
+    Sorted& by_cluster_;
+    std::vector<Arrival>& arrival_;
+    std::vector<int>& from_;
+    Sorted& by_member_;
+    std::vector<Arrival>& has_;
     TreeTime time_;
 };
 
@@ -264,19 +291,23 @@ const Members& TreePricer::members(Shape shape, int size) {
     return known_.back()->members;
 }
 
-std::vector<int> TreePricer::senders(const ClusterTree& tree) {
-    std::vector<int> from(tree.order.size(), 0);
-    if (!tree.spread) return from;
-    std::vector<std::vector<int>> extra(sizes_.size());
+TreePricer::TreePricer(std::vector<int> sizes)
+    : sizes_(std::move(sizes)), scratch_(std::make_unique<Scratch>()) {}
+TreePricer::~TreePricer() = default;
+
+void TreePricer::find_senders(const ClusterTree& tree, std::vector<int>& from) {
+    from.assign(tree.order.size(), 0);
+    if (!tree.spread) return;
+    extra_.resize(sizes_.size());
+    for (auto& more : extra_) more.clear();
     for (std::size_t i = 0; i < tree.order.size(); ++i) {
         const int cluster = tree.order[i].from;
         const Members& inside = members(tree.within, sizes_[at(cluster)]);
-        auto& more = extra[at(cluster)];
+        auto& more = extra_[at(cluster)];
         more.resize(inside.depth.size(), 0);
         from[i] = least_loaded(inside, more);
         ++more[at(from[i])];
     }
-    return from;
 }
 
 double TreePricer::local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times) {
@@ -289,13 +320,13 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 
 TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
                                const SegmentTimes& times) {
-    return Walk(*this, tree, root, segments, times, nullptr).time();
+    return Walk(*this, *scratch_, tree, root, segments, times, nullptr).time();
 }
 
 TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                                     const SegmentTimes& down, const SegmentTimes& up) {
-    TreeTime time = Walk(*this, tree, root, segments, down, &up).time();
-    const TreeTime way_up = Walk(*this, tree, root, segments, up, &down).time();
+    TreeTime time = Walk(*this, *scratch_, tree, root, segments, down, &up).time();
+    const TreeTime way_up = Walk(*this, *scratch_, tree, root, segments, up, &down).time();
     time.first += way_up.first;
     if (way_up.interval > time.interval) {
         time.interval = way_up.interval;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "collectives/segment_times.hpp"
@@ -82,7 +81,8 @@ struct Members {
 /// little: O(ranks of clusters that pass the message on to others + clusters).
 class TreePricer {
   public:
-    explicit TreePricer(std::vector<int> sizes) : sizes_(std::move(sizes)) {}
+    explicit TreePricer(std::vector<int> sizes);
+    ~TreePricer();
 
     /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
     /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
@@ -107,12 +107,14 @@ class TreePricer {
     /// A broadcast inside one cluster, from its coordinator, in which nothing is sent to others.
     double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
 
-    /// Which member of its cluster each message of `tree` leaves from: the one with the fewest children so
-    /// far, of equals the one nearest to the coordinator; without spreading the coordinator.
-    std::vector<int> senders(const ClusterTree& tree);
+    /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
+    /// children so far, of equals the one nearest to the coordinator; without spreading the coordinator.
+    void find_senders(const ClusterTree& tree, std::vector<int>& from);
 
     const Members& members(Shape shape, int size);
     const std::vector<int>& sizes() const { return sizes_; }
+
+    struct Scratch;  // of the implementation
 
   private:
     struct Known {
@@ -122,6 +124,8 @@ class TreePricer {
     };
     std::vector<int> sizes_;
     std::vector<std::unique_ptr<Known>> known_;
+    std::vector<std::vector<int>> extra_;  // scratch of find_senders(): children in other clusters, by member
+    std::unique_ptr<Scratch> scratch_;
 };
 
 }  // namespace laple
