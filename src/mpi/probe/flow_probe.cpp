@@ -2,6 +2,7 @@
 #include "mpi/probe/flow_probe.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "mpi/probe/waiting.hpp"
@@ -16,10 +17,11 @@ constexpr Bytes kMostInFlight = 256;
 constexpr Bytes kLeastInFlight = 4;
 constexpr Bytes kFirstBytes = 64 * 1024;  // under way at once
 
-// The part of the time that counts.
-constexpr double kFrom = 0.35;
-constexpr double kMiddle = 0.65;
-constexpr double kTo = 0.95;
+// The parts of a flow's time in which its two rates are taken, by their middle, and how long they are.
+constexpr double kEarly = 0.50;
+constexpr double kLate = 0.80;
+constexpr double kPart = 0.30;
+constexpr double kRamp = 0.05;
 
 /// One end while it runs: a window of requests, each with memory of its own.
 struct Running {
@@ -28,8 +30,8 @@ struct Running {
     Seconds start{0};
     bool is_ending = false;  // sends: the last message is under way
     Bytes used = 0;          // sends: slots of the window
-    double early_bytes = 0;  // receives: what came until kMiddle
-    double late_bytes = 0;   // and after it
+    double early_bytes = 0;  // receives: what came about kEarly, weighted
+    double late_bytes = 0;   // and about kLate
 };
 
 /// All requests of all ends of this node: each end has as many in a row.
@@ -54,8 +56,8 @@ class Flows {
         std::vector<FlowRate> rates;
         for (const Running& flow : running_) {
             if (flow.end.sends) continue;
-            rates.push_back({flow.early_bytes / ((kMiddle - kFrom) * duration_).count(),
-                             flow.late_bytes / ((kTo - kMiddle) * duration_).count()});
+            const double counted = (kPart * duration_).count();
+            rates.push_back({flow.early_bytes / counted, flow.late_bytes / counted});
         }
         return rates;
     }
@@ -161,10 +163,15 @@ class Flows {
         add(slot, request);
     }
 
+    /// Parts begin and end gradually: messages may come in bursts, and whether one of them falls just inside
+    /// must not matter.
     void count(Running& flow) const {
-        const double part = (now() - flow.start) / duration_;
-        if (part < kFrom || part > kTo) return;
-        (part < kMiddle ? flow.early_bytes : flow.late_bytes) += static_cast<double>(bytes_);
+        const double now_at = (now() - flow.start) / duration_;
+        const auto weight = [now_at](double middle) {
+            return std::clamp((kPart / 2 - std::abs(now_at - middle)) / kRamp + 0.5, 0.0, 1.0);
+        };
+        flow.early_bytes += weight(kEarly) * static_cast<double>(bytes_);
+        flow.late_bytes += weight(kLate) * static_cast<double>(bytes_);
     }
 
     MPI_Comm probes_;
