@@ -23,7 +23,9 @@ constexpr double kWindows = 4;  // round trips' worth of data under way in a flo
 constexpr Bytes kLeastWindow = 256 * 1024;
 constexpr Bytes kMostWindow = 16 * 1024 * 1024;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(150);
-constexpr double kFlowTrips = 12;  // round trips that flows last: TCP may find its rate in half of them
+constexpr Bytes kLeastUnderWay = 4;      // messages of a flow, where nothing disturbs
+constexpr double kMessagesOfFlow = 400;  // in all, then
+constexpr double kFlowTrips = 12;        // round trips that flows last: TCP may find its rate in half of them
 // Rates that grow by less have found their height: that of a lone flow is steady, lanes that fill an uplink
 // disturb each other.
 constexpr double kSettledAlone = 0.08;
@@ -54,17 +56,22 @@ Bytes message_of_flow(const Plogp& plogp) {
     return bytes;
 }
 
-/// What a single large message suggests for flows on such a link.
-FlowOptions flow_options(const Plogp& plogp, Seconds one_way) {
+/// What a single large message suggests for flows on such a link. Where nothing disturbs them, few messages
+/// under way do, and few in all: a simulator's time grows with the square of the former.
+FlowOptions flow_options(const Plogp& plogp, Seconds one_way, bool is_undisturbed) {
     FlowOptions options;
     options.message_bytes = message_of_flow(plogp);
-    options.duration = std::max(kShortestFlow, 2 * kFlowTrips * one_way);
-    options.window_bytes = kLeastWindow;
+    const Seconds shortest = is_undisturbed && !plogp.gap.is_empty()
+                                 ? kMessagesOfFlow * plogp.gap.at(options.message_bytes)
+                                 : kShortestFlow;
+    options.duration = std::max(shortest, 2 * kFlowTrips * one_way);
+    options.window_bytes = is_undisturbed ? kLeastUnderWay * options.message_bytes : kLeastWindow;
     if (plogp.gap.is_empty()) return options;
     const auto& [bytes, gap] = *plogp.gap.known().rbegin();
-    const double in_flight = kWindows * 2 * one_way / gap * static_cast<double>(bytes);
+    const double windows = is_undisturbed ? kWindows / 2 : kWindows;
+    const double in_flight = windows * 2 * one_way / gap * static_cast<double>(bytes);
     options.window_bytes = static_cast<Bytes>(
-        std::clamp(in_flight, static_cast<double>(kLeastWindow), static_cast<double>(kMostWindow)));
+        std::clamp(in_flight, static_cast<double>(options.window_bytes), static_cast<double>(kMostWindow)));
     return options;
 }
 
@@ -208,7 +215,8 @@ class LinkSurvey {
             }
             const bool has_settled = !has_lost && late <= (1 + settled) * early;
             if (has_settled || trial == most_trials) return best;
-            if (has_lost) options.window_bytes = std::max(options.window_bytes / 2, kLeastWindow / 2);
+            const Bytes least = std::min(options.window_bytes, kLeastWindow / 2);
+            if (has_lost) options.window_bytes = std::max(options.window_bytes / 2, least);
         }
     }
 
@@ -227,7 +235,8 @@ class LinkSurvey {
             out.push_back({nodes[0], nodes[i]});
             in.push_back({nodes[i], nodes[0]});
         }
-        const FlowOptions options = flow_options(model.inside, latency(cluster, cluster));
+        const FlowOptions options =
+            flow_options(model.inside, latency(cluster, cluster), input_.is_undisturbed);
         model.nic_out = sum_of_rates(out, options, Sharing::few);
         model.nic_in = sum_of_rates(in, options, Sharing::few);
     }
@@ -266,22 +275,32 @@ class LinkSurvey {
         return 0;
     }
 
-    /// All pairs of a round at the same time, first one direction, then the other.
+    /// Near and far pairs apart: what fills a far link would drown a near one, in messages as much as in
+    /// bytes.
     void measure_lanes(const ProbeRound& round) {
-        for (const bool is_back : {false, true}) {
-            std::vector<Search> open;
-            for (const auto& [a, b] : round) {
-                LinkPair& pair = model_.link(a, b);
-                if (pair.plogp.gap.is_empty()) continue;
-                Lanes& lanes = is_back ? pair.back : pair.there;
-                if (!lanes.rate.empty()) continue;
-                const int most = static_cast<int>(std::min(nodes_of(a).size(), nodes_of(b).size()));
-                open.push_back({is_back ? b : a, is_back ? a : b, &lanes, 1, most});
-            }
-            while (!open.empty()) {
-                measure_counts(open);
-                std::erase_if(open, [](const Search& search) { return search.next == 0; });
-            }
+        ProbeRound near;
+        ProbeRound far;
+        for (const auto& [a, b] : round) (latency(a, b) < kFar ? near : far).push_back({a, b});
+        for (const ProbeRound& pairs : {near, far}) {
+            measure_lanes(pairs, false);
+            measure_lanes(pairs, true);
+        }
+    }
+
+    /// One direction of all pairs at the same time.
+    void measure_lanes(const ProbeRound& pairs, bool is_back) {
+        std::vector<Search> open;
+        for (const auto& [a, b] : pairs) {
+            LinkPair& pair = model_.link(a, b);
+            if (pair.plogp.gap.is_empty()) continue;
+            Lanes& lanes = is_back ? pair.back : pair.there;
+            if (!lanes.rate.empty()) continue;
+            const int most = static_cast<int>(std::min(nodes_of(a).size(), nodes_of(b).size()));
+            open.push_back({is_back ? b : a, is_back ? a : b, &lanes, 1, most});
+        }
+        while (!open.empty()) {
+            measure_counts(open);
+            std::erase_if(open, [](const Search& search) { return search.next == 0; });
         }
     }
 
@@ -292,7 +311,8 @@ class LinkSurvey {
             for (int lane = 0; lane < search.next; ++lane)
                 flows.push_back({nodes_of(search.from)[at(lane)], nodes_of(search.to)[at(lane)]});
             const auto [a, b] = std::minmax(search.from, search.to);
-            options = larger(options, flow_options(model_.link(a, b).plogp, latency(a, b)));
+            options =
+                larger(options, flow_options(model_.link(a, b).plogp, latency(a, b), input_.is_undisturbed));
         }
         const auto rates =
             settled_rates(flows, options, flows.size() == open.size() ? Sharing::none : Sharing::few);
@@ -332,19 +352,36 @@ class LinkSurvey {
         return nodes;
     }
 
+    /// As much for each of so many flows that together they fill all links of a cluster twice.
+    Bytes share_of_links(int cluster, std::size_t flows, const FlowOptions& options) const {
+        double under_way = 0;
+        for (const LinkPair& pair : model_.links) {
+            if (pair.a != cluster && pair.b != cluster) continue;
+            under_way +=
+                2 * 2 * latency(pair.a, pair.b).count() * std::max(pair.there.most(), pair.back.most());
+        }
+        return std::clamp(static_cast<Bytes>(under_way / static_cast<double>(flows)),
+                          kLeastUnderWay * options.message_bytes, options.window_bytes);
+    }
+
     void measure_uplink(int cluster) {
         ClusterModel& model = model_.clusters[at(cluster)];
         if (model.uplink_in > 0) return;
+        at_least_links(cluster);
+        if (is_as_fast_as_nics(cluster)) return;
         FlowOptions options;
         for (int c = 0; c < count_; ++c) {
             const LinkPair* pair = c == cluster ? nullptr : model_.between(cluster, c);
-            if (pair != nullptr) options = larger(options, flow_options(pair->plogp, latency(cluster, c)));
+            if (pair != nullptr)
+                options =
+                    larger(options, flow_options(pair->plogp, latency(cluster, c), input_.is_undisturbed));
         }
         if (options.message_bytes == 0) return;  // no link of it was measured
-        // The flows share what fills the uplink.
-        options.window_bytes = std::max(options.window_bytes / 2, kLeastWindow / 2);
         const auto& nodes = nodes_of(cluster);
         const std::vector<int> others = spread_over_others(cluster, std::max(nodes.size(), at(count_ - 1)));
+        // The flows share what fills the uplink.
+        options.window_bytes = input_.is_undisturbed ? share_of_links(cluster, others.size(), options)
+                                                     : std::max(options.window_bytes / 2, kLeastWindow / 2);
         std::vector<Flow> out;
         std::vector<Flow> in;
         for (std::size_t i = 0; i < others.size(); ++i) {
@@ -353,13 +390,27 @@ class LinkSurvey {
         }
         model.uplink_out = sum_of_rates(out, options, Sharing::uplink);
         model.uplink_in = sum_of_rates(in, options, Sharing::uplink);
-        // What one link has carried the uplink can carry.
+        at_least_links(cluster);
+    }
+
+    /// What one link has carried the uplink can carry.
+    void at_least_links(int cluster) {
+        ClusterModel& model = model_.clusters[at(cluster)];
         for (const LinkPair& pair : model_.links) {
             if (pair.a != cluster && pair.b != cluster) continue;
             const bool is_out = pair.a == cluster;
             model.uplink_out = std::max(model.uplink_out, (is_out ? pair.there : pair.back).most());
             model.uplink_in = std::max(model.uplink_in, (is_out ? pair.back : pair.there).most());
         }
+    }
+
+    /// Whether one link alone has been seen to carry all that the NICs of a cluster can send and get.
+    bool is_as_fast_as_nics(int cluster) const {
+        constexpr double kNearly = 0.85;
+        const ClusterModel& model = model_.clusters[at(cluster)];
+        const auto nodes = kNearly * static_cast<double>(nodes_of(cluster).size());
+        return model.nic_out > 0 && model.nic_in > 0 && model.uplink_out >= nodes * model.nic_out &&
+               model.uplink_in >= nodes * model.nic_in;
     }
 
     LinkProbes& probes_;

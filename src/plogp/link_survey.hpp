@@ -66,6 +66,7 @@ class LinkProbes {
 struct LinkSurveyInput {
     std::vector<std::vector<int>> clusters;
     std::vector<std::vector<Seconds>> latency;
+    bool is_undisturbed = false;  ///< nothing else uses processors and network: a simulation
 };
 
 /// Told before each step: what is measured next.

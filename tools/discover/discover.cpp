@@ -192,8 +192,10 @@ class Leader {
 
     void measure_links(const Findings& found, Model& model) {
         const bool fits = earlier_.topology == model.topology;
+        LinkSurveyInput input = link_survey_input(found);
+        input.is_undisturbed = settle() == Seconds(0);
         model.links = survey_links(
-            prober_, link_survey_input(found), fits ? earlier_.links : LinkModel(),
+            prober_, input, fits ? earlier_.links : LinkModel(),
             [&] {
                 is_cut_short_ = patience_.is_over();
                 return !is_cut_short_;

@@ -44,10 +44,12 @@ class FakeProbes final : public LinkProbes {
             // What shares an uplink disturbs each other.
             CHECK(clusters.insert(a).second);
             CHECK((a == b || clusters.insert(b).second));
-            CHECK(link.options.is_far == (a != b));
+            CHECK(link.options.is_far == (a != b && !is_near({link.a, link.b})));
             ++measured_links;
             auto& one = samples.emplace_back();
-            const Seconds latency = a == b ? network_.lan : network_.one_way;
+            const Seconds latency = a == b                      ? network_.lan
+                                    : is_near({link.a, link.b}) ? 2 * network_.lan
+                                                                : network_.one_way;
             for (const Bytes bytes : {0u, 1024u, 16384u, 1048576u}) {
                 const Seconds gap(1e-6 + static_cast<double>(bytes) / network_.nic);
                 one.round_trip[bytes] = 2 * latency + gap + Seconds(1e-6);
@@ -62,6 +64,11 @@ class FakeProbes final : public LinkProbes {
         CHECK(options.message_bytes > 0);
         CHECK(options.window_bytes >= options.message_bytes);
         ++flow_trials;
+        most_bytes = std::max(most_bytes, flows.size() * options.window_bytes);
+        std::set<int> nodes;
+        for (const Flow& flow : flows) nodes.insert({flow.from, flow.to});
+        const bool are_lanes = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
+        if (are_lanes && nodes.size() == 2 * flows.size()) lanes.emplace_back(flows, options);
         std::map<std::pair<std::string, int>, int> users;
         const auto limits = [&](const Flow& flow) {
             std::vector<std::pair<std::string, int>> all{{"out", flow.from}, {"in", flow.to}};
@@ -105,6 +112,15 @@ class FakeProbes final : public LinkProbes {
         return std::vector<double>(nodes.size(), 1e-9);
     }
 
+    /// Between clusters of one site, where there are any.
+    bool is_near(const Flow& flow) const {
+        return sites_of_two && network_.cluster_of(flow.from) / 2 == network_.cluster_of(flow.to) / 2;
+    }
+
+    bool sites_of_two = false;  ///< clusters 0 and 1 are near each other, and so on
+    Bytes most_bytes = 0;       ///< under way at a time
+    std::vector<std::pair<std::vector<Flow>, FlowOptions>>
+        lanes;  ///< trials that no two flows share a node in
     int measured_links = 0;
     int flow_trials = 0;
     double slow_start = 1;

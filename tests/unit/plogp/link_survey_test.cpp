@@ -77,6 +77,39 @@ TEST_CASE("a number of lanes that is nearly enough is looked at again", "[link_s
     CHECK(model.links[0].there.most() == Approx(25e6));
 }
 
+TEST_CASE("near links are not filled with what fills far ones", "[link_survey]") {
+    // Two clusters at each of two sites.
+    const FakeNetwork sites{{{0, 1}, {2, 3}, {4, 5}, {6, 7}}, 125e6, {250e6, 250e6, 250e6, 250e6}};
+    LinkSurveyInput input = input_for(sites);
+    for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, 3)}) {
+        const auto i = static_cast<std::size_t>(a);
+        const auto j = static_cast<std::size_t>(b);
+        input.latency[i][j] = input.latency[j][i] = Seconds(100e-6);
+    }
+    FakeProbes probes(sites);
+    probes.sites_of_two = true;
+    survey_links(probes, input);
+    Bytes near = 0;
+    Bytes far = 0;
+    for (const auto& [flows, options] : probes.lanes) {
+        Bytes& largest = probes.is_near(flows.front()) ? near : far;
+        for (const Flow& flow : flows) CHECK(probes.is_near(flow) == probes.is_near(flows.front()));
+        largest = std::max(largest, options.window_bytes);
+    }
+    CHECK(near == 256 * 1024);
+    CHECK(static_cast<double>(far) > 4 * 2 * 10e-3 * 100e6);
+}
+
+TEST_CASE("where nothing disturbs few messages will do", "[link_survey]") {
+    LinkSurveyInput input = input_for(four_sites());
+    FakeProbes disturbed(four_sites());
+    const LinkModel model = survey_links(disturbed, input);
+    input.is_undisturbed = true;
+    FakeProbes quiet(four_sites());
+    CHECK(survey_links(quiet, input).clusters == model.clusters);
+    CHECK(quiet.most_bytes < disturbed.most_bytes);
+}
+
 TEST_CASE("what an earlier survey knows is not measured again", "[link_survey]") {
     FakeProbes probes(four_sites());
     int steps = 0;
