@@ -30,6 +30,10 @@ constexpr int kMostLanes = 16;
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
 
+/// The same where clusters are in groups: those that cross each trunk once.
+constexpr std::array<std::string_view, 4> kPipelineRulesInGroups{"jackson", "ecef-la-max", "nearest",
+                                                                 "bottom-up"};
+
 /// With many clusters a look at every segment size would cost more than it brings.
 constexpr int kManyClusters = 24;
 constexpr std::array<Bytes, 2> kFewSegments{8192, 32768};
@@ -37,10 +41,6 @@ constexpr std::array<Bytes, 2> kFewSegments{8192, 32768};
 std::span<const Bytes> segments_for(int clusters) {
     if (clusters > kManyClusters) return kFewSegments;
     return kSegments;
-}
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
 }
 
 Algorithm ordered(std::string_view rule, bool spread, Shape within, Bytes segment_bytes) {
@@ -67,15 +67,6 @@ bool is_spread(const Algorithm& algorithm) {
 
 std::uint64_t segments_of(const Request& request, Bytes segment_bytes) {
     return Blocks::cut(request.units, request.unit_bytes, segment_bytes).count();
-}
-
-/// The outermost groups as lists of innermost clusters; the first is its coordinators'.
-std::vector<std::vector<int>> groups_of_clusters(const Topology& topology) {
-    std::vector<std::vector<int>> groups(at(topology.group_count(0)));
-    const int level = topology.level_count() - 1;
-    for (int cluster = 0; cluster < topology.group_count(level); ++cluster)
-        groups[at(topology.group_of(0, topology.members(level, cluster).front()))].push_back(cluster);
-    return groups;
 }
 
 /// How many ranks each innermost cluster has.
@@ -147,8 +138,8 @@ const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction 
     for (const auto& known : times_) {
         if (known->bytes == bytes && known->use == use && known->direction == direction) return known->times;
     }
-    times_.push_back(
-        std::make_unique<Times>(Times{bytes, use, direction, SegmentTimes(costs_, bytes, use, direction)}));
+    times_.push_back(std::make_unique<Times>(
+        Times{bytes, use, direction, SegmentTimes(costs_, groups_, bytes, use, direction)}));
     return times_.back()->times;
 }
 
@@ -223,9 +214,12 @@ void Pricing::add_trees(std::vector<Candidate>& found) {
 
 void Pricing::add_pipelines(std::vector<Candidate>& found) {
     if (request_.bytes() < kLeastToCut) return;
+    const std::span<const std::string_view> rules =
+        topology_.level_count() > 1 ? std::span<const std::string_view>(kPipelineRulesInGroups)
+                                    : kPipelineRules;
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
-        for (const Shape within : {kChain, kBinary}) add_orders(kPipelineRules, within, segment_bytes, found);
+        for (const Shape within : {kChain, kBinary}) add_orders(rules, within, segment_bytes, found);
     }
 }
 

@@ -194,4 +194,14 @@ bool has_consecutive_groups(const Topology& topology) {
     return true;
 }
 
+std::vector<std::vector<int>> groups_of_clusters(const Topology& topology) {
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(topology.group_count(0)));
+    const int innermost = topology.level_count() - 1;
+    for (int cluster = 0; cluster < topology.group_count(innermost); ++cluster) {
+        const int group = topology.group_of(0, topology.members(innermost, cluster).front());
+        groups[static_cast<std::size_t>(group)].push_back(cluster);
+    }
+    return groups;
+}
+
 }  // namespace laple

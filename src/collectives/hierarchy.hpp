@@ -44,4 +44,7 @@ std::vector<Rank> innermost_group(const Topology& topology, Rank rank);
 /// Whether every group of every level is a run of consecutive ranks: then a hierarchy can keep rank order.
 bool has_consecutive_groups(const Topology& topology);
 
+/// The outermost groups as lists of innermost ones, by number.
+std::vector<std::vector<int>> groups_of_clusters(const Topology& topology);
+
 }  // namespace laple

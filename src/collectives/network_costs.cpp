@@ -43,8 +43,8 @@ double usual_rate_between(const LinkModel& measured) {
 
 /// As measured, or else a line.
 NetworkCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
-    if (plogp.gap.is_empty()) return {latency, line(rate), line(rate)};
-    return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap};
+    if (plogp.gap.is_empty()) return {latency, line(rate), line(rate), 0};
+    return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
 }
 
 void add_curve(const Curve& curve, std::vector<double>& numbers) {
@@ -103,12 +103,21 @@ NetworkCosts NetworkCosts::restricted_to(std::span<const int> clusters) const {
     return part;
 }
 
+double NetworkCosts::rate_between(std::span<const int> from, std::span<const int> to) const {
+    double most = 0;
+    for (const int a : from) {
+        for (const int b : to) most = std::max(most, link(a, b).all);
+    }
+    return most;
+}
+
 std::vector<double> NetworkCosts::numbers() const {
     std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0};
     for (const Cluster& c : clusters_)
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction});
     for (const Link& link : links_) {
         all.push_back(link.latency);
+        all.push_back(link.all);
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
@@ -125,6 +134,7 @@ NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
     }
     for (Link& link : costs.links_) {
         link.latency = in.next();
+        link.all = in.next();
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
@@ -148,9 +158,12 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         for (int b = 0; b < count; ++b) {
             if (a == b) continue;
             const LinkPair* pair = measured.between(a, b);
-            const double rate = pair == nullptr ? 0 : rate_of_one(a < b ? pair->there : pair->back);
+            const Lanes lanes = pair == nullptr ? Lanes() : a < b ? pair->there : pair->back;
+            const double rate = rate_of_one(lanes);
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
                                        rate > 0 ? rate : usual);
+            // One lane alone says nothing of what others could carry beside it.
+            if (lanes.rate.size() > 1) costs.link(a, b).all = lanes.most();
         }
     }
     return costs;

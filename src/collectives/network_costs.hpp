@@ -21,6 +21,7 @@ class NetworkCosts {
         double latency = 0;  ///< one way, in seconds: L
         Curve gap;           ///< g(m) of a single message
         Curve stream;        ///< g(m) of many in a row
+        double all = 0;      ///< bytes a second of all flows together; 0: not known
     };
     struct Cluster {
         double nic_out = 0;  ///< bytes a second; 0: not known, then it is no limit
@@ -46,6 +47,10 @@ class NetworkCosts {
     Cluster& cluster(int c) { return clusters_[static_cast<std::size_t>(c)]; }
     const Link& link(int from, int to) const { return links_[at(from, to)]; }
     Link& link(int from, int to) { return links_[at(from, to)]; }
+
+    /// Bytes a second of all flows together from any of some clusters to any of some others: the most that is
+    /// known between two of them; 0: nothing is.
+    double rate_between(std::span<const int> from, std::span<const int> to) const;
 
     /// Those of a communicator that holds ranks of `clusters` only, in that order.
     NetworkCosts restricted_to(std::span<const int> clusters) const;

@@ -5,7 +5,8 @@
 
 namespace laple {
 
-SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Direction direction)
+SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups,
+                           Bytes bytes, Use use, Direction direction)
     : count_(static_cast<std::size_t>(costs.count())),
       gap_(count_ * count_),
       port_(count_ * count_),
@@ -36,6 +37,23 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Dire
                                        : port_[at(from, to)];
             // What a message alone waits for and a stream hides, handshakes, each still waits for on its way.
             latency_[at(from, to)] = link.latency + std::max(alone - gap, 0.0);
+        }
+    }
+    if (groups.size() < count_) find_trunks(costs, groups, size, is_backwards);
+}
+
+void SegmentTimes::find_trunks(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups,
+                               double bytes, bool is_backwards) {
+    groups_ = static_cast<int>(groups.size());
+    group_of_.resize(count_);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (const int cluster : groups[g])
+            group_of_[static_cast<std::size_t>(cluster)] = static_cast<int>(g);
+    }
+    for (const auto& from : groups) {
+        for (const auto& to : groups) {
+            const double rate = is_backwards ? costs.rate_between(to, from) : costs.rate_between(from, to);
+            trunk_.push_back(&from != &to && rate > 0 ? bytes / rate : 0);
         }
     }
 }

@@ -27,7 +27,10 @@ class SegmentTimes {
     /// those who sent them, and combining is part of the sender's work. (algorithms.md 3e)
     enum class Direction { broadcast, reduction };
 
-    SegmentTimes(const NetworkCosts& costs, Bytes bytes, Use use, Direction direction);
+    /// `groups`: the outermost groups as lists of clusters. What goes from one group to another shares their
+    /// trunk.
+    SegmentTimes(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups, Bytes bytes, Use use,
+                 Direction direction);
 
     int count() const { return static_cast<int>(count_); }
     double gap(int from, int to) const { return gap_[at(from, to)]; }
@@ -41,7 +44,18 @@ class SegmentTimes {
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
 
+    /// Where groups are single clusters a flow's gap says it all.
+    bool has_trunks() const { return !group_of_.empty(); }
+    int groups() const { return groups_; }
+    int group_of(int cluster) const { return group_of_[static_cast<std::size_t>(cluster)]; }
+    /// In which the trunk from one group to another takes one message. Only with trunks.
+    double trunk(int from_group, int to_group) const {
+        return trunk_[static_cast<std::size_t>(from_group * groups_ + to_group)];
+    }
+
   private:
+    void find_trunks(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups, double bytes,
+                     bool is_backwards);
     std::size_t at(int from, int to) const {
         return static_cast<std::size_t>(from) * count_ + static_cast<std::size_t>(to);
     }
@@ -52,6 +66,9 @@ class SegmentTimes {
     std::vector<double> start_;
     std::vector<double> latency_;
     std::vector<double> uplink_out_;
+    int groups_ = 0;
+    std::vector<int> group_of_;
+    std::vector<double> trunk_;
 };
 
 }  // namespace laple

@@ -99,6 +99,37 @@ struct Arrival {
     }
 };
 
+/// The trunks between groups during one walk.
+class Trunks {
+  public:
+    void begin(const SegmentTimes& times, const SendOrder& order) {
+        copies_.assign(static_cast<std::size_t>(times.groups()) * static_cast<std::size_t>(times.groups()),
+                       0);
+        free_.assign(copies_.size(), 0);
+        if (!times.has_trunks()) return;
+        for (const Send& send : order) copies_[place(times, send.from, send.to)] += 1;
+    }
+    /// When a message that starts then has passed.
+    double pass(const SegmentTimes& times, int from, int to, double start) {
+        double& free = free_[place(times, from, to)];
+        free = std::max(free, start) + each(times, from, to);
+        return free;
+    }
+    double interval(const SegmentTimes& times, int from, int to) const {
+        return copies_[place(times, from, to)] * each(times, from, to);
+    }
+
+  private:
+    static double each(const SegmentTimes& times, int from, int to) {
+        return times.trunk(times.group_of(from), times.group_of(to));
+    }
+    static std::size_t place(const SegmentTimes& times, int from, int to) {
+        return at(times.group_of(from) * times.groups() + times.group_of(to));
+    }
+    std::vector<double> copies_;  // of each segment, by pair of groups
+    std::vector<double> free_;    // when all that was sent has passed
+};
+
 /// Things by where they belong, each list in the old order. (counting sort)
 class Sorted {
   public:
@@ -128,6 +159,7 @@ struct TreePricer::Scratch {
     Sorted by_cluster;             // messages to other clusters, into the order
     std::vector<Arrival> arrival;  // at coordinators
     std::vector<int> from;         // find_senders()
+    Trunks trunks;
     // Of the cluster that passes the message on:
     Sorted by_member;  // into the messages of the cluster
     std::vector<Arrival> has;
@@ -149,10 +181,12 @@ class Walk {
           by_cluster_(scratch.by_cluster),
           arrival_(scratch.arrival),
           from_(scratch.from),
+          trunks_(scratch.trunks),
           by_member_(scratch.by_member),
           has_(scratch.has) {
         arrival_.assign(pricer.sizes().size(), {});
         pricer.find_senders(tree, from_);
+        trunks_.begin(times, tree.order);
         by_cluster_.sort(tree.order.size(), pricer.sizes().size(),
                          [&](std::size_t send) { return at(tree.order[send].from); });
         enter(root);
@@ -254,10 +288,14 @@ class Walk {
                     uplink_free = std::max(uplink_free, started) + times_.uplink_out(cluster);
                     left = std::max(left, uplink_free);
                 }
+                if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, started));
                 started += times_.start(cluster, to);
                 Interval of_flow = interval;
                 of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
                 of_flow.at_least(of_uplink.seconds, of_uplink.binding);
+                if (times_.has_trunks())
+                    of_flow.at_least(trunks_.interval(times_, cluster, to),
+                                     {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)});
                 arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
             }
             for (const int child : children) {
@@ -276,6 +314,7 @@ class Walk {
     Sorted& by_cluster_;
     std::vector<Arrival>& arrival_;
     std::vector<int>& from_;
+    Trunks& trunks_;
     Sorted& by_member_;
     std::vector<Arrival>& has_;
     TreeTime time_;

@@ -29,6 +29,7 @@ struct Binding {
         port,    ///< a rank of cluster `a` sends to all its children
         link,    ///< the flow from `a` to `b`
         uplink,  ///< all that leaves `a`
+        trunk,   ///< all that goes from group `a` to group `b`
     };
     Kind kind = Kind::start;
     int a = -1;
@@ -91,10 +92,11 @@ class TreePricer {
     ///                         + rest(v, c) + L(v, c)
     ///     last(c)  = first(c) + (segments - 1) · I(c)
     ///
-    /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, and an
-    /// uplink for all segments that leave a cluster. (segment_times.hpp has starts, shares and rests.) With
-    /// ports as long as gaps that nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A
-    /// reduction takes the same on times of that direction.
+    /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, an
+    /// uplink for all segments that leave a cluster, and a trunk for all from one group to another.
+    /// (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that nobody shares, and
+    /// no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on times of that
+    /// direction.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what

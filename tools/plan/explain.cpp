@@ -130,6 +130,8 @@ std::string describe(const Binding& binding) {
             return fmt::format("the link from cluster {} to {}", binding.a, binding.b);
         case Binding::Kind::uplink:
             return fmt::format("the uplink of cluster {}", binding.a);
+        case Binding::Kind::trunk:
+            return fmt::format("the links from group {} of clusters to group {}", binding.a, binding.b);
     }
     return "";
 }

@@ -145,6 +145,45 @@ TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[
     check(unequal, "exchange/flat@256Kx4", 0.1);
 }
 
+TEST_CASE("what goes from one group of clusters to another shares their trunk", "[candidates]") {
+    // Two sites, of one and of three clusters; between them as much as one host can send.
+    std::vector<int> sites;
+    std::vector<int> clusters;
+    for (Rank rank = 0; rank < 16; ++rank) {
+        sites.push_back(rank / 4 == 0 ? 0 : 1);
+        clusters.push_back(rank / 4);
+    }
+    const Topology topology = Topology::from_labels(16, {sites, clusters});
+    REQUIRE(topology.level_count() == 2);
+    NetworkCosts costs = test::uniform_costs(4, Seconds(100e-6), 12.5e6);
+    for (int site = 1; site < 4; ++site) {
+        for (NetworkCosts::Link* link : {&costs.link(0, site), &costs.link(site, 0)}) {
+            link->latency = 10e-3;
+            link->all = 12.5e6;
+        }
+    }
+    const auto priced = [&](Collective collective, Bytes bytes, const std::string& name) {
+        const Request request = request_of(collective, bytes);
+        const auto candidate = Pricing(request, topology, costs).price(parse_algorithm(name, collective));
+        REQUIRE(candidate.has_value());
+        INFO(name_of(collective) << " " << bytes << " " << name);
+        CHECK(candidate->seconds ==
+              Approx(simulated_seconds(plan_of(request, *candidate), topology, costs)).epsilon(0.15));
+        return *candidate;
+    };
+    for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+        // Three copies one after the other, though different hosts send them; or a single one.
+        const Candidate three = priced(collective, 1 << 20, "spread-jackson/chain@8K");
+        CHECK(three.seconds > 3 * 0.084);
+        CHECK(three.time.binding.kind == Binding::Kind::trunk);
+        CHECK(priced(collective, 1 << 20, "spread-nearest/chain@8K").seconds < 0.5 * three.seconds);
+        CHECK(priced(collective, 64 << 10, "spread-jackson/binomial").seconds > 0.010 + 3 * 0.0052);
+        const Plan plan = choose_plan(request_of(collective, 1 << 20), topology, {}, costs);
+        CHECK(std::count_if(plan.order.begin(), plan.order.end(),
+                            [](const Send& send) { return send.from == 0; }) == 1);
+    }
+}
+
 TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[candidates]") {
     std::mt19937_64 random(13);
     int cells = 0;
@@ -295,6 +334,7 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     NetworkCosts costs = test::random_costs(3, random);
     costs.link(0, 1).stream = Curve({{0, Seconds(1e-7)}, {3, Seconds(1.0 / 7)}});
     costs.cluster(2).uplink_in = 1.0 / 3;
+    costs.link(2, 0).all = 1.0 / 9;
     const std::vector<double> numbers = costs.numbers();
     CHECK(NetworkCosts::from_numbers(numbers).numbers() == numbers);
     std::vector<double> cut(numbers.begin(), numbers.end() - 1);
@@ -321,4 +361,9 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     CHECK(costs.link(2, 2).latency > 0);
     CHECK(costs_of(LinkModel{}, latency).is_empty());
+    // One lane says nothing of others beside it.
+    CHECK(costs.link(0, 1).all == 0);
+    model.link(0, 1).there.rate = {{1, 10e6}, {2, 15e6}};
+    CHECK(costs_of(model, latency).link(0, 1).all == 15e6);
+    CHECK(costs_of(model, latency).link(1, 0).all == 0);
 }
