@@ -93,8 +93,10 @@ std::ptrdiff_t relays(const Candidate& candidate) {
                          [root](const Send& send) { return send.from != root; });
 }
 
-/// Larger segments, an undivided message most of all; then less that waits for others.
+/// Fewer copies between groups; larger segments, an undivided message most of all; less that waits for
+/// others.
 bool is_simpler(const Candidate& a, const Candidate& b) {
+    if (!a.order.empty() && !b.order.empty() && a.crossings != b.crossings) return a.crossings < b.crossings;
     const Bytes none = std::numeric_limits<Bytes>::max();
     const Bytes segment_a = a.algorithm.segment_bytes > 0 ? a.algorithm.segment_bytes : none;
     const Bytes segment_b = b.algorithm.segment_bytes > 0 ? b.algorithm.segment_bytes : none;
@@ -162,6 +164,10 @@ Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
             : pricer_.there_and_back(tree, root_cluster_, segments, down,
                                      times(algorithm.segment_bytes, SegmentTimes::Direction::reduction));
     candidate.order = tree.order;
+    candidate.crossings =
+        static_cast<int>(std::count_if(tree.order.begin(), tree.order.end(), [&down](const Send& send) {
+            return !down.has_trunks() || down.group_of(send.from) != down.group_of(send.to);
+        }));
     candidate.seconds = candidate.time.last;
     return candidate;
 }

@@ -20,6 +20,9 @@ struct Candidate {
     SendOrder order;  ///< between the clusters, of trees
     double seconds = 0;
     TreeTime time;  ///< of its parts; of native calls only `last` is known
+    /// Messages from one outermost group of clusters to another, of trees that a rule has ordered: fewer are
+    /// kinder to what such groups share, of which the model may not know.
+    int crossings = 0;
 };
 
 /// Prices ways to do one request on one topology. Pure, and the same on all ranks.
@@ -76,9 +79,10 @@ class Pricing {
 };
 
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
-/// with the largest segments, for messages cost processors time that the model does not know, then the one
-/// with the fewest relays, which may be late; and MPI's own call unless another one is clearly better
-/// (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all(). nullptr when none is allowed.
+/// with the fewest crossings, then the one with the largest segments, for messages cost processors time that
+/// the model does not know, then the one with the fewest relays, which may be late; and MPI's own call unless
+/// another one is clearly better (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all().
+/// nullptr when none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 

@@ -266,6 +266,13 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
                     candidate("jackson/binary", 1.02, {{0, 1}, {0, 2}})},
                    any) == "jackson/binary");
     }
+    SECTION("the fewest crossings before all else") {
+        std::vector<Candidate> found{candidate("jackson/chain@8K", 1.0, {{0, 1}, {0, 2}}),
+                                     candidate("fef/chain@4K", 1.03, {{0, 1}, {1, 2}})};
+        found[0].crossings = 2;
+        found[1].crossings = 1;
+        CHECK(best(found, any) == "fef/chain@4K");
+    }
     SECTION("MPI's own") {
         CHECK(best({candidate("ecef/binary", 0.94), candidate("native", 1.0)}, any) == "ecef/binary");
         CHECK(best({candidate("ecef/binary", 0.96), candidate("native", 1.0)}, any) == "native");
