@@ -51,8 +51,8 @@ struct SimulationOptions {
     /// that the dependencies allow may be the one that a real network brings about.
     std::optional<SimulatedNetwork> network;
     std::uint64_t seed = 1;
-    /// Whether a send is complete once its data have left (else when its receiver takes them, and the data
-    /// are read then: the latest moment that MPI allows).
+    /// Whether a send is complete once its data are through the links that they share (else when its receiver
+    /// takes them, and the data are read then: the latest moment that MPI allows).
     bool eager = true;
     std::function<void(const SimulatedMessage&)> observe;  ///< told of every message, where it is not empty
 };
@@ -245,9 +245,9 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
         Seconds& port = state(rank).send_port;
         const Seconds start = std::max(port, now_);
         port = start + gap;
-        const Seconds there =
-            pass_links(rank, step.peer, bytes, port, gap) + options_.network->latency(rank, step.peer);
-        if (options_.eager) at(port, [this, rank, index] { complete(rank, index); });
+        const Seconds passed = pass_links(rank, step.peer, bytes, port, gap);
+        const Seconds there = passed + options_.network->latency(rank, step.peer);
+        if (options_.eager) at(passed, [this, rank, index] { complete(rank, index); });
         // The receiver's port takes messages as they come, not as they were sent.
         at(there, [this, rank, start, left = port, gap, pending = std::move(pending)]() mutable {
             const Step& sent = step_of(rank, pending.step);
