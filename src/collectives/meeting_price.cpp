@@ -65,13 +65,21 @@ class MeetingPrice {
         return static_cast<double>((lanes_ + ranks - 1) / ranks);
     }
 
-    /// The trees inside: the coordinator's cluster serves the others of its group.
+    /// How the clusters of a group are joined, the coordinator's first. (hierarchy.cpp)
+    SendOrder inside(const std::vector<int>& group) const {
+        const Shape shape = algorithm_.between.empty() ? algorithm_.within : algorithm_.between.front().shape;
+        SendOrder order;
+        const ShapeLinks links = links_of(shape, static_cast<int>(group.size()));
+        for (std::size_t i = 0; i < links.children.size(); ++i) {
+            for (const int child : links.children[i]) order.push_back({group[i], group[at(child)]});
+        }
+        return order;
+    }
+
     Local in_tree(const std::vector<int>& group) {
         ClusterTree tree;
         tree.within = algorithm_.within;
-        for (const int cluster : group) {
-            if (cluster != group.front()) tree.order.push_back({group.front(), cluster});
-        }
+        tree.order = inside(group);
         const int root = group.front();
         const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
         const double down = pricer_.broadcast(tree, root, 1, down_).first;
@@ -113,6 +121,11 @@ class MeetingPrice {
                 farthest = std::max(farthest, down_.latency(from, to));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
+                // All lanes of two groups share what is between them.
+                const double of_trunk =
+                    static_cast<double>(lanes_) * down_.trunk(down_.group_of(from), down_.group_of(to));
+                at_least(of_trunk, {Binding::Kind::trunk, down_.group_of(from), down_.group_of(to)});
+                last = std::max(last, of_trunk + down_.latency(from, to));
             }
             const double of_lanes = lanes_per_rank(groups_[g]);
             const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
@@ -130,8 +143,12 @@ class MeetingPrice {
     double in_between(const std::vector<int>& group) {
         if (lanes_ > 1) return in_lanes(group).interval;
         const int cluster = group.front();
-        const Members& inside = pricer_.members(algorithm_.within, pricer_.sizes()[at(cluster)]);
-        return static_cast<double>(inside.children_of(0).size()) * down_.gap(cluster, cluster);
+        const Members& members = pricer_.members(algorithm_.within, pricer_.sizes()[at(cluster)]);
+        double busy = static_cast<double>(members.children_of(0).size()) * down_.gap(cluster, cluster);
+        for (const Send& send : inside(group)) {
+            if (send.from == cluster) busy += down_.port(cluster, send.to);
+        }
+        return busy;
     }
 
     double doubling() {

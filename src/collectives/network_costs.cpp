@@ -27,6 +27,15 @@ double rate_of_one(const Lanes& lanes) {
     return lanes.most();
 }
 
+/// Whether more lanes than were measured would bring no more, as far as one can see: one lane alone says
+/// nothing of others beside it, nor do lanes that all carry as much as it.
+bool is_full(const Lanes& lanes) {
+    constexpr double kInProportion = 0.9;
+    if (lanes.rate.empty() || lanes.rate.rbegin()->first == 1) return false;
+    const auto& [count, rate] = *lanes.rate.rbegin();
+    return lanes.of_one() <= 0 || rate < kInProportion * count * lanes.of_one();
+}
+
 double usual_rate_between(const LinkModel& measured) {
     std::vector<double> rates;
     for (const LinkPair& pair : measured.links) {
@@ -162,8 +171,7 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             const double rate = rate_of_one(lanes);
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
                                        rate > 0 ? rate : usual);
-            // One lane alone says nothing of what others could carry beside it.
-            if (lanes.rate.size() > 1) costs.link(a, b).all = lanes.most();
+            if (is_full(lanes)) costs.link(a, b).all = lanes.most();
         }
     }
     return costs;

@@ -39,7 +39,7 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vec
             latency_[at(from, to)] = link.latency + std::max(alone - gap, 0.0);
         }
     }
-    if (groups.size() < count_) find_trunks(costs, groups, size, is_backwards);
+    find_trunks(costs, groups, size, is_backwards);
 }
 
 void SegmentTimes::find_trunks(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups,

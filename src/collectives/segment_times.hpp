@@ -44,11 +44,12 @@ class SegmentTimes {
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
 
-    /// Where groups are single clusters a flow's gap says it all.
-    bool has_trunks() const { return !group_of_.empty(); }
+    /// Whether groups have several clusters. Where they have one each, a flow's gap says all of what trees
+    /// can do, but not of lanes.
+    bool has_trunks() const { return groups_ < count(); }
     int groups() const { return groups_; }
     int group_of(int cluster) const { return group_of_[static_cast<std::size_t>(cluster)]; }
-    /// In which the trunk from one group to another takes one message. Only with trunks.
+    /// In which the trunk from one group to another takes one message; 0: no limit is known.
     double trunk(int from_group, int to_group) const {
         return trunk_[static_cast<std::size_t>(from_group * groups_ + to_group)];
     }

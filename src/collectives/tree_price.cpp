@@ -102,15 +102,20 @@ struct Arrival {
 /// The trunks between groups during one walk.
 class Trunks {
   public:
-    void begin(const SegmentTimes& times, const SendOrder& order) {
+    /// `both_ways`: each segment also goes up the tree.
+    void begin(const SegmentTimes& times, const SendOrder& order, bool both_ways) {
         copies_.assign(static_cast<std::size_t>(times.groups()) * static_cast<std::size_t>(times.groups()),
                        0);
         free_.assign(copies_.size(), 0);
         if (!times.has_trunks()) return;
-        for (const Send& send : order) copies_[place(times, send.from, send.to)] += 1;
+        for (const Send& send : order) {
+            copies_[place(times, send.from, send.to)] += 1;
+            if (both_ways) copies_[place(times, send.to, send.from)] += 1;
+        }
     }
     /// When a message that starts then has passed.
     double pass(const SegmentTimes& times, int from, int to, double start) {
+        if (each(times, from, to) <= 0) return start;
         double& free = free_[place(times, from, to)];
         free = std::max(free, start) + each(times, from, to);
         return free;
@@ -186,7 +191,7 @@ class Walk {
           has_(scratch.has) {
         arrival_.assign(pricer.sizes().size(), {});
         pricer.find_senders(tree, from_);
-        trunks_.begin(times, tree.order);
+        trunks_.begin(times, tree.order, back != nullptr);
         by_cluster_.sort(tree.order.size(), pricer.sizes().size(),
                          [&](std::size_t send) { return at(tree.order[send].from); });
         enter(root);

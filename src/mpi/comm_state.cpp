@@ -78,7 +78,20 @@ NetworkCosts costs_for(const Agreement& agreement, const Topology& topology,
         if (cluster < 0) return {};
         clusters.push_back(cluster);
     }
-    return agreement.costs.restricted_to(clusters);
+    NetworkCosts costs = agreement.costs.restricted_to(clusters);
+    // Where the communicator has few ranks of each, several measured clusters are one of its own.
+    for (int group = 0; group < topology.group_count(level); ++group) {
+        for (const Rank member : topology.members(level, group)) {
+            const int other =
+                agreement.cluster_of[static_cast<std::size_t>(in_world[static_cast<std::size_t>(member)])];
+            const int first = clusters[static_cast<std::size_t>(group)];
+            if (other < 0) return {};
+            if (other == first) continue;
+            costs.link(group, group) = agreement.costs.link(first, other);
+            break;
+        }
+    }
+    return costs;
 }
 
 }  // namespace

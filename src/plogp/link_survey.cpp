@@ -23,6 +23,7 @@ constexpr double kWindows = 4;  // round trips' worth of data under way in a flo
 constexpr Bytes kLeastWindow = 256 * 1024;
 constexpr Bytes kMostWindow = 16 * 1024 * 1024;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(150);
+constexpr Seconds kNoFlowIsShorter = std::chrono::milliseconds(1);
 constexpr Bytes kLeastUnderWay = 4;      // messages of a flow, where nothing disturbs
 constexpr double kMessagesOfFlow = 400;  // in all, then
 constexpr double kFlowTrips = 12;        // round trips that flows last: TCP may find its rate in half of them
@@ -64,9 +65,9 @@ FlowOptions flow_options(const Plogp& plogp, Seconds one_way, bool is_undisturbe
     const Seconds shortest = is_undisturbed && !plogp.gap.is_empty()
                                  ? kMessagesOfFlow * plogp.gap.at(options.message_bytes)
                                  : kShortestFlow;
-    options.duration = std::max(shortest, 2 * kFlowTrips * one_way);
+    options.duration = std::max({shortest, 2 * kFlowTrips * one_way, kNoFlowIsShorter});
     options.window_bytes = is_undisturbed ? kLeastUnderWay * options.message_bytes : kLeastWindow;
-    if (plogp.gap.is_empty()) return options;
+    if (plogp.gap.is_empty() || plogp.gap.known().rbegin()->second <= Seconds(0)) return options;
     const auto& [bytes, gap] = *plogp.gap.known().rbegin();
     const double windows = is_undisturbed ? kWindows / 2 : kWindows;
     const double in_flight = windows * 2 * one_way / gap * static_cast<double>(bytes);

@@ -124,7 +124,8 @@ Situation synthetic_situation(const std::string& text) {
     for (int a = 0; a < situation.costs.count(); ++a) {
         for (int b = 0; b < situation.costs.count(); ++b) {
             const Rank rank_a = situation.topology.members(innermost, a).front();
-            const Rank rank_b = situation.topology.members(innermost, b).front();
+            // Inside a cluster its ends: the innermost level is not seen where it has single ranks.
+            const Rank rank_b = situation.topology.members(innermost, b).back();
             std::size_t level = 0;  // the outermost one that divides them
             while (level < labels.size() && labels[level][static_cast<std::size_t>(rank_a)] ==
                                                 labels[level][static_cast<std::size_t>(rank_b)])
