@@ -30,7 +30,7 @@ constexpr int kMostLanes = 16;
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
 
-/// The same where clusters are in groups: those that cross each trunk once.
+/// The same where clusters are in groups: and one that gives a group its copy and lets it spread it.
 constexpr std::array<std::string_view, 4> kPipelineRulesInGroups{"jackson", "ecef-la-max", "nearest",
                                                                  "bottom-up"};
 
@@ -93,14 +93,19 @@ std::ptrdiff_t relays(const Candidate& candidate) {
                          [root](const Send& send) { return send.from != root; });
 }
 
-/// Fewer copies between groups; larger segments, an undivided message most of all; less that waits for
-/// others.
+/// How large segments are, as far as it matters: processors need some 10 us for each, which is nothing where
+/// segments come this far apart.
+Bytes calm(const Candidate& candidate) {
+    constexpr double kFarApart = 500e-6;
+    constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+    if (candidate.algorithm.segment_bytes == 0) return kMost;
+    return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.algorithm.segment_bytes;
+}
+
+/// Fewer copies between groups; an undivided message, or segments large enough; less that waits for others.
 bool is_simpler(const Candidate& a, const Candidate& b) {
-    if (!a.order.empty() && !b.order.empty() && a.crossings != b.crossings) return a.crossings < b.crossings;
-    const Bytes none = std::numeric_limits<Bytes>::max();
-    const Bytes segment_a = a.algorithm.segment_bytes > 0 ? a.algorithm.segment_bytes : none;
-    const Bytes segment_b = b.algorithm.segment_bytes > 0 ? b.algorithm.segment_bytes : none;
-    return segment_a != segment_b ? segment_a > segment_b : relays(a) < relays(b);
+    if (a.crossings != b.crossings) return a.crossings < b.crossings;
+    return calm(a) != calm(b) ? calm(a) > calm(b) : relays(a) < relays(b);
 }
 
 }  // namespace
@@ -282,6 +287,7 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
         Candidate candidate;
         candidate.algorithm = algorithm;
         candidate.seconds = meeting.total;
+        candidate.crossings = static_cast<int>(groups_.size()) - 1;
         candidate.time.last = meeting.total;
         candidate.time.interval = meeting.interval;
         candidate.time.binding = meeting.binding;

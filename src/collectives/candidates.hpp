@@ -20,8 +20,8 @@ struct Candidate {
     SendOrder order;  ///< between the clusters, of trees
     double seconds = 0;
     TreeTime time;  ///< of its parts; of native calls only `last` is known
-    /// Messages from one outermost group of clusters to another, of trees that a rule has ordered: fewer are
-    /// kinder to what such groups share, of which the model may not know.
+    /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups
+    /// share, of which the model may not know. Meetings count as a tree that has as few as can be.
     int crossings = 0;
 };
 
@@ -79,8 +79,9 @@ class Pricing {
 };
 
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
-/// with the fewest crossings, then the one with the largest segments, for messages cost processors time that
-/// the model does not know, then the one with the fewest relays, which may be late; and MPI's own call unless
+/// with the fewest crossings, then the one with the largest segments unless they are far apart anyway, for
+/// messages cost processors time that the model does not know, then the one with the fewest relays, which may
+/// be late; and MPI's own call unless
 /// another one is clearly better (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all().
 /// nullptr when none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,

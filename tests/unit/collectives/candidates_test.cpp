@@ -184,6 +184,75 @@ TEST_CASE("what goes from one group of clusters to another shares their trunk", 
     }
 }
 
+TEST_CASE("NICs, slow flows and uplinks bind as in the simulator", "[candidates]") {
+    NetworkCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    for (int a = 0; a < 4; ++a) {
+        costs.cluster(a).nic_out = costs.cluster(a).nic_in = 12.5e6;
+        for (int b = 0; b < 4; ++b) {
+            if (a != b) {
+                costs.link(a, b).gap = costs.link(a, b).stream =
+                    Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds(20e-6 + (1 << 20) / 5e6)}});
+            }
+        }
+    }
+    const auto check = [&](const std::string& name, Binding::Kind binds) {
+        const Request request = request_of(Collective::bcast, 1 << 20);
+        const auto candidate =
+            Pricing(request, kSites, costs).price(parse_algorithm(name, Collective::bcast));
+        REQUIRE(candidate.has_value());
+        INFO(name);
+        CHECK(candidate->time.binding.kind == binds);
+        // With its window: what is sent ahead of others delays them.
+        const Plan plan = choose_plan(request, kSites, parse_rules(name), costs);
+        CHECK(candidate->seconds == Approx(simulated_seconds(plan, kSites, costs)).epsilon(0.15));
+    };
+    check("spread-jackson/chain@8K", Binding::Kind::link);
+    check("jackson/chain@8K", Binding::Kind::port);
+    costs.cluster(0).uplink_out = 8e6;
+    check("spread-jackson/chain@8K", Binding::Kind::uplink);
+}
+
+TEST_CASE("meetings of groups of several clusters are priced as they are done", "[candidates]") {
+    std::vector<int> sites;
+    std::vector<int> clusters;
+    for (Rank rank = 0; rank < 32; ++rank) {
+        sites.push_back(rank / 16);
+        clusters.push_back(rank / 2);
+    }
+    const Topology topology = Topology::from_labels(32, {sites, clusters});
+    REQUIRE(topology.level_count() == 2);
+    NetworkCosts costs = test::uniform_costs(16, Seconds(2e-3), 12.5e6);
+    for (int a = 0; a < 16; ++a) {
+        for (int b = 0; b < 16; ++b) {
+            if (a / 8 != b / 8) costs.link(a, b).latency = 10e-3;
+        }
+    }
+    for (const char* name : {"exchange/binomial", "exchange/flat", "exchange/chain", "exchange/chain@8K"}) {
+        for (const Bytes bytes : {Bytes{64}, Bytes{256} << 10}) {
+            const Request request = request_of(Collective::allreduce, bytes);
+            const auto candidate =
+                Pricing(request, topology, costs).price(parse_algorithm(name, Collective::allreduce));
+            REQUIRE(candidate.has_value());
+            INFO(name << " " << bytes);
+            CHECK(candidate->seconds ==
+                  Approx(simulated_seconds(plan_of(request, *candidate), topology, costs)).epsilon(0.25));
+        }
+    }
+}
+
+TEST_CASE("lanes share what is between two clusters", "[candidates]") {
+    const Topology two =
+        Topology::from_clusters(16, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}});
+    NetworkCosts costs = test::uniform_costs(2, Seconds(10e-3), 125e6);
+    costs.link(0, 1).all = costs.link(1, 0).all = 12.5e6;
+    const Request request = request_of(Collective::allreduce, 4 << 20);
+    const auto candidate =
+        Pricing(request, two, costs).price(parse_algorithm("exchange/flat@64Kx8", Collective::allreduce));
+    REQUIRE(candidate.has_value());
+    CHECK(candidate->seconds > 0.010 + (4 << 20) / 12.5e6);
+    CHECK(candidate->time.binding.kind == Binding::Kind::trunk);
+}
+
 TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[candidates]") {
     std::mt19937_64 random(13);
     int cells = 0;
@@ -255,6 +324,15 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/binary", 1.03)}, any) == "fef/binary");
         CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.05)}, any) ==
               "ecef/chain@4K");
+    }
+    SECTION("segments that are far apart are large enough") {
+        std::vector<Candidate> found{candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.01)};
+        for (Candidate& one : found) one.time.interval = 600e-6;
+        CHECK(best(found, any) == "ecef/chain@4K");
+        found[0].time.interval = 400e-6;
+        CHECK(best(found, any) == "fef/chain@8K");
+        found.push_back(candidate("fef/binary", 1.02));
+        CHECK(best(found, any) == "fef/binary");
     }
     SECTION("nearly equal to the fastest, not to the one before") {
         CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03),
@@ -368,8 +446,10 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     CHECK(costs.link(2, 2).latency > 0);
     CHECK(costs_of(LinkModel{}, latency).is_empty());
-    // One lane says nothing of others beside it.
+    // One lane says nothing of others beside it, nor do lanes that all carry as much.
     CHECK(costs.link(0, 1).all == 0);
+    model.link(0, 1).there.rate = {{1, 10e6}, {2, 20e6}};
+    CHECK(costs_of(model, latency).link(0, 1).all == 0);
     model.link(0, 1).there.rate = {{1, 10e6}, {2, 15e6}};
     CHECK(costs_of(model, latency).link(0, 1).all == 15e6);
     CHECK(costs_of(model, latency).link(1, 0).all == 0);
