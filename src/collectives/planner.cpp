@@ -153,7 +153,7 @@ Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
 /// The order between clusters where `algorithm` names a rule for it. Nothing where it cannot be priced.
 std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, const Topology& topology,
                             const NetworkCosts& costs) {
-    Plan plan{request, algorithm, "asked for in LAPLE_ALGORITHM"};
+    Plan plan{request, algorithm, "asked for"};
     if (costs.is_empty() || !request.commutative)
         return algorithm.order.empty() ? std::optional(std::move(plan)) : std::nullopt;
     if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
@@ -164,10 +164,12 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
     return plan;
 }
 
+static_assert(kNearlyEqual == 1.04, "reason_for says how near");
+
 const char* reason_for(const Candidate& best, const std::vector<Candidate>& found) {
     if (best.algorithm.is_native) return "predicted as fast as any";
     if (&best == &found.front()) return "predicted the fastest";
-    return "predicted nearly the fastest, and simpler";
+    return "predicted within 4 % of the fastest, and simpler";
 }
 
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,

@@ -62,7 +62,9 @@ std::string comparison(const Situation& situation, const std::vector<Bytes>& siz
     std::vector<Row> rows;
     for (const Collective collective : kAllCollectives) {
         for (const Bytes bytes : sizes) {
-            rows.push_back(row_of(request_named(std::string(name_of(collective)), bytes, root), situation));
+            const Request request =
+                request_named(std::string(name_of(collective)), bytes, root, situation.topology.size());
+            rows.push_back(row_of(request, situation));
             if (collective == Collective::barrier) break;
         }
     }

@@ -2,7 +2,9 @@
 #include "explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,7 +36,8 @@ const Candidate* chosen(const Explanation& explanation) {
 /// Where the time of a plan goes.
 std::string composition(const Candidate& candidate, const Request& request) {
     const Blocks blocks = Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes);
-    if (candidate.algorithm.is_native) return "MPI's own algorithm, estimated from its rounds of messages\n";
+    if (candidate.algorithm.is_native)
+        return "  MPI's own algorithm, estimated from its rounds of messages\n";
     const std::uint64_t segments = blocks.count();
     if (candidate.algorithm.meeting != Meeting::tree) {
         if (segments == 1)
@@ -46,29 +49,39 @@ std::string composition(const Candidate& candidate, const Request& request) {
     }
     if (segments == 1)
         return fmt::format(
-            "  {} the last rank, in cluster {}, has it: the whole message goes from rank to rank\n",
-            time_text(candidate.time.last), candidate.time.last_cluster);
+            "  the whole message goes from rank to rank; the longest way, {} cluster {}, takes {}\n",
+            request.collective == Collective::reduce ? "from" : "to", candidate.time.last_cluster,
+            time_text(candidate.time.last));
     const double rest = candidate.time.last - candidate.time.first;
     return fmt::format(
-        "  {} until the first of {} segments is everywhere: latencies\n"
+        "  {} until the first of {} segments is {}\n"
         "  {} for the others, {} apart: {}\n",
-        time_text(candidate.time.first), segments, time_text(std::max(rest, 0.0)),
-        time_text(candidate.time.interval), describe(candidate.time.binding));
+        time_text(candidate.time.first), segments,
+        request.collective == Collective::reduce ? "at the root" : "everywhere",
+        time_text(std::max(rest, 0.0)), time_text(candidate.time.interval), describe(candidate.time.binding));
 }
 
 /// Why it is not the chosen one.
-std::string why_not(const Candidate& candidate, const Candidate& best) {
+std::string why_not(const Candidate& candidate, const Candidate& best, const Request& request) {
     if (candidate.algorithm.is_native) return "knows no clusters: estimated from its rounds of messages";
-    const bool is_cut = candidate.algorithm.segment_bytes > 0;
-    if (!is_cut && candidate.algorithm.meeting == Meeting::tree)
-        return best.algorithm.segment_bytes > 0
-                   ? "is not cut: who passes it on waits for all of it"
-                   : fmt::format("cluster {} has it last", candidate.time.last_cluster);
+    constexpr double kAsFast = 0.005;
+    const double later = candidate.seconds - best.seconds;
+    if (std::abs(later) < kAsFast * best.seconds) return "as fast";
+    if (later < 0) {
+        return fmt::format("{} earlier{}", time_text(-later),
+                           best.seconds <= kNearlyEqual * candidate.seconds ? ", but less simple" : "");
+    }
     const double first = candidate.time.first - best.time.first;
-    const double rest = (candidate.seconds - candidate.time.first) - (best.seconds - best.time.first);
-    if (candidate.algorithm.meeting == Meeting::tree && first > rest)
-        return fmt::format("the first segment is everywhere {} later", time_text(first));
-    return fmt::format("segments {} apart: {}", time_text(candidate.time.interval),
+    const double others = candidate.seconds - candidate.time.first;
+    const bool is_cut =
+        Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes).count() > 1;
+    if (!is_cut && best.algorithm.segment_bytes > 0)
+        return "is not cut: who passes it on waits for all of it";
+    if (!is_cut || candidate.time.binding.kind == Binding::Kind::start)
+        return fmt::format("{} later", time_text(later));
+    if (candidate.algorithm.meeting == Meeting::tree && first > others - (best.seconds - best.time.first))
+        return fmt::format("its first segment arrives {} later", time_text(first));
+    return fmt::format("{} for all but the first segment: {}", time_text(others),
                        describe(candidate.time.binding));
 }
 
@@ -106,7 +119,18 @@ std::vector<const Candidate*> best_of_kinds(const std::vector<Candidate>& candid
         if (kinds[i] == best.size()) best.push_back(&candidates[i]);
         if (&candidates[i] == chosen) best[kinds[i]] = chosen;
     }
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Candidate* a, const Candidate* b) { return a->seconds < b->seconds; });
     return best;
+}
+
+/// The messages of a reduction go the other way, the last ones first.
+SendOrder in_direction(const Plan& plan) {
+    SendOrder order = plan.order;
+    if (plan.request.collective != Collective::reduce) return order;
+    std::reverse(order.begin(), order.end());
+    for (Send& send : order) std::swap(send.from, send.to);
+    return order;
 }
 
 void add_tree(const Tree& tree, Rank rank, const std::string& indent, std::string& text) {
@@ -143,7 +167,9 @@ std::string describe(const SendOrder& order) {
     return text;
 }
 
-Request request_named(const std::string& collective, Bytes bytes, Rank root) {
+Request request_named(const std::string& collective, Bytes bytes, Rank root, int ranks) {
+    if (root < 0 || root >= ranks)
+        throw Error(fmt::format("there is no rank {}", root), fmt::format("use 0 to {}", ranks - 1));
     for (const Collective candidate : kAllCollectives) {
         if (name_of(candidate) != collective) continue;
         Request request;
@@ -160,14 +186,17 @@ Request request_named(const std::string& collective, Bytes bytes, Rank root) {
 }
 
 Explanation explain(const Request& request, const Situation& situation, const Rules& rules) {
-    if (request.root < 0 || request.root >= situation.topology.size()) {
-        throw Error(fmt::format("there is no rank {}", request.root),
-                    fmt::format("use 0 to {}", situation.topology.size() - 1));
-    }
     Explanation explanation;
     explanation.request = request;
     explanation.plan = choose_plan(request, situation.topology, rules, situation.costs);
-    explanation.candidates = Pricing(request, situation.topology, situation.costs).all();
+    Pricing pricing(request, situation.topology, situation.costs);
+    explanation.candidates = pricing.all();
+    if (chosen(explanation) == nullptr) {
+        if (auto forced = pricing.price(explanation.plan.algorithm))
+            explanation.candidates.push_back(std::move(*forced));
+        std::stable_sort(explanation.candidates.begin(), explanation.candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    }
     return explanation;
 }
 
@@ -182,7 +211,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     text += fmt::format(": {}\n", plan.reason);
     const Candidate* best = chosen(explanation);
     if (best != nullptr) text += composition(*best, explanation.request);
-    if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(plan.order));
+    if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(in_direction(plan)));
     if (!plan.algorithm.is_native && plan.algorithm.meeting == Meeting::tree &&
         situation.topology.size() <= 64) {
         const Tree tree = tree_of(plan, situation.topology);
@@ -198,7 +227,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
             fmt::format("{:>10}  {:<30} {}\n", time_text(candidate->seconds), name_of(candidate->algorithm),
                         is_chosen         ? "chosen"
                         : best == nullptr ? ""
-                                          : why_not(*candidate, *best));
+                                          : why_not(*candidate, *best, explanation.request));
     }
     return text;
 }
@@ -249,7 +278,9 @@ std::string dot_of(const Explanation& explanation, const Situation& situation) {
     for (Rank rank = 0; rank < topology.size(); ++rank) {
         for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
             const bool is_far = topology.group_of(level, rank) != topology.group_of(level, child);
-            text += fmt::format("  {} -> {}{};\n", rank, child, is_far ? " [color=red]" : "");
+            const bool is_up = plan.request.collective == Collective::reduce;
+            text += fmt::format("  {} -> {}{};\n", is_up ? child : rank, is_up ? rank : child,
+                                is_far ? " [color=red]" : "");
         }
     }
     return text + "}\n";

@@ -21,7 +21,7 @@ struct Explanation {
 Explanation explain(const Request& request, const Situation& situation, const Rules& rules);
 
 /// The request that a user means: element counts of 8 bytes for reductions. Throws Error for an unknown name.
-Request request_named(const std::string& collective, Bytes bytes, Rank root);
+Request request_named(const std::string& collective, Bytes bytes, Rank root, int ranks);
 
 /// For people: the choice, what its time is made of, what the others would take and why.
 std::string text_of(const Explanation& explanation, const Situation& situation, int most_rows);

@@ -3,6 +3,7 @@
 // laple-plan: how LaPle would do a collective, and why. Needs no MPI and no machine: a model file, or a
 // description of a network, will do.
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <vector>
@@ -58,13 +59,30 @@ Situation situation_of(const Options& options) {
     return situation;
 }
 
+bool has_wishes(const Rules& rules) {
+    return std::any_of(rules.rules.begin(), rules.rules.end(),
+                       [](const Rule& rule) { return !rule.is_forbidden; });
+}
+
+bool is_as_wanted(const Explanation& explanation, const Rules& rules) {
+    const Request& request = explanation.request;
+    const auto wanted = rules.wanted(request.collective, request.bytes());
+    return std::find(wanted.begin(), wanted.end(), explanation.plan.algorithm) != wanted.end();
+}
+
 void run_explain(const Options& options) {
     const Situation situation = situation_of(options);
-    const Request request = request_named(options.collective, parse_bytes(options.size), options.root);
-    const Explanation explanation = explain(request, situation, parse_rules(options.algorithm));
+    const Request request =
+        request_named(options.collective, parse_bytes(options.size), options.root, situation.topology.size());
+    const Rules rules = parse_rules(options.algorithm);
+    const Explanation explanation = explain(request, situation, rules);
+    if (has_wishes(rules) && !is_as_wanted(explanation, rules)) {
+        fmt::print(stderr, "laple-plan: {} cannot be used for this call; see the choice without it\n",
+                   options.algorithm);
+    }
     const auto title = [&] {
-        return fmt::format("{} {} bytes, {}", options.collective, options.size,
-                           name_of(explanation.plan.algorithm));
+        return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective, options.size,
+                           name_of(explanation.plan.algorithm), format_seconds(explanation.plan.predicted));
     };
     if (options.format == "json") {
         fmt::print("{}", json_of(explanation, situation));
@@ -115,7 +133,7 @@ int run(int argc, char** argv) {
     explain->add_option("size", options.size, "Bytes: 8, 64K, 1M");
     explain->add_option("--root", options.root, "Rank that sends or gets the message");
     explain->add_option("--algorithm", options.algorithm, "As LAPLE_ALGORITHM: force one, or forbid some");
-    explain->add_option("--rows", options.rows, "So many kinds of candidates")->check(CLI::PositiveNumber);
+    explain->add_option("--rows", options.rows, "So many kinds of candidates")->check(CLI::Range(1, 1000));
     explain->add_option("--format", options.format, "text, json, dot, svg or trace (ui.perfetto.dev)")
         ->check(CLI::IsMember({"text", "json", "dot", "svg", "trace"}));
     add_network(explain, options);
@@ -132,7 +150,7 @@ int run(int argc, char** argv) {
         ->delimiter(',')
         ->check(CLI::Range(2, 1000));
     simulate->add_option("--runs", options.monte_carlo.runs, "Networks of each size")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1000000));
     simulate->add_option("--seed", options.monte_carlo.seed, "Of the random numbers");
     simulate->add_flag("--overlap", options.overlap, "Clusters begin inside at once, by a deputy");
     simulate->add_flag("--best", options.monte_carlo.improve, "With the search for the best order");

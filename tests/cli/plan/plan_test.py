@@ -2,6 +2,9 @@
 """What laple-plan explains, compares and simulates, and what it answers to wrong files and command lines."""
 import json
 import os
+import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -82,6 +85,28 @@ class Explain(PlanTest):
         self.assertIn("native", text)
         self.assertIn("until the first of", text)
         self.assertIn("\n3\n└─", text)
+
+    def test_only_roots_that_exist(self):
+        self.check_refused(["compare", *SITES, "--root", "16"], "there is no rank 16", "0 to 15")
+        self.check_refused(["explain", "bcast", "8", *SITES, "--root", "-1"], "there is no rank -1")
+
+    def test_a_wish_that_cannot_be_fulfilled_is_said(self):
+        result = self.plan("explain", "bcast", "8", *SITES, "--algorithm", "exchange/flat")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("cannot be used", result.stderr)
+
+    def test_the_picture_agrees_with_the_prediction(self):
+        picture = self.output("explain", "bcast", "1M", *SITES, "--format", "svg")
+        predicted, simulated = re.search(r"predicted (\d+)\S* ms, simulated: (\d+)\S* ms", picture).groups()
+        self.assertLess(abs(int(predicted) - int(simulated)), 0.1 * int(simulated))
+
+    def test_readme_shows_what_is_said(self):
+        readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").splitlines()
+        start = next(i for i, line in enumerate(readme) if line.startswith("    laple-plan explain"))
+        end = next(i for i in range(start, len(readme)) if readme[i] and not readme[i].startswith("    "))
+        shown = [line[4:] for line in readme[start + 2:end - 1]]
+        self.assertGreater(len(shown), 20)
+        self.assertEqual(self.output(*shlex.split(readme[start])[1:]).splitlines(), shown)
 
     def test_a_model_file(self):
         told = json.loads(self.output("explain", "reduce", "64K", "--model", self.file("m.json", MODEL), "--format",
