@@ -67,6 +67,7 @@ class MeetingPrice {
 
     /// How the clusters of a group are joined, the coordinator's first. (hierarchy.cpp)
     SendOrder inside(const std::vector<int>& group) const {
+        if (group.size() == 1) return {};
         const Shape shape = algorithm_.between.empty() ? algorithm_.within : algorithm_.between.front().shape;
         SendOrder order;
         const ShapeLinks links = links_of(shape, static_cast<int>(group.size()));

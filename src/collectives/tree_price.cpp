@@ -104,10 +104,10 @@ class Trunks {
   public:
     /// `both_ways`: each segment also goes up the tree.
     void begin(const SegmentTimes& times, const SendOrder& order, bool both_ways) {
+        if (!times.has_trunks()) return;
         copies_.assign(static_cast<std::size_t>(times.groups()) * static_cast<std::size_t>(times.groups()),
                        0);
         free_.assign(copies_.size(), 0);
-        if (!times.has_trunks()) return;
         for (const Send& send : order) {
             copies_[place(times, send.from, send.to)] += 1;
             if (both_ways) copies_[place(times, send.to, send.from)] += 1;
