@@ -86,6 +86,12 @@ class Explain(PlanTest):
         self.assertIn("until the first of", text)
         self.assertIn("\n3\n└─", text)
 
+    def test_a_level_of_single_ranks_changes_nothing(self):
+        def predicted(network):
+            return json.loads(self.output("explain", "bcast", "1M", "--synthetic", network, "--format", "json"))["predicted"]
+        network = "site:2:10ms:100Mbit node:4:1ms:10Mbit"
+        self.assertAlmostEqual(predicted(network + " core:1"), predicted(network))
+
     def test_only_roots_that_exist(self):
         self.check_refused(["compare", *SITES, "--root", "16"], "there is no rank 16", "0 to 15")
         self.check_refused(["explain", "bcast", "8", *SITES, "--root", "-1"], "there is no rank -1")

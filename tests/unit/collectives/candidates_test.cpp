@@ -240,6 +240,38 @@ TEST_CASE("meetings of groups of several clusters are priced as they are done", 
     }
 }
 
+TEST_CASE("an allreduce crosses a trunk both ways, and a trunk of unknown rate delays nothing",
+          "[candidates]") {
+    NetworkCosts costs = test::uniform_costs(4, Seconds(1e-3), 125e6);
+    const std::vector<std::vector<int>> groups{{0, 1}, {2, 3}};
+    const ClusterTree tree{{{0, 2}, {2, 1}, {2, 3}}, false, Shape{Shape::Kind::flat}};
+    constexpr Bytes kBytes = 8192;
+    const auto times = [&](SegmentTimes::Direction direction) {
+        return SegmentTimes(costs, groups, kBytes, SegmentTimes::Use::stream, direction);
+    };
+    TreePricer pricer({1, 1, 1, 1});
+    const auto interval = [&] {
+        return pricer
+            .there_and_back(tree, 0, 100, times(SegmentTimes::Direction::broadcast),
+                            times(SegmentTimes::Direction::reduction))
+            .interval;
+    };
+    CHECK(interval() < kBytes / 12.5e6);
+    for (const int a : {0, 1}) {
+        for (const int b : {2, 3}) costs.link(a, b).all = costs.link(b, a).all = 12.5e6;
+    }
+    CHECK(interval() == Approx(2 * kBytes / 12.5e6));
+
+    // Of one group: the late message of cluster 1 does not delay the early one of cluster 2.
+    NetworkCosts slow = test::uniform_costs(6, Seconds(1e-3), 125e6);
+    slow.link(0, 1).latency = 1;
+    slow.link(2, 4).latency = 0.9;
+    const ClusterTree two_ways{{{0, 1}, {0, 2}, {1, 3}, {2, 4}, {0, 5}}, false, Shape{Shape::Kind::flat}};
+    const SegmentTimes single(slow, {{0, 1, 2, 3, 4}, {5}}, 8, SegmentTimes::Use::single,
+                              SegmentTimes::Direction::broadcast);
+    CHECK(TreePricer({1, 1, 1, 1, 1, 1}).broadcast(two_ways, 0, 1, single).last < 1.1);
+}
+
 TEST_CASE("lanes share what is between two clusters", "[candidates]") {
     const Topology two =
         Topology::from_clusters(16, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}});
