@@ -79,7 +79,7 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         "Plain ECO: every difference beyond the tolerance makes a cluster; only where nothing disturbs");
     app.add_option("--settle", options.settle_ms,
                    "Measure a pair until its shortest round trip stayed the shortest for so many "
-                   "milliseconds; 0 will do where nothing disturbs")
+                   "milliseconds; 0 will do where nothing disturbs, and makes --model short, too")
         ->check(CLI::Range(0.0, 10000.0))
         ->capture_default_str();
     app.add_flag(
