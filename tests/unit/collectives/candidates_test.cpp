@@ -140,6 +140,17 @@ TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[
     check(unequal, "spread-nearest/chain@8K", 0.02);
     check(unequal, "spread-jackson/binary@8K", 0.2);
     check(unequal, "exchange/chain@8K", 0.1);
+    // Slower inside: there it is not the coordinator who has the most to do.
+    const Topology one_and_four = Topology::from_clusters(5, {{0}, {1, 2, 3, 4}});
+    NetworkCosts slow_inside = test::uniform_costs(2, Seconds(10e-3), 125e6);
+    slow_inside.link(1, 1).gap = slow_inside.link(1, 1).stream =
+        Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds(20e-6 + (1 << 20) / 12.5e6)}});
+    const Request request = request_of(Collective::allreduce, 1 << 20);
+    const auto chain = Pricing(request, one_and_four, slow_inside)
+                           .price(parse_algorithm("jackson/chain@8K", Collective::allreduce));
+    REQUIRE(chain.has_value());
+    CHECK(chain->seconds ==
+          Approx(simulated_seconds(plan_of(request, *chain), one_and_four, slow_inside)).epsilon(0.15));
     // One rank is coordinator of all four lanes.
     check(unequal, "exchange/flat@8Kx4", 0.1);
     check(unequal, "exchange/flat@256Kx4", 0.1);
@@ -234,6 +245,7 @@ TEST_CASE("meetings of groups of several clusters are priced as they are done", 
                 Pricing(request, topology, costs).price(parse_algorithm(name, Collective::allreduce));
             REQUIRE(candidate.has_value());
             INFO(name << " " << bytes);
+            CHECK(candidate->crossings == 1);
             CHECK(candidate->seconds ==
                   Approx(simulated_seconds(plan_of(request, *candidate), topology, costs)).epsilon(0.25));
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -69,6 +70,8 @@ class FakeProbes final : public LinkProbes {
         for (const Flow& flow : flows) nodes.insert({flow.from, flow.to});
         const bool are_lanes = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
         if (are_lanes && nodes.size() == 2 * flows.size()) lanes.emplace_back(flows, options);
+        if (are_lanes && nodes.size() < 2 * flows.size()) ++uplink_trials;
+        least_window = std::min(least_window, options.window_bytes);
         std::map<std::pair<std::string, int>, int> users;
         const auto limits = [&](const Flow& flow) {
             std::vector<std::pair<std::string, int>> all{{"out", flow.from}, {"in", flow.to}};
@@ -112,13 +115,14 @@ class FakeProbes final : public LinkProbes {
         return std::vector<double>(nodes.size(), 1e-9);
     }
 
-    /// Between clusters of one site, where there are any.
     bool is_near(const Flow& flow) const {
-        return sites_of_two && network_.cluster_of(flow.from) / 2 == network_.cluster_of(flow.to) / 2;
+        return has_near_pair && network_.cluster_of(flow.from) < 2 && network_.cluster_of(flow.to) < 2;
     }
 
-    bool sites_of_two = false;  ///< clusters 0 and 1 are near each other, and so on
-    Bytes most_bytes = 0;       ///< under way at a time
+    bool has_near_pair = false;  ///< clusters 0 and 1 are near each other
+    int uplink_trials = 0;
+    Bytes least_window = std::numeric_limits<Bytes>::max();
+    Bytes most_bytes = 0;  ///< under way at a time
     std::vector<std::pair<std::vector<Flow>, FlowOptions>>
         lanes;  ///< trials that no two flows share a node in
     int measured_links = 0;

@@ -78,16 +78,12 @@ TEST_CASE("a number of lanes that is nearly enough is looked at again", "[link_s
 }
 
 TEST_CASE("near links are not filled with what fills far ones", "[link_survey]") {
-    // Two clusters at each of two sites.
+    // Two clusters at one site, measured in one round with two that are far apart.
     const FakeNetwork sites{{{0, 1}, {2, 3}, {4, 5}, {6, 7}}, 125e6, {250e6, 250e6, 250e6, 250e6}};
     LinkSurveyInput input = input_for(sites);
-    for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, 3)}) {
-        const auto i = static_cast<std::size_t>(a);
-        const auto j = static_cast<std::size_t>(b);
-        input.latency[i][j] = input.latency[j][i] = Seconds(100e-6);
-    }
+    input.latency[0][1] = input.latency[1][0] = Seconds(100e-6);
     FakeProbes probes(sites);
-    probes.sites_of_two = true;
+    probes.has_near_pair = true;
     survey_links(probes, input);
     Bytes near = 0;
     Bytes far = 0;
@@ -97,6 +93,8 @@ TEST_CASE("near links are not filled with what fills far ones", "[link_survey]")
         largest = std::max(largest, options.window_bytes);
     }
     CHECK(near == 256 * 1024);
+    // Lanes have carried all that the NICs can.
+    CHECK(probes.uplink_trials == 0);
     CHECK(static_cast<double>(far) > 4 * 2 * 10e-3 * 100e6);
 }
 
@@ -108,6 +106,9 @@ TEST_CASE("where nothing disturbs few messages will do", "[link_survey]") {
     FakeProbes quiet(four_sites());
     CHECK(survey_links(quiet, input).clusters == model.clusters);
     CHECK(quiet.most_bytes < disturbed.most_bytes);
+    CHECK(quiet.least_window == 4 * 16 * 1024);
+    CHECK(disturbed.least_window >= 128 * 1024);
+    CHECK(quiet.uplink_trials > 0);
 }
 
 TEST_CASE("what an earlier survey knows is not measured again", "[link_survey]") {
