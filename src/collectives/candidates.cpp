@@ -307,7 +307,9 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
 }
 
 std::vector<Candidate> Pricing::all() {
+    constexpr std::size_t kUsual = 128;
     std::vector<Candidate> found;
+    found.reserve(kUsual);
     add_trees(found);
     add_pipelines(found);
     add_meetings(found);

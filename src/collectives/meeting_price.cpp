@@ -78,6 +78,7 @@ class MeetingPrice {
     }
 
     Local in_tree(const std::vector<int>& group) {
+        if (group.size() == 1) return in_cluster(group.front());
         ClusterTree tree;
         tree.within = algorithm_.within;
         tree.order = inside(group);
@@ -85,6 +86,23 @@ class MeetingPrice {
         const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
         const double down = pricer_.broadcast(tree, root, 1, down_).first;
         return {both.first - down, down, both.interval, both.binding};
+    }
+
+    /// The same where the group is one cluster, which is so most often: what a walk would find, without one.
+    /// The coordinator has the most children; all others also send to a parent and get from it.
+    Local in_cluster(int cluster) {
+        const Members& members = pricer_.members(algorithm_.within, pricer_.sizes()[at(cluster)]);
+        if (members.size() == 1) return {};
+        const double sends = down_.port(cluster, cluster);
+        const double gets = up_.port(cluster, cluster);
+        const auto below = static_cast<double>(members.most_below);
+        Local local;
+        local.up = members.until_last(up_, cluster);
+        local.down = members.until_last(down_, cluster);
+        local.interval = std::max({static_cast<double>(members.children_of(0).size()) * std::max(sends, gets),
+                                   below * sends + gets, below * gets + sends});
+        local.binding = {Binding::Kind::port, cluster, cluster};
+        return local;
     }
 
     /// Every rank sends to the coordinators of all lanes at once, and gets from all of them. With more lanes

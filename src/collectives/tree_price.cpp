@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -138,14 +139,14 @@ class Trunks {
 /// Things by where they belong, each list in the old order. (counting sort)
 class Sorted {
   public:
-    template <typename PlaceOf>
-    void sort(std::size_t things, std::size_t places, PlaceOf place_of) {
+    template <typename Things, typename PlaceOf>
+    void sort(const Things& things, std::size_t places, PlaceOf place_of) {
         first_.assign(places + 1, 0);
-        for (std::size_t thing = 0; thing < things; ++thing) ++first_[place_of(thing) + 1];
+        for (const std::size_t thing : things) ++first_[place_of(thing) + 1];
         for (std::size_t place = 1; place < first_.size(); ++place) first_[place] += first_[place - 1];
         next_ = first_;
-        things_.resize(things);
-        for (std::size_t thing = 0; thing < things; ++thing) things_[next_[place_of(thing)]++] = thing;
+        things_.resize(things.size());
+        for (const std::size_t thing : things) things_[next_[place_of(thing)]++] = thing;
     }
     std::span<const std::size_t> of(std::size_t place) const {
         return {things_.data() + first_[place], first_[place + 1] - first_[place]};
@@ -166,7 +167,7 @@ struct TreePricer::Scratch {
     std::vector<int> from;         // find_senders()
     Trunks trunks;
     // Of the cluster that passes the message on:
-    Sorted by_member;  // into the messages of the cluster
+    Sorted by_member;  // the messages of the cluster, into the order
     std::vector<Arrival> has;
 };
 
@@ -175,7 +176,8 @@ namespace {
 /// One walk through a tree, cluster by cluster, each after the one that it gets the message from.
 class Walk {
   public:
-    /// `back`: of segments that go up the tree at the same time, or nullptr.
+    /// After prepare() for the same tree. `back`: of segments that go up the tree at the same time, or
+    /// nullptr.
     Walk(TreePricer& pricer, TreePricer::Scratch& scratch, const ClusterTree& tree, int root,
          std::uint64_t segments, const SegmentTimes& times, const SegmentTimes* back)
         : pricer_(pricer),
@@ -190,10 +192,7 @@ class Walk {
           by_member_(scratch.by_member),
           has_(scratch.has) {
         arrival_.assign(pricer.sizes().size(), {});
-        pricer.find_senders(tree, from_);
         trunks_.begin(times, tree.order, back != nullptr);
-        by_cluster_.sort(tree.order.size(), pricer.sizes().size(),
-                         [&](std::size_t send) { return at(tree.order[send].from); });
         enter(root);
         for (const Send& send : tree.order) enter(send.to);
     }
@@ -202,10 +201,11 @@ class Walk {
 
   private:
     void enter(int cluster) {
-        if (by_cluster_.of(at(cluster)).empty()) {
-            end_in(cluster);
+        const std::span<const std::size_t> out = by_cluster_.of(at(cluster));
+        if (std::all_of(out.begin(), out.end(), [&](std::size_t send) { return from_[send] == 0; })) {
+            pass_on_from_coordinator(cluster, out);
         } else {
-            pass_on(cluster);
+            pass_on_from_members(cluster, out);
         }
     }
 
@@ -221,20 +221,6 @@ class Walk {
         time_.last_cluster = cluster;
     }
 
-    /// A cluster that sends nothing to others. Its coordinator has the most children in every shape, and all
-    /// others are below it: one interval holds for all of them.
-    void end_in(int cluster) {
-        const Arrival& arrival = arrival_[at(cluster)];
-        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
-        arrive(cluster, arrival.first, arrival.interval);
-        if (members.size() == 1) return;
-        Interval interval = arrival.interval;
-        at_least_ports(interval, arrival, members.children_of(0).size(), cluster);
-        at_least_ports(interval, arrive_from(cluster, cluster, 0, {}), members.most_below, cluster);
-        const double inside = members.until_last(times_, cluster);
-        arrive(cluster, arrival.first + inside, interval);
-    }
-
     /// What comes up from a child, where anything does.
     double port_back(int from, int to) const { return back_ == nullptr ? 0 : back_->port(from, to); }
 
@@ -243,70 +229,104 @@ class Walk {
         return {first, interval, back_->port(cluster, to), times_.port(cluster, to)};
     }
 
-    /// A member with so many children, all of them inside.
-    void at_least_ports(Interval& interval, const Arrival& here, std::size_t children, int cluster) const {
-        const auto count = static_cast<double>(children);
-        interval.at_least(
-            here.busy(count * times_.port(cluster, cluster), count * port_back(cluster, cluster)),
+    /// What the uplink of a cluster does during the walk.
+    struct Uplink {
+        Interval interval;
+        double free = 0;
+    };
+    Uplink uplink_of(int cluster, std::size_t out) const {
+        const double copies = static_cast<double>(out) + (arrival_[at(cluster)].to_parent > 0 ? 1 : 0);
+        Uplink uplink;
+        uplink.interval.at_least(copies * times_.uplink_out(cluster), {Binding::Kind::uplink, cluster, -1});
+        return uplink;
+    }
+
+    /// What a member's children inside its cluster find.
+    struct Sent {
+        double started = 0;  ///< all messages to other clusters, which go first
+        double shared = 0;   ///< what each message waits for its share of the port
+        Interval interval;
+    };
+
+    /// A member of `cluster` that has the message as `here` says sends `out`, and then as many inside.
+    Sent send_out(int cluster, const Arrival& here, std::span<const std::size_t> out, std::size_t inside,
+                  Uplink& uplink) {
+        const auto count = static_cast<double>(inside);
+        double busy = count * times_.port(cluster, cluster);
+        double busy_back = count * port_back(cluster, cluster);
+        double starts = count * times_.start(cluster, cluster);
+        for (const std::size_t send : out) {
+            busy += times_.port(cluster, tree_.order[send].to);
+            busy_back += port_back(cluster, tree_.order[send].to);
+            starts += times_.start(cluster, tree_.order[send].to);
+        }
+        // Starts queue; while all messages are under way, each waits for its share of the port.
+        Sent sent{here.first, busy - starts, here.interval};
+        sent.interval.at_least(here.busy(busy, busy_back), {Binding::Kind::port, cluster, cluster});
+        for (const std::size_t send : out) {
+            const int to = tree_.order[send].to;
+            double left = sent.started + times_.start(cluster, to) + sent.shared + times_.rest(cluster, to);
+            if (times_.uplink_out(cluster) > 0) {
+                // One message after the other, but none before the NIC sends it.
+                uplink.free = std::max(uplink.free, sent.started) + times_.uplink_out(cluster);
+                left = std::max(left, uplink.free);
+            }
+            if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
+            sent.started += times_.start(cluster, to);
+            Interval of_flow = sent.interval;
+            of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
+            of_flow.at_least(uplink.interval.seconds, uplink.interval.binding);
+            if (times_.has_trunks())
+                of_flow.at_least(trunks_.interval(times_, cluster, to),
+                                 {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)});
+            arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
+        }
+        return sent;
+    }
+
+    /// The coordinator has the most children in every shape, and all others are below it: one interval and
+    /// one time hold for all of them.
+    void pass_on_from_coordinator(int cluster, std::span<const std::size_t> out) {
+        const Arrival& here = arrival_[at(cluster)];
+        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
+        arrive(cluster, here.first, here.interval);
+        if (members.size() == 1 && out.empty()) return;
+        Uplink uplink = uplink_of(cluster, out.size());
+        const std::size_t inside = members.children_of(0).size();
+        Sent sent = send_out(cluster, here, out, inside, uplink);
+        if (members.size() == 1) return;
+        const Arrival below = arrive_from(cluster, cluster, 0, {});
+        const auto most = static_cast<double>(members.most_below);
+        sent.interval.at_least(
+            below.busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster)),
             {Binding::Kind::port, cluster, cluster});
+        // until_last() counts what messages inside share with each other.
+        const double shared_inside =
+            static_cast<double>(inside) * (times_.port(cluster, cluster) - times_.start(cluster, cluster));
+        arrive(cluster, sent.started + sent.shared - shared_inside + members.until_last(times_, cluster),
+               sent.interval);
     }
 
     /// Members come after those that they get the message from, in every shape.
-    void pass_on(int cluster) {
+    void pass_on_from_members(int cluster, std::span<const std::size_t> out) {
         const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
-        const std::span<const std::size_t> out = by_cluster_.of(at(cluster));
-        by_member_.sort(out.size(), members.depth.size(), [&](std::size_t i) { return at(from_[out[i]]); });
+        by_member_.sort(out, members.depth.size(), [&](std::size_t send) { return at(from_[send]); });
         has_.resize(members.depth.size());
         has_[0] = arrival_[at(cluster)];
-        const double port_inside = times_.port(cluster, cluster);
         const double start_inside = times_.start(cluster, cluster);
-        const double rest_inside = times_.rest(cluster, cluster);
-        const double latency_inside = times_.latency(cluster, cluster);
-        const double copies = static_cast<double>(out.size()) + (arrival_[at(cluster)].to_parent > 0 ? 1 : 0);
-        Interval of_uplink;
-        of_uplink.at_least(copies * times_.uplink_out(cluster), {Binding::Kind::uplink, cluster, -1});
-        double uplink_free = 0;
+        const double after_start = times_.rest(cluster, cluster) + times_.latency(cluster, cluster);
+        Uplink uplink = uplink_of(cluster, out.size());
         for (int member = 0; member < members.size(); ++member) {
             const Arrival& here = has_[at(member)];
             arrive(cluster, here.first, here.interval);
             const std::span<const std::size_t> sends = by_member_.of(at(member));
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
-            double busy = static_cast<double>(children.size()) * port_inside;
-            double busy_back = static_cast<double>(children.size()) * port_back(cluster, cluster);
-            double starts = static_cast<double>(children.size()) * start_inside;
-            for (const std::size_t i : sends) {
-                busy += times_.port(cluster, tree_.order[out[i]].to);
-                busy_back += port_back(cluster, tree_.order[out[i]].to);
-                starts += times_.start(cluster, tree_.order[out[i]].to);
-            }
-            Interval interval = here.interval;
-            interval.at_least(here.busy(busy, busy_back), {Binding::Kind::port, cluster, cluster});
-            // Starts queue; while all messages are under way, each waits for its share of the port.
-            const double shared = busy - starts;
-            double started = here.first;
-            for (const std::size_t i : sends) {
-                const int to = tree_.order[out[i]].to;
-                double left = started + times_.start(cluster, to) + shared + times_.rest(cluster, to);
-                if (times_.uplink_out(cluster) > 0) {
-                    // One message after the other, but none before the NIC sends it.
-                    uplink_free = std::max(uplink_free, started) + times_.uplink_out(cluster);
-                    left = std::max(left, uplink_free);
-                }
-                if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, started));
-                started += times_.start(cluster, to);
-                Interval of_flow = interval;
-                of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
-                of_flow.at_least(of_uplink.seconds, of_uplink.binding);
-                if (times_.has_trunks())
-                    of_flow.at_least(trunks_.interval(times_, cluster, to),
-                                     {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)});
-                arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
-            }
+            Sent sent = send_out(cluster, here, sends, children.size(), uplink);
             for (const int child : children) {
-                started += start_inside;
+                sent.started += start_inside;
                 has_[at(child)] =
-                    arrive_from(cluster, cluster, started + shared + rest_inside + latency_inside, interval);
+                    arrive_from(cluster, cluster, sent.started + sent.shared + after_start, sent.interval);
             }
         }
     }
@@ -362,13 +382,21 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
     return longest + static_cast<double>(segments - 1) * interval;
 }
 
+void TreePricer::prepare(const ClusterTree& tree) {
+    find_senders(tree, scratch_->from);
+    scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
+                              [&](std::size_t send) { return at(tree.order[send].from); });
+}
+
 TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
                                const SegmentTimes& times) {
+    prepare(tree);
     return Walk(*this, *scratch_, tree, root, segments, times, nullptr).time();
 }
 
 TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                                     const SegmentTimes& down, const SegmentTimes& up) {
+    prepare(tree);
     TreeTime time = Walk(*this, *scratch_, tree, root, segments, down, &up).time();
     const TreeTime way_up = Walk(*this, *scratch_, tree, root, segments, up, &down).time();
     time.first += way_up.first;

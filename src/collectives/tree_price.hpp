@@ -119,6 +119,9 @@ class TreePricer {
     struct Scratch;  // of the implementation
 
   private:
+    /// Finds what walks along one tree have in common.
+    void prepare(const ClusterTree& tree);
+
     struct Known {
         Shape shape;
         int size;

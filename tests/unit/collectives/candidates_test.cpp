@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "collectives/hierarchy.hpp"
+#include "collectives/meeting_price.hpp"
 #include "collectives/order_rule.hpp"
 #include "collectives/planner.hpp"
 #include "collectives/simulated_network.hpp"
@@ -248,6 +249,33 @@ TEST_CASE("meetings of groups of several clusters are priced as they are done", 
             CHECK(candidate->crossings == 1);
             CHECK(candidate->seconds ==
                   Approx(simulated_seconds(plan_of(request, *candidate), topology, costs)).epsilon(0.25));
+        }
+    }
+}
+
+TEST_CASE("a cluster that meets nobody does a local allreduce", "[candidates]") {
+    std::mt19937_64 random(17);
+    NetworkCosts costs = test::random_costs(1, random);
+    for (const bool shares_ports : {false, true}) {
+        costs.shares_ports = shares_ports;
+        costs.cluster(0).reduction = shares_ports ? 0 : 5e-9;
+        const std::vector<std::vector<int>> group{{0}};
+        const auto times = [&](SegmentTimes::Direction direction) {
+            return SegmentTimes(costs, group, 8192, SegmentTimes::Use::stream, direction);
+        };
+        const SegmentTimes up = times(SegmentTimes::Direction::reduction);
+        const SegmentTimes down = times(SegmentTimes::Direction::broadcast);
+        for (const int ranks : {1, 2, 7, 16}) {
+            for (const char* shape : {"chain", "binary", "binomial", "flat"}) {
+                INFO(shape << " over " << ranks << " ranks, ports shared: " << shares_ports);
+                const Algorithm algorithm =
+                    parse_algorithm(fmt::format("exchange/{}@8K", shape), Collective::allreduce);
+                TreePricer pricer({ranks});
+                const MeetingTime meeting = meeting_time(algorithm, 10, group, up, down, pricer);
+                const TreeTime walk = pricer.there_and_back({{}, false, algorithm.within}, 0, 10, down, up);
+                CHECK(meeting.total == Approx(walk.last));
+                CHECK(meeting.interval == Approx(walk.interval));
+            }
         }
     }
 }
