@@ -36,10 +36,13 @@ struct Blocks {
         return units == 0 ? 1 : static_cast<std::uint32_t>((units + units_per_block - 1) / units_per_block);
     }
     std::uint64_t first_unit(std::uint32_t block) const { return block * units_per_block; }
-    std::uint64_t units_in(std::uint32_t block) const {
-        return std::min(units_per_block, units - std::min(units, first_unit(block)));
+    /// In a run of `run` consecutive blocks.
+    std::uint64_t units_in(std::uint32_t block, std::uint32_t run = 1) const {
+        return std::min(run * units_per_block, units - std::min(units, first_unit(block)));
     }
-    Bytes bytes_in(std::uint32_t block) const { return units_in(block) * unit_bytes; }
+    Bytes bytes_in(std::uint32_t block, std::uint32_t run = 1) const {
+        return units_in(block, run) * unit_bytes;
+    }
     Bytes bytes() const { return units * unit_bytes; }
 
     bool operator==(const Blocks&) const = default;

@@ -10,22 +10,25 @@
 namespace laple {
 namespace {
 
-std::string describe(Place place) {
-    if (place.buffer == kInput) return fmt::format("input[{}]", place.slot);
-    if (place.buffer == kResult) return fmt::format("result[{}]", place.slot);
-    return fmt::format("temp{}[{}]", place.buffer - kFirstTemporary, place.slot);
+std::string describe(Place place, std::uint32_t run) {
+    const std::string slots =
+        run == 1 ? fmt::format("{}", place.slot) : fmt::format("{}-{}", place.slot, place.slot + run - 1);
+    if (place.buffer == kInput) return fmt::format("input[{}]", slots);
+    if (place.buffer == kResult) return fmt::format("result[{}]", slots);
+    return fmt::format("temp{}[{}]", place.buffer - kFirstTemporary, slots);
 }
 
 std::string describe(const Step& step) {
     switch (step.kind) {
         case StepKind::send:
-            return fmt::format("send {} -> rank {}", describe(step.from), step.peer);
+            return fmt::format("send {} -> rank {}", describe(step.from, step.run), step.peer);
         case StepKind::recv:
-            return fmt::format("recv rank {} -> {}", step.peer, describe(step.to));
+            return fmt::format("recv rank {} -> {}", step.peer, describe(step.to, step.run));
         case StepKind::copy:
-            return fmt::format("copy {} -> {}", describe(step.from), describe(step.to));
+            return fmt::format("copy {} -> {}", describe(step.from, step.run), describe(step.to, step.run));
         case StepKind::reduce:
-            return fmt::format("reduce {} into {}", describe(step.from), describe(step.to));
+            return fmt::format("reduce {} into {}", describe(step.from, step.run),
+                               describe(step.to, step.run));
         case StepKind::native_bcast:
             return fmt::format("native bcast from rank {}", step.peer);
         case StepKind::native_reduce:
@@ -74,8 +77,8 @@ Place ScheduleBuilder::at(std::uint32_t buffer, std::uint32_t block) const {
     return {buffer, block % schedule_.temporary_slots[buffer - kFirstTemporary]};
 }
 
-void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from) {
-    const std::uint32_t step = begin(StepKind::send, peer, block);
+void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from, std::uint32_t run) {
+    const std::uint32_t step = begin(StepKind::send, peer, block, run);
     schedule_.steps[step].from = from;
     reads(step, from);
     const bool is_near = std::find(near_.begin(), near_.end(), peer) != near_.end();
@@ -83,25 +86,24 @@ void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from) {
     end(step);
 }
 
-void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to) {
-    const std::uint32_t step = begin(StepKind::recv, peer, block);
+void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run) {
+    const std::uint32_t step = begin(StepKind::recv, peer, block, run);
     schedule_.steps[step].to = to;
     writes(step, to);
     enter_channel(step, recvs_[peer], window_);
     end(step);
 }
 
-void ScheduleBuilder::copy(std::uint32_t block, Place from, Place to) {
-    const std::uint32_t step = begin(StepKind::copy, -1, block);
-    schedule_.steps[step].from = from;
-    schedule_.steps[step].to = to;
-    reads(step, from);
-    writes(step, to);
-    end(step);
+void ScheduleBuilder::copy(std::uint32_t block, Place from, Place to, std::uint32_t run) {
+    local(StepKind::copy, block, from, to, run);
 }
 
-void ScheduleBuilder::reduce(std::uint32_t block, Place from, Place to) {
-    const std::uint32_t step = begin(StepKind::reduce, -1, block);
+void ScheduleBuilder::reduce(std::uint32_t block, Place from, Place to, std::uint32_t run) {
+    local(StepKind::reduce, block, from, to, run);
+}
+
+void ScheduleBuilder::local(StepKind kind, std::uint32_t block, Place from, Place to, std::uint32_t run) {
+    const std::uint32_t step = begin(kind, -1, block, run);
     schedule_.steps[step].from = from;
     schedule_.steps[step].to = to;
     reads(step, from);
@@ -110,7 +112,7 @@ void ScheduleBuilder::reduce(std::uint32_t block, Place from, Place to) {
 }
 
 void ScheduleBuilder::native(StepKind kind, Rank root, Place from, Place to) {
-    const std::uint32_t step = begin(kind, root, 0);
+    const std::uint32_t step = begin(kind, root, 0, 1);
     schedule_.steps[step].from = from;
     schedule_.steps[step].to = to;
     for (std::int64_t earlier = fence_ + 1; earlier < step; ++earlier) depends_on(step, earlier);
@@ -124,11 +126,12 @@ Schedule ScheduleBuilder::finish() && {
     return std::move(schedule_);
 }
 
-std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint32_t block) {
+std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint32_t block, std::uint32_t run) {
     Step step;
     step.kind = kind;
     step.peer = peer;
     step.block = block;
+    step.run = run;
     step.first_dependency = static_cast<std::uint32_t>(schedule_.dependencies.size());
     schedule_.steps.push_back(step);
     const auto index = static_cast<std::uint32_t>(schedule_.steps.size() - 1);
@@ -137,17 +140,21 @@ std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint32_t blo
 }
 
 void ScheduleBuilder::reads(std::uint32_t step, Place place) {
-    Access& a = access(place);
-    depends_on(step, a.writer);
-    a.readers.push_back(step);
+    for (std::uint32_t i = 0; i < schedule_.steps[step].run; ++i) {
+        Access& a = access({place.buffer, place.slot + i});
+        depends_on(step, a.writer);
+        a.readers.push_back(step);
+    }
 }
 
 void ScheduleBuilder::writes(std::uint32_t step, Place place) {
-    Access& a = access(place);
-    if (a.readers.empty()) depends_on(step, a.writer);
-    for (const std::uint32_t reader : a.readers) depends_on(step, reader);
-    a.readers.clear();
-    a.writer = step;
+    for (std::uint32_t i = 0; i < schedule_.steps[step].run; ++i) {
+        Access& a = access({place.buffer, place.slot + i});
+        if (a.readers.empty()) depends_on(step, a.writer);
+        for (const std::uint32_t reader : a.readers) depends_on(step, reader);
+        a.readers.clear();
+        a.writer = step;
+    }
 }
 
 void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {

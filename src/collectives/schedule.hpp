@@ -21,8 +21,8 @@ inline constexpr std::uint32_t kInput = 0;
 inline constexpr std::uint32_t kResult = 1;
 inline constexpr std::uint32_t kFirstTemporary = 2;
 
-/// One block's worth of memory. In kInput and kResult the slot is the block's index in the message;
-/// a temporary buffer has a few slots, used in turn.
+/// One block's worth of memory. Slots that follow each other do so in memory too. In kInput and kResult the
+/// slot is the block's index in the message; a temporary buffer has a few slots, used in turn.
 struct Place {
     std::uint32_t buffer = kResult;
     std::uint32_t slot = 0;
@@ -40,14 +40,16 @@ enum class StepKind : std::uint8_t {
                     ///< group
 };
 
-/// One thing that one rank does with one block. A step may start when the steps it depends on are complete
-/// and, for sends and receives, when the previous send to (receive from) the same peer has been started:
-/// messages of a pair never overtake each other, so one tag is enough.
+/// One thing that one rank does with one block, or with a run of blocks that follow each other, which then
+/// lie in slots that follow each other: one message instead of several. A step may start when the steps it
+/// depends on are complete and, for sends and receives, when the previous send to (receive from) the same
+/// peer has been started: messages of a pair never overtake each other, so one tag is enough.
 struct Step {
     StepKind kind = StepKind::copy;
     Rank peer = -1;
     std::uint32_t block = 0;
-    Place from;
+    std::uint32_t run = 1;  ///< so many blocks, from `block` on
+    Place from;             ///< of the first block
     Place to;
     std::uint32_t first_dependency = 0;  ///< into Schedule::dependencies
     std::uint32_t dependency_count = 0;
@@ -95,10 +97,11 @@ class ScheduleBuilder {
     /// The place of `block` in a buffer: temporaries reuse their slots in turn.
     Place at(std::uint32_t buffer, std::uint32_t block) const;
 
-    void send(Rank peer, std::uint32_t block, Place from);
-    void recv(Rank peer, std::uint32_t block, Place to);
-    void copy(std::uint32_t block, Place from, Place to);
-    void reduce(std::uint32_t block, Place from, Place to);
+    /// Of `run` ≥ 1 blocks from `block` on, at `from` or `to` and in the slots after it.
+    void send(Rank peer, std::uint32_t block, Place from, std::uint32_t run = 1);
+    void recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run = 1);
+    void copy(std::uint32_t block, Place from, Place to, std::uint32_t run = 1);
+    void reduce(std::uint32_t block, Place from, Place to, std::uint32_t run = 1);
     /// Native calls block inside MPI: they wait for all steps before them and hold back all after them.
     void native(StepKind kind, Rank root, Place from, Place to);
 
@@ -114,7 +117,9 @@ class ScheduleBuilder {
         std::uint64_t count = 0;
     };
 
-    std::uint32_t begin(StepKind kind, Rank peer, std::uint32_t block);
+    std::uint32_t begin(StepKind kind, Rank peer, std::uint32_t block, std::uint32_t run);
+    void local(StepKind kind, std::uint32_t block, Place from, Place to, std::uint32_t run);
+    /// As many slots as the step has blocks.
     void reads(std::uint32_t step, Place place);
     void writes(std::uint32_t step, Place place);
     void depends_on(std::uint32_t step, std::int64_t earlier);

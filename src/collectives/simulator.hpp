@@ -39,7 +39,7 @@ struct SimulatedNetwork {
 struct SimulatedMessage {
     Rank from = 0;
     Rank to = 0;
-    std::uint32_t block = 0;
+    std::uint32_t block = 0;  ///< the first one
     Bytes bytes = 0;
     Seconds start{0};    ///< its first byte leaves
     Seconds left{0};     ///< the sender's port is free again
@@ -101,7 +101,7 @@ class Simulator {
     struct Pending {  // a send or receive that has been started
         std::uint32_t step;
         Seconds ready;
-        std::optional<Value> value;  // of an eager send
+        std::vector<Value> values;  // of an eager send, block by block
     };
     struct Channel {
         std::queue<Pending> sends;
@@ -126,6 +126,11 @@ class Simulator {
     void start_recv(Rank rank, std::uint32_t index);
     void match(Rank from, Rank to);
     void start_native(Rank rank, std::uint32_t index);
+    std::vector<Value> load(Rank rank, const Step& step, Place place);
+    void store(Rank rank, const Step& step, const std::vector<Value>& values);
+    Bytes bytes_of(Rank rank, const Step& step) const {
+        return schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(step.block, step.run);
+    }
     const Step& step_of(Rank rank, std::uint32_t index) const {
         return schedules_[static_cast<std::size_t>(rank)].steps[index];
     }
@@ -213,17 +218,35 @@ void Simulator<Memory>::start(Rank rank, std::uint32_t index) {
         case StepKind::recv:
             return start_recv(rank, index);
         case StepKind::copy:
-            memory_.store(rank, step.to, step.block, memory_.load(rank, step.from, step.block));
+            store(rank, step, load(rank, step, step.from));
             return complete(rank, index);
-        case StepKind::reduce:
-            memory_.store(rank, step.to, step.block,
-                          memory_.combine(memory_.load(rank, step.from, step.block),
-                                          memory_.load(rank, step.to, step.block)));
+        case StepKind::reduce: {
+            const std::vector<Value> left = load(rank, step, step.from);
+            std::vector<Value> values = load(rank, step, step.to);
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] = memory_.combine(left[i], values[i]);
+            store(rank, step, values);
             return complete(rank, index);
+        }
         case StepKind::native_bcast:
         case StepKind::native_reduce:
             return start_native(rank, index);
     }
+}
+
+/// All blocks of a step that are at `place` and after it.
+template <typename Memory>
+auto Simulator<Memory>::load(Rank rank, const Step& step, Place place) -> std::vector<Value> {
+    std::vector<Value> values;
+    values.reserve(step.run);
+    for (std::uint32_t i = 0; i < step.run; ++i)
+        values.push_back(memory_.load(rank, {place.buffer, place.slot + i}, step.block + i));
+    return values;
+}
+
+template <typename Memory>
+void Simulator<Memory>::store(Rank rank, const Step& step, const std::vector<Value>& values) {
+    for (std::uint32_t i = 0; i < step.run; ++i)
+        memory_.store(rank, {step.to.buffer, step.to.slot + i}, step.block + i, values[i]);
 }
 
 template <typename Memory>
@@ -236,11 +259,11 @@ void Simulator<Memory>::complete(Rank rank, std::uint32_t step) {
 template <typename Memory>
 void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     const Step& step = step_of(rank, index);
-    Pending pending{index, now_, std::nullopt};
-    if (options_.eager) pending.value = memory_.load(rank, step.from, step.block);
+    Pending pending{index, now_, {}};
+    if (options_.eager) pending.values = load(rank, step, step.from);
     ++result_.messages;
     if (options_.network) {
-        const Bytes bytes = schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(step.block);
+        const Bytes bytes = bytes_of(rank, step);
         const Seconds gap = options_.network->gap(rank, step.peer, bytes);
         Seconds& port = state(rank).send_port;
         const Seconds start = std::max(port, now_);
@@ -255,8 +278,7 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
             recv_port = std::max(recv_port + gap, now_);
             pending.ready = recv_port;
             if (options_.observe) {
-                const Bytes size = schedules_[static_cast<std::size_t>(rank)].blocks.bytes_in(sent.block);
-                options_.observe({rank, sent.peer, sent.block, size, start, left, recv_port});
+                options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), start, left, recv_port});
             }
             arrive(rank, std::move(pending));
         });
@@ -290,7 +312,7 @@ Seconds Simulator<Memory>::pass_links(Rank from, Rank to, Bytes bytes, Seconds l
 template <typename Memory>
 void Simulator<Memory>::start_recv(Rank rank, std::uint32_t index) {
     const Step& step = step_of(rank, index);
-    channels_[{step.peer, rank}].recvs.push({index, now_, std::nullopt});
+    channels_[{step.peer, rank}].recvs.push({index, now_, {}});
     if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
     match(step.peer, rank);
 }
@@ -305,16 +327,14 @@ void Simulator<Memory>::match(Rank from, Rank to) {
     channel.recvs.pop();
     const Step& source = step_of(from, send.step);
     const Step& target = step_of(to, recv.step);
-    if (schedules_[static_cast<std::size_t>(from)].blocks.bytes_in(source.block) !=
-        schedules_[static_cast<std::size_t>(to)].blocks.bytes_in(target.block)) {
+    if (bytes_of(from, source) != bytes_of(to, target) || source.run != target.run) {
         throw std::runtime_error(fmt::format("rank {} sends block {} where rank {} expects block {}", from,
                                              source.block, to, target.block));
     }
     at(std::max(now_, send.ready), [this, from, to, send = std::move(send), recv] {
         const Step& out = step_of(from, send.step);
         const Step& in = step_of(to, recv.step);
-        memory_.store(to, in.to, in.block,
-                      send.value ? *send.value : memory_.load(from, out.from, out.block));
+        store(to, in, options_.eager ? send.values : load(from, out, out.from));
         complete(to, recv.step);
         if (!options_.eager) complete(from, send.step);
     });

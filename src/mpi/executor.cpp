@@ -41,40 +41,40 @@ class Run {
     }
 
   private:
-    struct Memory {
-        std::byte* base;  // address of slot 0's first unit, as MPI wants it for this datatype
-        std::ptrdiff_t stride;
+    /// Where units that follow each other have their bytes, from the address of the first one.
+    struct Span {
+        std::ptrdiff_t low;
+        std::ptrdiff_t bytes;
     };
-
-    /// Each slot holds a whole block wherever the datatype puts its bytes, also before its address.
-    void lay_out_temporaries(Scratch& scratch) {
-        const MPI_Count units = static_cast<MPI_Count>(schedule_.blocks.units_in(0));
+    Span span_of(std::uint64_t units) const {
+        if (units == 0) return {0, 0};
         const TypeLayout& layout = operands_.layout;
-        const MPI_Count last = units > 0 ? (units - 1) * layout.extent : 0;
-        low_ = layout.true_lb + std::min<MPI_Count>(last, 0);
+        const MPI_Count last = (static_cast<MPI_Count>(units) - 1) * layout.extent;
+        const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
         const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
-        span_bytes_ = units > 0 ? high - low_ : 0;
-        const std::size_t slot_bytes = aligned(static_cast<std::size_t>(span_bytes_));
-        const std::size_t result_bytes = operands_.has_result ? 0 : slot_bytes * schedule_.blocks.count();
-        std::size_t total = result_bytes;
-        for (const std::uint32_t slots : schedule_.temporary_slots) total += slot_bytes * slots;
+        return {low, high - low};
+    }
+
+    /// Buffers of our own hold blocks as the user's do: one after the other, wherever the datatype puts its
+    /// bytes, also before its address.
+    void lay_out_temporaries(Scratch& scratch) {
+        const Blocks& blocks = schedule_.blocks;
+        std::vector<Span> spans;
+        if (!operands_.has_result) spans.push_back(span_of(blocks.units));
+        for (const std::uint32_t slots : schedule_.temporary_slots)
+            spans.push_back(span_of(blocks.units_in(0) * slots));
+        std::size_t total = 0;
+        for (const Span& span : spans) total += aligned(static_cast<std::size_t>(span.bytes));
         std::byte* next = scratch.get(total);
 
-        const auto block_stride =
-            static_cast<std::ptrdiff_t>(schedule_.blocks.units_per_block) * layout.extent;
-        const auto slot_stride = static_cast<std::ptrdiff_t>(slot_bytes);
         // Only read from: the executor never writes to kInput.
-        memory_.push_back({const_cast<std::byte*>(operands_.input), block_stride});
-        if (operands_.has_result) {
-            memory_.push_back({operands_.result, block_stride});
-        } else {
-            memory_.push_back({next - low_, slot_stride});
-            next += result_bytes;
+        memory_.push_back(const_cast<std::byte*>(operands_.input));
+        if (operands_.has_result) memory_.push_back(operands_.result);
+        for (const Span& span : spans) {
+            memory_.push_back(next - span.low);
+            next += aligned(static_cast<std::size_t>(span.bytes));
         }
-        for (const std::uint32_t slots : schedule_.temporary_slots) {
-            memory_.push_back({next - low_, slot_stride});
-            next += slot_bytes * slots;
-        }
+        stride_ = static_cast<std::ptrdiff_t>(blocks.units_per_block) * operands_.layout.extent;
     }
 
     static std::size_t aligned(std::size_t bytes) {
@@ -82,11 +82,12 @@ class Run {
     }
 
     std::byte* address(Place place) const {
-        const Memory& memory = memory_[place.buffer];
-        return memory.base + memory.stride * static_cast<std::ptrdiff_t>(place.slot);
+        return memory_[place.buffer] + stride_ * static_cast<std::ptrdiff_t>(place.slot);
     }
 
-    int count_of(const Step& step) const { return static_cast<int>(schedule_.blocks.units_in(step.block)); }
+    int count_of(const Step& step) const {
+        return static_cast<int>(schedule_.blocks.units_in(step.block, step.run));
+    }
 
     void start(std::uint32_t index) {
         const Step& step = schedule_.steps[index];
@@ -167,8 +168,9 @@ class Run {
         // Not MPI_IN_PLACE: MPICH 4.0.2 crashes on it above some KiB when the root is not rank 0.
         std::vector<std::byte> copy_of_input;
         if (from == to) {
-            copy_of_input.assign(from + low_, from + low_ + span_bytes_);
-            from = copy_of_input.data() - low_;
+            const Span span = span_of(schedule_.blocks.units);
+            copy_of_input.assign(from + span.low, from + span.low + span.bytes);
+            from = copy_of_input.data() - span.low;
         }
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }
@@ -210,9 +212,8 @@ class Run {
     const Schedule& schedule_;
     const Operands& operands_;
     const Channels& channels_;
-    std::vector<Memory> memory_;     // by buffer
-    std::ptrdiff_t low_ = 0;         // from a block's address to its first byte
-    std::ptrdiff_t span_bytes_ = 0;  // from there to its last, gaps included
+    std::vector<std::byte*> memory_;  // by buffer: address of slot 0's first unit, as MPI wants it
+    std::ptrdiff_t stride_ = 0;       // from a slot to the next one
     std::vector<std::uint32_t> waits_;
     std::vector<std::uint32_t> ready_;  // in the order in which they became so
     std::size_t next_ready_ = 0;
