@@ -51,6 +51,9 @@ SimulatedNetwork simulated_network(const Topology& topology, const NetworkCosts&
         return std::min(curve.at(bytes),
                         curve.at(0) + Seconds(static_cast<double>(bytes) / nic_of(from, to)));
     };
+    network.combining = [&costs, cluster](Rank rank, Bytes bytes) {
+        return Seconds(costs.cluster(cluster(rank)).reduction * static_cast<double>(bytes));
+    };
     network.latency = [link](Rank from, Rank to) { return Seconds(link(from, to).latency); };
     // Links by number: trunks, uplinks, flows.
     network.shared_links = [&topology, &costs, cluster, link, is_slow, trunks = trunks_of(topology, costs)](

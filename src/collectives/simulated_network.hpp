@@ -8,7 +8,7 @@
 namespace laple {
 
 /// The network of `costs`, which count the innermost clusters of `topology`, for the simulator. Ports are as
-/// long as gaps, of one message or of many in a row; combining takes no time. The references must outlive it.
+/// long as gaps, of one message or of many in a row. The references must outlive it.
 SimulatedNetwork simulated_network(const Topology& topology, const NetworkCosts& costs, bool is_stream);
 
 }  // namespace laple

@@ -32,7 +32,10 @@ struct SimulatedNetwork {
 
     std::function<Seconds(Rank from, Rank to, Bytes)> gap;
     std::function<Seconds(Rank from, Rank to)> latency;
-    std::function<std::vector<SharedLink>(Rank from, Rank to)> shared_links;  ///< none where it is empty
+    std::function<std::vector<SharedLink>(Rank from, Rank to)> shared_links = {};  ///< none where empty
+    /// How long a rank's processor combines so many bytes, one reduction after the other. No time where
+    /// empty.
+    std::function<Seconds(Rank, Bytes)> combining = {};
 };
 
 /// One message of a simulation with a network.
@@ -113,6 +116,7 @@ class Simulator {
         std::size_t done = 0;
         Seconds send_port{0};
         Seconds recv_port{0};
+        Seconds processor{0};
     };
 
     void prepare(Rank rank);
@@ -120,6 +124,7 @@ class Simulator {
     void release(Rank rank, std::uint32_t step);
     void start(Rank rank, std::uint32_t step);
     void complete(Rank rank, std::uint32_t step);
+    Seconds combined(Rank rank, const Step& step);
     void start_send(Rank rank, std::uint32_t index);
     void arrive(Rank from, Pending pending);
     Seconds pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap);
@@ -225,12 +230,21 @@ void Simulator<Memory>::start(Rank rank, std::uint32_t index) {
             std::vector<Value> values = load(rank, step, step.to);
             for (std::size_t i = 0; i < values.size(); ++i) values[i] = memory_.combine(left[i], values[i]);
             store(rank, step, values);
-            return complete(rank, index);
+            return at(combined(rank, step), [this, rank, index] { complete(rank, index); });
         }
         case StepKind::native_bcast:
         case StepKind::native_reduce:
             return start_native(rank, index);
     }
+}
+
+/// When the rank has done a reduction that starts now.
+template <typename Memory>
+Seconds Simulator<Memory>::combined(Rank rank, const Step& step) {
+    if (!options_.network || !options_.network->combining) return now_;
+    Seconds& processor = state(rank).processor;
+    processor = std::max(processor, now_) + options_.network->combining(rank, bytes_of(rank, step));
+    return processor;
 }
 
 /// All blocks of a step that are at `place` and after it.

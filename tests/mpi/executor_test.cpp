@@ -13,6 +13,7 @@
 
 #include "collectives/hierarchy.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/strategy.hpp"
 #include "support/algorithms.hpp"
 #include "support/random_topology.hpp"
 
@@ -241,6 +242,61 @@ TEST_CASE("large messages pass through windows and temporary slots many times") 
             CHECK(is_right(c, topology, shadow.channels(), scratch));
         }
     }
+}
+
+TEST_CASE("strategies inside a cluster move runs of elements, also with gaps between them") {
+    constexpr int kElements = 1000;
+    constexpr std::size_t kStride = 3;  // in ints, of a type with gaps
+    std::vector<Rank> everybody;
+    for (Rank rank = 0; rank < world_size(); ++rank) everybody.push_back(rank);
+    const Shadow shadow(Topology::from_clusters(world_size(), {everybody}));
+    MPI_Datatype gapped = MPI_DATATYPE_NULL;
+    PMPI_Type_create_resized(MPI_INT, 0, kStride * sizeof(int), &gapped);
+    PMPI_Type_commit(&gapped);
+    laple::mpi::Scratch scratch;
+    const auto value_of = [](Rank rank, int element) { return rank * 10000 + element; };
+    for (const Strategy& strategy : strategies()) {
+        using enum LocalCollective;
+        if (strategy.collective == barrier || !strategy.is_for(world_size())) continue;
+        const bool combines = strategy.collective == reduce || strategy.collective == allreduce ||
+                              strategy.collective == reduce_scatter;
+        const std::size_t stride = combines ? 1 : kStride;
+        const Kind kind{combines ? MPI_INT : gapped, combines ? MPI_SUM : MPI_OP_NULL, true, stride};
+        const PreparedSchedule prepared(schedule_of(strategy, world_size(), world_rank(), kElements, 100));
+        const Blocks blocks = prepared.schedule().blocks;
+        std::vector<int> input(kElements * stride, -1);
+        std::vector<int> result(kElements * stride, -1);
+        const bool is_gathered = strategy.collective == gather || strategy.collective == allgather;
+        const auto at = [stride](int element) { return static_cast<std::size_t>(element) * stride; };
+        const auto owner_of = [&](int element) {
+            return static_cast<Rank>(static_cast<std::uint64_t>(element) / blocks.units_per_block);
+        };
+        for (int i = 0; i < kElements; ++i) {
+            input[at(i)] = value_of(world_rank(), i);
+            const bool is_own = is_gathered ? owner_of(i) == world_rank() : world_rank() == 0;
+            if (!combines && is_own) result[at(i)] = input[at(i)];
+        }
+        // Who gets no result of a reduction has no memory for it.
+        const bool has_result = strategy.collective != reduce || world_rank() == 0;
+        const Operands operands = operands_of(kind, input.data(), has_result ? result.data() : nullptr);
+        INFO(name_of(strategy.collective) << " " << strategy.name);
+        REQUIRE(execute(prepared, operands, shadow.channels(), scratch) == MPI_SUCCESS);
+        int wrong = 0;
+        for (int i = 0; i < kElements; ++i) {
+            int expected = value_of(is_gathered ? owner_of(i) : 0, i);
+            for (Rank rank = 1; combines && rank < world_size(); ++rank) expected += value_of(rank, i);
+            const bool has_all = strategy.collective == bcast || strategy.collective == allreduce ||
+                                 strategy.collective == allgather;
+            const bool has_parts = strategy.collective == scatter || strategy.collective == reduce_scatter;
+            const bool is_needed = has_all || (has_parts ? owner_of(i) == world_rank() : world_rank() == 0);
+            if (is_needed && result[at(i)] != expected) ++wrong;
+            for (std::size_t gap = 1; gap < stride; ++gap) {
+                if (result[at(i) + gap] != -1) ++wrong;
+            }
+        }
+        CHECK(wrong == 0);
+    }
+    PMPI_Type_free(&gapped);
 }
 
 TEST_CASE("a barrier lets nobody out before everybody is in") {

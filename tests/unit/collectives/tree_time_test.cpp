@@ -39,8 +39,7 @@ double simulated(const Plan& plan, const Topology& topology, const EdgeTimes& ed
     SimulationOptions options;
     options.network =
         SimulatedNetwork{[&](Rank from, Rank to, Bytes) { return Seconds(edges.gap(from, to)); },
-                         [&](Rank from, Rank to) { return Seconds(edges.latency(from, to)); },
-                         {}};
+                         [&](Rank from, Rank to) { return Seconds(edges.latency(from, to)); }};
     std::vector<Schedule> schedules;
     for (Rank rank = 0; rank < topology.size(); ++rank) schedules.push_back(expand(plan, topology, rank));
     NoMemory memory;
