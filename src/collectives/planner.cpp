@@ -202,6 +202,8 @@ Plan choose_plan(const Request& request, const Topology& topology, const Rules& 
     if (request.bytes() == 0 && request.collective != Collective::barrier) {
         return {request, Algorithm::native(), "no data"};
     }
+    if (request.bytes() > kMostPlannedBytes)
+        return {request, Algorithm::native(), "2 GiB and more are left to MPI"};
     for (const Algorithm& algorithm : rules.wanted(request.collective, request.bytes())) {
         if (!can_do(algorithm, request, topology)) continue;
         if (auto plan = plan_of(algorithm, request, topology, costs)) return *plan;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include "collectives/network_costs.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/rules.hpp"
@@ -8,12 +10,15 @@
 
 namespace laple {
 
+/// Messages of more bytes are left to MPI: ranks count in int.
+inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
+
 /// Chooses how to do a call. A pure function of its arguments, so every rank that holds the same topology,
 /// rules and costs chooses the same without a message.
 ///
 /// In this order: what the rules want and the algorithm can do exactly; of the algorithms that candidates.hpp
-/// prices the one with the shortest time, unless forbidden; MPI's own. One cluster, one rank or an empty
-/// broadcast, reduce or allreduce is always left to MPI.
+/// prices the one with the shortest time, unless forbidden; MPI's own. One cluster, one rank, an empty
+/// broadcast, reduce or allreduce, and more than kMostPlannedBytes are always left to MPI.
 ///
 /// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
 /// planner.cpp holds to be good for such a size.

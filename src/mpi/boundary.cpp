@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "collectives/planner.hpp"
 #include "mpi/comm_state.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/executor.hpp"
@@ -20,8 +20,8 @@
 namespace laple::mpi {
 namespace {
 
-/// MPI_Pack counts in int, and every rank must decide alike whatever its datatype: larger messages are MPI's.
-constexpr MPI_Count kMaxBytes = std::numeric_limits<int>::max();
+/// MPI_Pack counts in int, and every rank must decide alike whatever its datatype.
+constexpr MPI_Count kMaxBytes = kMostPlannedBytes;
 
 /// Adds one call to the report, if there is one. Looks at the clock only then.
 class Recorder {

@@ -189,6 +189,8 @@ Explanation explain(const Request& request, const Situation& situation, const Ru
     Explanation explanation;
     explanation.request = request;
     explanation.plan = choose_plan(request, situation.topology, rules, situation.costs);
+    const bool is_empty = request.bytes() == 0 && request.collective != Collective::barrier;
+    if (is_empty || request.bytes() > kMostPlannedBytes) return explanation;
     Pricing pricing(request, situation.topology, situation.costs);
     explanation.candidates = pricing.all();
     if (chosen(explanation) == nullptr) {
@@ -218,11 +220,17 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
         text += fmt::format("\n{}\n", tree.root);
         add_tree(tree, tree.root, "", text);
     }
+    if (explanation.candidates.empty()) return text;
     text += fmt::format("\n{:>10}  {:<30} {}\n", "predicted", "best of each kind", "and why not");
-    int rows = 0;
-    for (const Candidate* candidate : best_of_kinds(explanation.candidates, best)) {
+    // The chosen one and MPI's own are always among them.
+    const auto kinds = best_of_kinds(explanation.candidates, best);
+    const auto must_be_seen = [&](const Candidate* candidate) {
+        return candidate->algorithm.is_native || candidate->algorithm == plan.algorithm;
+    };
+    auto others = most_rows - std::count_if(kinds.begin(), kinds.end(), must_be_seen);
+    for (const Candidate* candidate : kinds) {
         const bool is_chosen = candidate->algorithm == plan.algorithm;
-        if (rows++ >= most_rows && !candidate->algorithm.is_native && !is_chosen) continue;
+        if (!must_be_seen(candidate) && others-- <= 0) continue;
         text +=
             fmt::format("{:>10}  {:<30} {}\n", time_text(candidate->seconds), name_of(candidate->algorithm),
                         is_chosen         ? "chosen"

@@ -10,7 +10,8 @@
 
 namespace laple::plan {
 
-/// The choice for one call, and all that it was chosen from, best first.
+/// The choice for one call, and all that it was chosen from, best first; nothing where LaPle leaves the call
+/// to MPI without a choice.
 struct Explanation {
     Request request;
     Plan plan;

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "compare.hpp"
 #include "explain.hpp"
+#include "inside.hpp"
 #include "monte_carlo.hpp"
 #include "timeline.hpp"
 
@@ -28,6 +29,7 @@ constexpr auto kHelp =
   laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:16:50us:1Gbit"
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
+  laple-plan inside allgather 1M --cluster 2 --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
 
 A model is what "mpiexec ... laple-discover --json --model" writes.
@@ -42,6 +44,7 @@ struct Options {
     std::string size = "0";
     std::string algorithm;
     int root = 0;
+    int cluster = 0;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
     MonteCarloOptions monte_carlo;
@@ -104,6 +107,12 @@ void run_compare(const Options& options) {
     fmt::print("{}", comparison(situation, sizes, options.root, options.format == "json"));
 }
 
+void run_inside(const Options& options) {
+    const LocalCollective collective = local_collective(options.collective);
+    fmt::print("{}", inside(situation_of(options), collective, parse_bytes(options.size), options.cluster,
+                            options.format == "json"));
+}
+
 void run_simulate(Options& options) {
     if (options.overlap) options.monte_carlo.phase = LocalPhase::at_once;
     const auto rows = monte_carlo(options.monte_carlo);
@@ -144,6 +153,16 @@ int run(int argc, char** argv) {
     compare->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
     add_network(compare, options);
 
+    CLI::App* inside = app.add_subcommand("inside", "Every strategy inside one cluster, by its formula");
+    inside
+        ->add_option("collective", options.collective,
+                     "bcast, reduce, allreduce, barrier, scatter, gather, allgather or reduce_scatter")
+        ->required();
+    inside->add_option("size", options.size, "Bytes of the message; of parts for each rank, all of them");
+    inside->add_option("--cluster", options.cluster, "Its number, as in the model (default: 0)");
+    inside->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+    add_network(inside, options);
+
     CLI::App* simulate = app.add_subcommand("simulate", "Heuristics on random networks");
     options.monte_carlo.clusters = {2, 4, 6, 8, 10, 15, 20, 30, 40, 50};
     simulate->add_option("--clusters", options.monte_carlo.clusters, "Numbers of clusters, with commas")
@@ -165,6 +184,7 @@ int run(int argc, char** argv) {
     }
     if (*explain) run_explain(options);
     if (*compare) run_compare(options);
+    if (*inside) run_inside(options);
     if (*simulate) run_simulate(options);
     return 0;
 }

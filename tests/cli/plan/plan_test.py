@@ -114,6 +114,30 @@ class Explain(PlanTest):
         self.assertGreater(len(shown), 20)
         self.assertEqual(self.output(*shlex.split(readme[start])[1:]).splitlines(), shown)
 
+    def test_what_is_left_to_mpi(self):
+        for size, why in ("0", "no data"), ("2G", "2 GiB and more"):
+            text = self.output("explain", "bcast", size, *SITES)
+            self.assertIn(f"native: {why}", text)
+            self.assertNotIn("predicted", text)
+        text = self.output("explain", "barrier", *SITES, "--rows", "3")
+        self.assertEqual(len(text.split("and why not\n")[1].splitlines()), 3)
+
+    def test_strategies_inside_a_cluster(self):
+        told = json.loads(self.output("inside", "bcast", "1M", "--cluster", "2", *SITES, "--format", "json"))
+        self.assertEqual((told["cluster"], told["ranks"]), (2, 4))
+        times = [strategy["predicted"] for strategy in told["strategies"]]
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(len(times), 5)
+        for strategy in told["strategies"]:
+            self.assertAlmostEqual(strategy["simulated"] / strategy["predicted"], 1, delta=0.02)
+        # A barrier has no size; three ranks cannot swap by doubling.
+        self.assertIn("dissemination", self.output("inside", "barrier", "1M", *SITES))
+        three = self.output("inside", "allgather", "1M", "--synthetic", "site:2 node:3")
+        self.assertIn("ring", three)
+        self.assertNotIn("doubling", three)
+        self.check_refused(["inside", "gossip", "1M", *SITES], "gossip", "reduce_scatter")
+        self.check_refused(["inside", "bcast", "1M", "--cluster", "4", *SITES], "no cluster 4", "0 to 3")
+
     def test_a_model_file(self):
         told = json.loads(self.output("explain", "reduce", "64K", "--model", self.file("m.json", MODEL), "--format",
                                       "json"))
