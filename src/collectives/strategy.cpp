@@ -154,8 +154,7 @@ double scatter_doubling_bcast(const LocalCluster& cluster, Bytes bytes, Bytes) {
     return tree_of_parts<kBinomial>(cluster, bytes, 0) + doubling_of(cluster, bytes, 0);
 }
 double halving_gather_reduce(const LocalCluster& cluster, Bytes bytes, Bytes) {
-    return doubling_of(cluster, bytes, cluster.reduction) +
-           tree_of_parts<kBinomial>(cluster, bytes, 0);
+    return doubling_of(cluster, bytes, cluster.reduction) + tree_of_parts<kBinomial>(cluster, bytes, 0);
 }
 double halving_doubling_allreduce(const LocalCluster& cluster, Bytes bytes, Bytes) {
     return doubling_of(cluster, bytes, cluster.reduction) + doubling_of(cluster, bytes, 0);
@@ -175,8 +174,7 @@ double doubling_allreduce(const LocalCluster& cluster, Bytes bytes, Bytes) {
     return rounds(cluster) * (trip(cluster, bytes) + cluster.reduction * static_cast<double>(bytes));
 }
 double binomial_allreduce(const LocalCluster& cluster, Bytes bytes, Bytes) {
-    return tree_reduce<kBinomial>(cluster, bytes, 0) +
-           tree_bcast<kBinomial>(cluster, bytes, 0);
+    return tree_reduce<kBinomial>(cluster, bytes, 0) + tree_bcast<kBinomial>(cluster, bytes, 0);
 }
 double dissemination(const LocalCluster& cluster, Bytes, Bytes) {
     return rounds(cluster) * trip(cluster, 0);
@@ -232,11 +230,12 @@ constexpr auto kAnyNumber = false;  // of ranks
 constexpr auto kPowerOfTwo = true;
 
 constexpr std::array kStrategies{
-    Strategy{bcast, "flat", "(P-1) g(s) k + L", Cut::segments, kAnyNumber, tree_bcast<kFlat>, tree_bcast_steps<kFlat>},
+    Strategy{bcast, "flat", "(P-1) g(s) k + L", Cut::segments, kAnyNumber, tree_bcast<kFlat>,
+             tree_bcast_steps<kFlat>},
     Strategy{bcast, "binomial", "log2 P g(s) k + log2 P L", Cut::segments, kAnyNumber, tree_bcast<kBinomial>,
              tree_bcast_steps<kBinomial>},
-    Strategy{bcast, "binary", "log2 P (2 g(s) + L) + 2 g(s) (k-1)", Cut::segments, kAnyNumber, tree_bcast<kBinary>,
-             tree_bcast_steps<kBinary>},
+    Strategy{bcast, "binary", "log2 P (2 g(s) + L) + 2 g(s) (k-1)", Cut::segments, kAnyNumber,
+             tree_bcast<kBinary>, tree_bcast_steps<kBinary>},
     Strategy{bcast, "chain", "(P-1) (g(s) + L) + g(s) (k-1)", Cut::segments, kAnyNumber, tree_bcast<kChain>,
              tree_bcast_steps<kChain>},
     Strategy{bcast, "two-tree", "log2 P (2 g(s) + L) + g(s) k", Cut::segments, kAnyNumber, two_tree_bcast,
@@ -245,18 +244,20 @@ constexpr std::array kStrategies{
              scatter_ring_bcast, scatter_ring_steps},
     Strategy{bcast, "scatter-doubling", "2 sum g(m/2^j) + 2 log2 P L", Cut::parts, kPowerOfTwo,
              scatter_doubling_bcast, scatter_doubling_steps},
-    Strategy{reduce, "flat", "(P-1) r(s) k + L", Cut::segments, kAnyNumber, tree_reduce<kFlat>, tree_reduce_steps<kFlat>},
-    Strategy{reduce, "binomial", "log2 P r(s) k + log2 P L", Cut::segments, kAnyNumber, tree_reduce<kBinomial>,
-             tree_reduce_steps<kBinomial>},
-    Strategy{reduce, "binary", "log2 P (2 r(s) + L) + 2 r(s) (k-1)", Cut::segments, kAnyNumber, tree_reduce<kBinary>,
-             tree_reduce_steps<kBinary>},
+    Strategy{reduce, "flat", "(P-1) r(s) k + L", Cut::segments, kAnyNumber, tree_reduce<kFlat>,
+             tree_reduce_steps<kFlat>},
+    Strategy{reduce, "binomial", "log2 P r(s) k + log2 P L", Cut::segments, kAnyNumber,
+             tree_reduce<kBinomial>, tree_reduce_steps<kBinomial>},
+    Strategy{reduce, "binary", "log2 P (2 r(s) + L) + 2 r(s) (k-1)", Cut::segments, kAnyNumber,
+             tree_reduce<kBinary>, tree_reduce_steps<kBinary>},
     Strategy{reduce, "chain", "(P-1) (r(s) + L) + r(s) (k-1)", Cut::segments, kAnyNumber, tree_reduce<kChain>,
              tree_reduce_steps<kChain>},
     Strategy{reduce, "halving-gather", "sum r(m/2^j) + sum g(m/2^j) + 2 log2 P L", Cut::parts, kPowerOfTwo,
              halving_gather_reduce, halving_gather_steps},
     Strategy{allreduce, "doubling", "log2 P (r(m) + L)", Cut::whole, kPowerOfTwo, doubling_allreduce,
              add_doubling_allreduce},
-    Strategy{allreduce, "halving-doubling", "sum r(m/2^j) + sum g(m/2^j) + 2 log2 P L", Cut::parts, kPowerOfTwo, halving_doubling_allreduce, halving_doubling_steps},
+    Strategy{allreduce, "halving-doubling", "sum r(m/2^j) + sum g(m/2^j) + 2 log2 P L", Cut::parts,
+             kPowerOfTwo, halving_doubling_allreduce, halving_doubling_steps},
     Strategy{allreduce, "ring", "(P-1) (r(m/P) + g(m/P) + 2 L)", Cut::parts, kAnyNumber, ring_allreduce,
              ring_allreduce_steps},
     Strategy{allreduce, "binomial", "log2 P (r(m) + g(m) + 2 L)", Cut::whole, kAnyNumber, binomial_allreduce,
@@ -265,12 +266,14 @@ constexpr std::array kStrategies{
              add_dissemination},
     Strategy{barrier, "binomial", "2 log2 P (g(0) + L)", Cut::whole, kAnyNumber, binomial_barrier,
              reduce_and_bcast_steps},
-    Strategy{scatter, "flat", "(P-1) g(m/P) + L", Cut::parts, kAnyNumber, tree_of_parts<kFlat>, scatter_steps<kFlat>},
+    Strategy{scatter, "flat", "(P-1) g(m/P) + L", Cut::parts, kAnyNumber, tree_of_parts<kFlat>,
+             scatter_steps<kFlat>},
     Strategy{scatter, "binomial", "sum g(m/2^j) + log2 P L", Cut::parts, kAnyNumber, tree_of_parts<kBinomial>,
              scatter_steps<kBinomial>},
     Strategy{scatter, "chain", "sum g(j m/P) + (P-1) L", Cut::parts, kAnyNumber, tree_of_parts<kChain>,
              scatter_steps<kChain>},
-    Strategy{gather, "flat", "(P-1) g(m/P) + L", Cut::parts, kAnyNumber, tree_of_parts<kFlat>, gather_steps<kFlat>},
+    Strategy{gather, "flat", "(P-1) g(m/P) + L", Cut::parts, kAnyNumber, tree_of_parts<kFlat>,
+             gather_steps<kFlat>},
     Strategy{gather, "binomial", "sum g(m/2^j) + log2 P L", Cut::parts, kAnyNumber, tree_of_parts<kBinomial>,
              gather_steps<kBinomial>},
     Strategy{gather, "chain", "sum g(j m/P) + (P-1) L", Cut::parts, kAnyNumber, tree_of_parts<kChain>,
@@ -304,7 +307,8 @@ std::span<const Strategy> strategies() {
 
 Blocks Strategy::blocks(int ranks, Bytes bytes, Bytes segment) const {
     const auto parts = static_cast<Bytes>(ranks);
-    return Blocks::cut(bytes, 1, cut == Cut::parts ? std::max<Bytes>((bytes + parts - 1) / parts, 1) : segment);
+    return Blocks::cut(bytes, 1,
+                       cut == Cut::parts ? std::max<Bytes>((bytes + parts - 1) / parts, 1) : segment);
 }
 
 Schedule schedule_of(const Strategy& strategy, int ranks, int self, Bytes bytes, Bytes segment) {

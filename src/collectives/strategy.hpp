@@ -45,7 +45,8 @@ struct LocalRanks {
 
 /// One way to do one collective inside a homogeneous cluster of P ranks, the first of which is the root.
 ///
-/// A message is the largest that any rank holds: of scatter, gather, allgather and reduce_scatter all P parts.
+/// A message is the largest that any rank holds: of scatter, gather, allgather and reduce_scatter all P
+/// parts.
 struct Strategy {
     LocalCollective collective;
     std::string_view name;
@@ -57,7 +58,7 @@ struct Strategy {
         parts,     ///< into as many blocks as there are ranks
     };
     Cut cut;
-    bool needs_power_of_two;   ///< of ranks
+    bool needs_power_of_two;  ///< of ranks
 
     /// How long it takes, in seconds; `segment` bytes at a time, 0 for the whole.
     double (*time)(const LocalCluster& cluster, Bytes bytes, Bytes segment);

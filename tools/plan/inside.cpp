@@ -55,8 +55,7 @@ std::optional<double> simulated_time(const Strategy& strategy, const LocalCluste
     std::vector<Rank> members(static_cast<std::size_t>(cluster.ranks));
     std::iota(members.begin(), members.end(), 0);
     const Topology topology = Topology::from_clusters(cluster.ranks, {members});
-    const bool is_stream =
-        strategy.cut == Strategy::Cut::segments && schedules.front().blocks.count() > 1;
+    const bool is_stream = strategy.cut == Strategy::Cut::segments && schedules.front().blocks.count() > 1;
     SimulationOptions options;
     options.network = SimulatedNetwork{
         [&](Rank, Rank, Bytes message) { return (is_stream ? cluster.stream : cluster.gap).at(message); },
@@ -87,11 +86,10 @@ std::string text_of(const std::vector<Row>& rows, const LocalCluster& cluster, B
                     format_seconds(cluster.gap.at(bytes)), "", "segments", "predicted", "simulated",
                     "about (k segments of s bytes)");
     for (const Row& row : rows) {
-        text += fmt::format("{:<18} {:>8} {:>10} {:>10}   {}\n", row.strategy->name,
-                            row.segment > 0 ? format_bytes(row.segment) : "-",
-                            format_seconds(Seconds(row.predicted)),
-                            row.simulated ? format_seconds(Seconds(*row.simulated)) : "-",
-                            row.strategy->formula);
+        text += fmt::format(
+            "{:<18} {:>8} {:>10} {:>10}   {}\n", row.strategy->name,
+            row.segment > 0 ? format_bytes(row.segment) : "-", format_seconds(Seconds(row.predicted)),
+            row.simulated ? format_seconds(Seconds(*row.simulated)) : "-", row.strategy->formula);
     }
     return text;
 }

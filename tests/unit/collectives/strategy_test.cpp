@@ -135,8 +135,7 @@ TEST_CASE("every strategy brings every rank what it needs, in any order of event
                     SimulationOptions options;
                     options.seed = seed;
                     options.eager = seed % 2 == 0;
-                    const auto run =
-                        Simulator<Contributions>(schedules, topology, memory, options).run();
+                    const auto run = Simulator<Contributions>(schedules, topology, memory, options).run();
                     REQUIRE(run.failure == "");
                     for (std::uint32_t block = 0; block < schedules[0].blocks.count(); ++block) {
                         for (Rank rank = 0; rank < ranks; ++rank) {
@@ -221,7 +220,7 @@ TEST_CASE("combining is counted wherever contributions meet", "[strategy]") {
         if (strategy.collective == reduce || strategy.collective == allreduce ||
             strategy.collective == reduce_scatter) {
             // Halves, quarters …; or all of it, at every level of a tree.
-            const double expected = has_parts                    ? all * 7 / 8
+            const double expected = has_parts                   ? all * 7 / 8
                                     : strategy.name == "flat"   ? all * 7
                                     : strategy.name == "chain"  ? all * 7
                                     : strategy.name == "binary" ? all * 4
