@@ -17,7 +17,8 @@ struct Local {
     double up = 0;        ///< until its coordinators have its first segments
     double down = 0;      ///< until all have the first results
     double interval = 0;  ///< between two segments of a lane
-    Binding binding;      ///< of it
+    double credit = 0;    ///< by which all after the first one come sooner
+    Binding binding;      ///< of the interval
 };
 
 class MeetingPrice {
@@ -41,17 +42,27 @@ class MeetingPrice {
             const Local local = lanes_ > 1 ? in_lanes(group) : in_tree(group);
             reduce = std::max(reduce, local.up);
             broadcast = std::max(broadcast, local.down);
-            at_least(local.interval, local.binding);
+            at_least(local.interval, local.credit, local.binding);
         }
         const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
-        time_.total = reduce + meeting + broadcast + static_cast<double>(rounds_ - 1) * time_.interval;
+        // However long a NIC has rested before: programs call again and again.
+        time_.total = std::max(reduce + meeting + broadcast + others(time_.interval, credit_),
+                               static_cast<double>(rounds_) * busiest_);
         return time_;
     }
 
   private:
-    void at_least(double interval, const Binding& binding) {
-        if (interval <= time_.interval) return;
+    /// All segments of a lane but the first one.
+    double others(double interval, double credit) const {
+        return std::max(static_cast<double>(rounds_ - 1) * interval - credit, 0.0);
+    }
+
+    void at_least(double interval, double credit, const Binding& binding) {
+        if (binding.kind == Binding::Kind::port) busiest_ = std::max(busiest_, interval);
+        const double least = others(time_.interval, credit_);
+        if (others(interval, credit) < least || interval <= time_.interval) return;
         time_.interval = interval;
+        credit_ = credit;
         time_.binding = binding;
     }
 
@@ -85,7 +96,7 @@ class MeetingPrice {
         const int root = group.front();
         const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
         const double down = pricer_.broadcast(tree, root, 1, down_).first;
-        return {both.first - down, down, both.interval, both.binding};
+        return {both.first - down, down, both.interval, both.credit, both.binding};
     }
 
     /// The same where the group is one cluster, which is so most often: what a walk would find, without one.
@@ -101,6 +112,7 @@ class MeetingPrice {
         local.down = members.until_last(down_, cluster);
         local.interval = std::max({static_cast<double>(members.children_of(0).size()) * std::max(sends, gets),
                                    below * sends + gets, below * gets + sends});
+        local.credit = down_.credit(cluster);
         local.binding = {Binding::Kind::port, cluster, cluster};
         return local;
     }
@@ -112,10 +124,17 @@ class MeetingPrice {
         const double messages = lanes_per_rank(group) * static_cast<double>(ranks_in(group) - 1);
         if (messages == 0) return {};
         Local local;
-        local.up = messages * up_.gap(cluster, cluster) + up_.latency(cluster, cluster);
-        local.down = messages * down_.gap(cluster, cluster) + down_.latency(cluster, cluster);
+        const auto together = [&](const SegmentTimes& times) {
+            const double start = times.start(cluster, cluster);
+            return messages * start +
+                   times.after_credit(cluster, messages * (times.gap(cluster, cluster) - start)) +
+                   times.latency(cluster, cluster);
+        };
+        local.up = together(up_);
+        local.down = together(down_);
         // A NIC sends its contributions to other lanes and its lanes' results: both count together.
         local.interval = messages * (up_.gap(cluster, cluster) + down_.gap(cluster, cluster));
+        local.credit = down_.credit(cluster);
         local.binding = {Binding::Kind::port, cluster, cluster};
         return local;
     }
@@ -130,30 +149,33 @@ class MeetingPrice {
             double sent = 0;
             double received = 0;
             double started = 0;
+            double got = 0;
             double last = 0;  // of its messages, but for what they share
             double farthest = 0;
             for (std::size_t i = 1; i < count; ++i) {
                 const int to = groups_[(g + i) % count].front();
                 received += up_.port(from, to);
+                got += up_.start(from, to);
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
                 sent += down_.port(from, to);
-                at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
+                at_least(down_.gap(from, to), 0, {Binding::Kind::link, from, to});
                 // All lanes of two groups share what is between them.
                 const double of_trunk =
                     static_cast<double>(lanes_) * down_.trunk(down_.group_of(from), down_.group_of(to));
-                at_least(of_trunk, {Binding::Kind::trunk, down_.group_of(from), down_.group_of(to)});
+                at_least(of_trunk, 0, {Binding::Kind::trunk, down_.group_of(from), down_.group_of(to)});
                 last = std::max(last, of_trunk + down_.latency(from, to));
             }
             const double of_lanes = lanes_per_rank(groups_[g]);
             const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
                                      std::max(down_.uplink_out(from), up_.uplink_out(from));
-            longest = std::max({longest, last + of_lanes * sent - started, of_lanes * received + farthest,
+            longest = std::max({longest, last + down_.after_credit(from, of_lanes * sent - started),
+                                got + down_.after_credit(from, of_lanes * received - got) + farthest,
                                 of_uplink + farthest});
-            at_least(of_lanes * std::max(sent, received) + in_between(groups_[g]),
+            at_least(of_lanes * std::max(sent, received) + in_between(groups_[g]), down_.credit(from),
                      {Binding::Kind::port, from, from});
-            at_least(of_uplink, {Binding::Kind::uplink, from, -1});
+            at_least(of_uplink, 0, {Binding::Kind::uplink, from, -1});
         }
         return longest;
     }
@@ -179,7 +201,7 @@ class MeetingPrice {
                 const int from = groups_[g].front();
                 const int to = groups_[(g + distance) % count].front();
                 longest = std::max(longest, down_.gap(from, to) + down_.latency(from, to));
-                at_least(down_.gap(from, to), {Binding::Kind::link, from, to});
+                at_least(down_.gap(from, to), 0, {Binding::Kind::link, from, to});
             }
             total += longest;
         }
@@ -194,6 +216,8 @@ class MeetingPrice {
     const SegmentTimes& down_;
     TreePricer& pricer_;
     MeetingTime time_;
+    double credit_ = 0;   // of its interval
+    double busiest_ = 0;  // a port with one segment of each lane
 };
 
 }  // namespace

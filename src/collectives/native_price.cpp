@@ -19,7 +19,10 @@ class Rounds {
         : root_(static_cast<std::size_t>(request.root)),
           cluster_of_(cluster_of_rank),
           costs_(costs),
-          ready_(cluster_of_rank.size(), 0) {}
+          ready_(cluster_of_rank.size(), 0) {
+        for (std::size_t i = 0; i < ready_.size(); ++i) credit_.push_back(costs.cluster(cluster(i)).credit());
+        busy_.resize(ready_.size());
+    }
 
     std::size_t ranks() const { return ready_.size(); }
     /// The largest power of two that is less than the number of ranks.
@@ -38,14 +41,16 @@ class Rounds {
         next_ = ready_;
     }
     void send(std::size_t from, std::size_t to) {
-        const double gap = gap_of(from, to);
+        const double gap = rested(from, gap_of(from, to));
         next_[from] = std::max(next_[from], ready_[from] + gap);
         next_[to] = std::max(next_[to], ready_[from] + gap + latency_of(from, to));
     }
     void end() { ready_ = next_; }
 
-    double last() const { return *std::max_element(ready_.begin(), ready_.end()); }
-    double at_root() const { return ready_.front(); }
+    double last() const { return std::max(*std::max_element(ready_.begin(), ready_.end()), busiest()); }
+    double at_root() const { return std::max(ready_.front(), busiest()); }
+    /// In the long run no NIC has more rest than the call takes.
+    double busiest() const { return *std::max_element(busy_.begin(), busy_.end()); }
 
     /// Everybody passes blocks of `bytes` to the right until all have all.
     void ring(Bytes bytes) {
@@ -58,10 +63,19 @@ class Rounds {
             slowest = std::max(slowest, gap_of(i, next));
         }
         const double time = std::max(around, slowest * static_cast<double>(ranks() - 1));
-        for (double& ready : ready_) ready += time;
+        const double saved = *std::min_element(credit_.begin(), credit_.end());
+        for (double& ready : ready_) ready += std::max(time - saved, 0.0);
+        for (double& busy : busy_) busy += slowest * static_cast<double>(ranks() - 1);
     }
 
   private:
+    /// What a NIC that has rested saves at each message, while it has some of its reserve left.
+    double rested(std::size_t from, double gap) {
+        busy_[from] += gap;
+        const double saved = std::min(credit_[from], gap);
+        credit_[from] -= saved;
+        return gap - saved;
+    }
     int cluster(std::size_t i) const { return cluster_of_[(i + root_) % ranks()]; }
     double latency_of(std::size_t from, std::size_t to) const {
         return costs_.link(cluster(from), cluster(to)).latency;
@@ -84,7 +98,9 @@ class Rounds {
     const NetworkCosts& costs_;
     std::vector<double> ready_;
     std::vector<double> next_;
-    std::vector<double> known_;  // by pair of clusters; below 0: not looked up
+    std::vector<double> credit_;  // by rank, what is left of it
+    std::vector<double> busy_;    // by rank, with all that it sends
+    std::vector<double> known_;   // by pair of clusters; below 0: not looked up
     Bytes bytes_ = 0;
     bool combines_ = false;
 };

@@ -29,6 +29,10 @@ class NetworkCosts {
         double uplink_out = 0;  ///< of all its nodes together
         double uplink_in = 0;
         double reduction = 0;  ///< seconds for each byte combined (γ)
+        double reserve = 0;    ///< bytes that a NIC that has rested lets pass at once
+
+        /// The time of a NIC that its reserve saves in one collective.
+        double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }
     };
 
     /// Whether messages that a rank sends at the same time share its port, as they do over TCP; else they

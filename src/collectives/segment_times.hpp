@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -41,6 +42,11 @@ class SegmentTimes {
     /// How much longer than its port a message alone takes to leave.
     double rest(int from, int to) const { return gap(from, to) - port(from, to); }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
+    /// How much of the time of its messages, beyond their starts, a rested NIC of a cluster saves in one
+    /// collective. None where ports queue: their times are of the longest kind.
+    double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
+    /// What is left of such a time.
+    double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
 
@@ -67,6 +73,7 @@ class SegmentTimes {
     std::vector<double> start_;
     std::vector<double> latency_;
     std::vector<double> uplink_out_;
+    std::vector<double> credit_;
     int groups_ = 0;
     std::vector<int> group_of_;
     std::vector<double> trunk_;

@@ -54,6 +54,10 @@ SimulatedNetwork simulated_network(const Topology& topology, const NetworkCosts&
     network.combining = [&costs, cluster](Rank rank, Bytes bytes) {
         return Seconds(costs.cluster(cluster(rank)).reduction * static_cast<double>(bytes));
     };
+    if (costs.shares_ports)
+        network.credit = [&costs, cluster](Rank rank) {
+            return Seconds(costs.cluster(cluster(rank)).credit());
+        };
     network.latency = [link](Rank from, Rank to) { return Seconds(link(from, to).latency); };
     // Links by number: trunks, uplinks, flows.
     network.shared_links = [&topology, &costs, cluster, link, is_slow, trunks = trunks_of(topology, costs)](

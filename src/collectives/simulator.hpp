@@ -36,6 +36,8 @@ struct SimulatedNetwork {
     /// How long a rank's processor combines so many bytes, one reduction after the other. No time where
     /// empty.
     std::function<Seconds(Rank, Bytes)> combining = {};
+    /// Time that a rank's ports, which have rested, save at their first messages. None where empty.
+    std::function<Seconds(Rank)> credit = {};
 };
 
 /// One message of a simulation with a network.
@@ -117,6 +119,8 @@ class Simulator {
         Seconds send_port{0};
         Seconds recv_port{0};
         Seconds processor{0};
+        Seconds send_credit{0};  // what is left of it
+        Seconds recv_credit{0};
     };
 
     void prepare(Rank rank);
@@ -124,6 +128,11 @@ class Simulator {
     void release(Rank rank, std::uint32_t step);
     void start(Rank rank, std::uint32_t step);
     void complete(Rank rank, std::uint32_t step);
+    static Seconds rested(Seconds& credit, Seconds gap) {
+        const Seconds saved = std::min(credit, gap);
+        credit -= saved;
+        return gap - saved;
+    }
     Seconds combined(Rank rank, const Step& step);
     void start_send(Rank rank, std::uint32_t index);
     void arrive(Rank from, Pending pending);
@@ -188,6 +197,8 @@ void Simulator<Memory>::prepare(Rank rank) {
     RankState& s = state(rank);
     s.waits_for.resize(schedule.steps.size());
     s.successors.resize(schedule.steps.size());
+    if (options_.network && options_.network->credit)
+        s.send_credit = s.recv_credit = options_.network->credit(rank);
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         s.waits_for[i] = step.dependency_count;
@@ -278,7 +289,8 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     ++result_.messages;
     if (options_.network) {
         const Bytes bytes = bytes_of(rank, step);
-        const Seconds gap = options_.network->gap(rank, step.peer, bytes);
+        const Seconds full_gap = options_.network->gap(rank, step.peer, bytes);
+        const Seconds gap = rested(state(rank).send_credit, full_gap);
         Seconds& port = state(rank).send_port;
         const Seconds start = std::max(port, now_);
         port = start + gap;
@@ -286,10 +298,10 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
         const Seconds there = passed + options_.network->latency(rank, step.peer);
         if (options_.eager) at(passed, [this, rank, index] { complete(rank, index); });
         // The receiver's port takes messages as they come, not as they were sent.
-        at(there, [this, rank, start, left = port, gap, pending = std::move(pending)]() mutable {
+        at(there, [this, rank, start, left = port, full_gap, pending = std::move(pending)]() mutable {
             const Step& sent = step_of(rank, pending.step);
             Seconds& recv_port = state(sent.peer).recv_port;
-            recv_port = std::max(recv_port + gap, now_);
+            recv_port = std::max(recv_port + rested(state(sent.peer).recv_credit, full_gap), now_);
             pending.ready = recv_port;
             if (options_.observe) {
                 options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), start, left, recv_port});

@@ -74,15 +74,18 @@ int least_loaded(const Members& members, const std::vector<int>& extra) {
     return best;
 }
 
-/// The longest interval so far, and what it is of.
+/// The interval that holds up all segments after the first one longest, and what it is of.
 struct Interval {
     double seconds = 0;
+    double credit = 0;  ///< of all of them
     Binding binding;
 
-    void at_least(double other, const Binding& what) {
-        if (other <= seconds) return;
-        seconds = other;
-        binding = what;
+    double total(double segments) const { return std::max(segments * seconds - credit, 0.0); }
+    /// `segments` is how many come after the first one.
+    void at_least(const Interval& other, double segments) {
+        const bool is_longer = other.total(segments) > total(segments) ||
+                               (segments * seconds <= credit && other.seconds > seconds);
+        if (is_longer) *this = other;
     }
 };
 
@@ -195,6 +198,7 @@ class Walk {
         trunks_.begin(times, tree.order, back != nullptr);
         enter(root);
         for (const Send& send : tree.order) enter(send.to);
+        time_.last = std::max(time_.last, static_cast<double>(segments) * time_.busiest);
     }
 
     const TreeTime& time() const { return time_; }
@@ -210,12 +214,13 @@ class Walk {
     }
 
     void arrive(int cluster, double first, const Interval& interval) {
-        const double last = first + more_ * interval.seconds;
+        const double last = first + interval.total(more_);
         time_.first = std::max(time_.first, first);
-        if (interval.seconds > time_.interval) {
-            time_.interval = interval.seconds;
-            time_.binding = interval.binding;
-        }
+        Interval longest{time_.interval, time_.credit, time_.binding};
+        longest.at_least(interval, more_);
+        time_.interval = longest.seconds;
+        time_.credit = longest.credit;
+        time_.binding = longest.binding;
         if (time_.last_cluster >= 0 && last <= time_.last) return;
         time_.last = last;
         time_.last_cluster = cluster;
@@ -237,14 +242,24 @@ class Walk {
     Uplink uplink_of(int cluster, std::size_t out) const {
         const double copies = static_cast<double>(out) + (arrival_[at(cluster)].to_parent > 0 ? 1 : 0);
         Uplink uplink;
-        uplink.interval.at_least(copies * times_.uplink_out(cluster), {Binding::Kind::uplink, cluster, -1});
+        uplink.interval = {copies * times_.uplink_out(cluster), 0, {Binding::Kind::uplink, cluster, -1}};
         return uplink;
+    }
+
+    Interval of_port(int cluster, double busy) const {
+        return {busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster}};
+    }
+
+    /// A flow that is not much slower than its NIC is held up by that.
+    double credit_of_flow(int from, int to) const {
+        constexpr double kNotMuch = 1.25;
+        return times_.gap(from, to) <= kNotMuch * times_.port(from, to) ? times_.credit(from) : 0;
     }
 
     /// What a member's children inside its cluster find.
     struct Sent {
         double started = 0;  ///< all messages to other clusters, which go first
-        double shared = 0;   ///< what each message waits for its share of the port
+        double shared = 0;   ///< what each message waits for its share of the port, but for credit
         Interval interval;
     };
 
@@ -262,10 +277,12 @@ class Walk {
         }
         // Starts queue; while all messages are under way, each waits for its share of the port.
         Sent sent{here.first, busy - starts, here.interval};
-        sent.interval.at_least(here.busy(busy, busy_back), {Binding::Kind::port, cluster, cluster});
+        time_.busiest = std::max(time_.busiest, here.busy(busy, busy_back));
+        sent.interval.at_least(of_port(cluster, here.busy(busy, busy_back)), more_);
+        const double shared = times_.after_credit(cluster, sent.shared);
         for (const std::size_t send : out) {
             const int to = tree_.order[send].to;
-            double left = sent.started + times_.start(cluster, to) + sent.shared + times_.rest(cluster, to);
+            double left = sent.started + times_.start(cluster, to) + shared + times_.rest(cluster, to);
             if (times_.uplink_out(cluster) > 0) {
                 // One message after the other, but none before the NIC sends it.
                 uplink.free = std::max(uplink.free, sent.started) + times_.uplink_out(cluster);
@@ -274,11 +291,15 @@ class Walk {
             if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
             sent.started += times_.start(cluster, to);
             Interval of_flow = sent.interval;
-            of_flow.at_least(times_.gap(cluster, to), {Binding::Kind::link, cluster, to});
-            of_flow.at_least(uplink.interval.seconds, uplink.interval.binding);
+            of_flow.at_least(
+                {times_.gap(cluster, to), credit_of_flow(cluster, to), {Binding::Kind::link, cluster, to}},
+                more_);
+            of_flow.at_least(uplink.interval, more_);
             if (times_.has_trunks())
-                of_flow.at_least(trunks_.interval(times_, cluster, to),
-                                 {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)});
+                of_flow.at_least({trunks_.interval(times_, cluster, to),
+                                  0,
+                                  {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)}},
+                                 more_);
             arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
         }
         return sent;
@@ -297,13 +318,13 @@ class Walk {
         if (members.size() == 1) return;
         const Arrival below = arrive_from(cluster, cluster, 0, {});
         const auto most = static_cast<double>(members.most_below);
-        sent.interval.at_least(
-            below.busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster)),
-            {Binding::Kind::port, cluster, cluster});
-        // until_last() counts what messages inside share with each other.
+        const double below_busy =
+            below.busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
+        time_.busiest = std::max(time_.busiest, below_busy);
+        sent.interval.at_least(of_port(cluster, below_busy), more_);
         const double shared_inside =
             static_cast<double>(inside) * (times_.port(cluster, cluster) - times_.start(cluster, cluster));
-        arrive(cluster, sent.started + sent.shared - shared_inside + members.until_last(times_, cluster),
+        arrive(cluster, sent.started + members.until_last(times_, cluster, sent.shared - shared_inside),
                sent.interval);
     }
 
@@ -323,10 +344,11 @@ class Walk {
             const auto children = members.children_of(member);
             if (sends.empty() && children.empty()) continue;
             Sent sent = send_out(cluster, here, sends, children.size(), uplink);
+            const double shared = times_.after_credit(cluster, sent.shared);
             for (const int child : children) {
                 sent.started += start_inside;
                 has_[at(child)] =
-                    arrive_from(cluster, cluster, sent.started + sent.shared + after_start, sent.interval);
+                    arrive_from(cluster, cluster, sent.started + shared + after_start, sent.interval);
             }
         }
     }
@@ -379,7 +401,7 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
     if (inside.size() == 1) return 0;
     const double longest = inside.until_last(times, cluster);
     const double interval = static_cast<double>(inside.children_of(0).size()) * times.port(cluster, cluster);
-    return longest + static_cast<double>(segments - 1) * interval;
+    return longest + times.after_credit(cluster, static_cast<double>(segments - 1) * interval);
 }
 
 void TreePricer::prepare(const ClusterTree& tree) {
@@ -402,9 +424,13 @@ TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint
     time.first += way_up.first;
     if (way_up.interval > time.interval) {
         time.interval = way_up.interval;
+        time.credit = way_up.credit;
         time.binding = way_up.binding;
     }
-    time.last = time.first + static_cast<double>(segments - 1) * time.interval;
+    time.busiest = std::max(time.busiest, way_up.busiest);
+    time.last =
+        std::max(time.first + std::max(static_cast<double>(segments - 1) * time.interval - time.credit, 0.0),
+                 static_cast<double>(segments) * time.busiest);
     return time;
 }
 

@@ -41,8 +41,10 @@ struct TreeTime {
     double first = 0;       ///< the first segment is everywhere
     double last = 0;        ///< so are all
     double interval = 0;    ///< the longest between two segments at any rank
+    double credit = 0;      ///< by which all segments after the first come sooner (SegmentTimes::credit)
     Binding binding;        ///< of that interval
     int last_cluster = -1;  ///< which has it all last
+    double busiest = 0;     ///< how long a port needs for one segment, at most
 };
 
 /// A shape over the members of a cluster, as plain arrays. (links_of)
@@ -60,14 +62,18 @@ struct Members {
     };
     std::vector<Way> longest;
 
-    /// Until the last member has a message of those times, in a cluster of that number.
-    double until_last(const SegmentTimes& times, int cluster) const {
+    /// Until the last member has a message of those times, in a cluster of that number. The coordinator sends
+    /// others too, which take `shared` of its port. What a rested NIC saves is saved at every message of a
+    /// way.
+    double until_last(const SegmentTimes& times, int cluster, double shared = 0) const {
         const double start = times.start(cluster, cluster);
         const double share = times.port(cluster, cluster) - start;
         const double each = times.rest(cluster, cluster) + times.latency(cluster, cluster);
         double until = 0;
         for (const Way& way : longest)
-            until = std::max(until, way.starts * start + way.shares * share + way.messages * each);
+            until = std::max(
+                until, way.starts * start + way.messages * each +
+                           std::max(shared + way.shares * share - way.messages * times.credit(cluster), 0.0));
         return until;
     }
     int size() const { return static_cast<int>(depth.size()); }
@@ -90,13 +96,15 @@ class TreePricer {
     ///
     ///     first(c) = first(v) + Σ starts, of v's messages up to c + Σ shares, of all of v's messages
     ///                         + rest(v, c) + L(v, c)
-    ///     last(c)  = first(c) + (segments - 1) · I(c)
+    ///     last(c)  = first(c) + (segments - 1) · I(c) - credit
     ///
-    /// I(c): the longest of all intervals above c: a rank's port for all its children, a flow's gap, an
-    /// uplink for all segments that leave a cluster, and a trunk for all from one group to another.
-    /// (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that nobody shares, and
-    /// no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on times of that
-    /// direction.
+    /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
+    /// programs call again and again, and a NIC rests no longer than the call does: no plan is faster than
+    /// its busiest NIC at its rate. I(c): the longest of all intervals above c: a rank's port for all its
+    /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
+    /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
+    /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on
+    /// times of that direction.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what

@@ -64,6 +64,11 @@ std::string describe_clusters(const Model& model) {
                             rate_or_dash(cluster.nic_in), rate_or_dash(cluster.uplink_out),
                             rate_or_dash(cluster.uplink_in), hosts_of(model, static_cast<int>(c)));
     }
+    for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
+        if (const double reserve = model.links.clusters[c].reserve; reserve > 0)
+            text += fmt::format("NICs of cluster {} let {:.0f} kB pass at once when they have rested\n", c,
+                                reserve / 1000);
+    }
     return text;
 }
 

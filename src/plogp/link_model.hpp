@@ -38,6 +38,7 @@ struct ClusterModel {
     double uplink_out = 0;  ///< of all its nodes to all other clusters: at least so much
     double uplink_in = 0;   ///< of all other clusters to all its nodes: at least so much
     double reduction = 0;   ///< seconds for each byte that a reduction combines (γ)
+    double reserve = 0;     ///< bytes that a NIC that has rested lets pass at once
 
     bool operator==(const ClusterModel&) const = default;
 };

@@ -23,12 +23,13 @@ constexpr std::array<std::pair<const char*, Curve Plogp::*>, 6> kCurves{{
     {"gap_confidence", &Plogp::gap_confidence},
 }};
 
-constexpr std::array<std::pair<const char*, double ClusterModel::*>, 5> kRates{{
+constexpr std::array<std::pair<const char*, double ClusterModel::*>, 6> kRates{{
     {"nic_out", &ClusterModel::nic_out},
     {"nic_in", &ClusterModel::nic_in},
     {"uplink_out", &ClusterModel::uplink_out},
     {"uplink_in", &ClusterModel::uplink_in},
     {"reduction", &ClusterModel::reduction},
+    {"reserve", &ClusterModel::reserve},
 }};
 
 Json json_of(const Curve& curve) {
@@ -103,7 +104,7 @@ void read_clusters(const JsonReader& in, int clusters, LinkModel& model) {
         if (in.has(pointer + "/inside")) model.clusters[c].inside = read_plogp(in, pointer + "/inside");
         for (const auto& [name, rate] : kRates) {
             const std::string member = pointer + "/" + name;
-            if (in.has(member)) model.clusters[c].*rate = in.at_least_0(member, "a rate or a time");
+            if (in.has(member)) model.clusters[c].*rate = in.at_least_0(member, "a rate, a time or bytes");
         }
     }
 }

@@ -9,7 +9,8 @@ namespace laple {
 /// Members of a model document that hold a LinkModel. Times in seconds, rates in bytes a second; a curve is a
 /// list of [bytes, seconds] with ascending bytes:
 ///
-///     "clusters": [{"inside": PLOGP, "nic_out", "nic_in", "uplink_out", "uplink_in", "reduction"}]
+///     "clusters": [{"inside": PLOGP, "nic_out", "nic_in", "uplink_out", "uplink_in", "reduction",
+///                  "reserve"}]
 ///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...]}]
 ///     "warnings": ["..."]
 ///     PLOGP:      {"latency", "send_overhead": CURVE, "receive_overhead", "gap", "flood_gap", "cold_gap",

@@ -164,6 +164,7 @@ class LinkSurvey {
         if (nodes.size() < 2 || !model.inside.gap.is_empty()) return;
         const auto samples = probes_.links({{nodes[0], nodes[1], options_for(cluster, cluster)}});
         model.inside = fit(samples.front(), fmt::format("in cluster {}", cluster));
+        model.reserve = reserve_of(samples.front());
     }
 
     void measure_between(const ProbeRound& round) {

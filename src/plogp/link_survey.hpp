@@ -53,7 +53,8 @@ class LinkProbes {
     LinkProbes(const LinkProbes&) = delete;
     LinkProbes& operator=(const LinkProbes&) = delete;
 
-    /// Round trips, overheads and floods of each of `links`, which have no node in common.
+    /// Round trips, overheads and floods of each of `links`, which have no node in common; near ones also
+    /// after a rest.
     virtual std::vector<PlogpSamples> links(const std::vector<Link>& links) = 0;
     /// The rates of each flow in bytes a second while all of them flow.
     virtual std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) = 0;

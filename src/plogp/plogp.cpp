@@ -2,6 +2,7 @@
 #include "plogp/plogp.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,24 @@ PlogpFit fit_plogp(const PlogpSamples& samples) {
     for (const auto& [bytes, time] : std::vector(model.cold_gap.known()))
         model.cold_gap.set(bytes, std::max(time, model.gap.at(bytes)));
     return fit;
+}
+
+double flood_rate(const PlogpSamples& samples) {
+    if (samples.flood.size() < 2) return 0;
+    const auto last = std::prev(samples.flood.end());
+    const auto before = std::prev(last);
+    const Seconds time = last->second - before->second;
+    return time > Seconds(0) ? static_cast<double>(last->first - before->first) / time.count() : 0;
+}
+
+double reserve_of(const PlogpSamples& samples) {
+    constexpr double kWorthwhile = 0.25;
+    const double rate = flood_rate(samples);
+    if (samples.rested.empty() || !(rate > 0)) return 0;
+    const auto& [bytes, trip] = *samples.rested.rbegin();
+    const auto all = static_cast<double>(bytes);
+    const double at_once = all - rate * (trip - of_size_0(samples.round_trip, "round trip")).count();
+    return at_once > kWorthwhile * all ? std::min(at_once, all) : 0;
 }
 
 }  // namespace laple

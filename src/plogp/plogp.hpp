@@ -41,6 +41,7 @@ struct PlogpSamples {
     std::map<Bytes, Seconds> flood;       ///< per message of many in a row
     std::map<Bytes, Seconds> cold;        ///< round trip of the first message after a pause
     std::map<Bytes, Seconds> confidence;  ///< of the mean of the round trips
+    std::map<Bytes, Seconds> rested;      ///< round trip of a message when the link had nothing to do before
 };
 
 struct PlogpFit {
@@ -57,5 +58,18 @@ struct PlogpFit {
 /// a tenth of an empty round trip gives a warning. Throws Error without a round trip or a flood of size 0.
 /// (algorithms.md 3c, points 5 and 9)
 PlogpFit fit_plogp(const PlogpSamples& samples);
+
+/// Bytes a second of many messages in a row, by the two largest floods; 0 when it is not known.
+double flood_rate(const PlogpSamples& samples);
+
+/// How many bytes the link lets pass at once when it has rested, on top of what its rate allows: the tokens
+/// that a rate limiter has saved (virtual machines, containers, shaped uplinks). From the largest message
+/// after a rest, which passed partly so; 0 where less than a quarter of it did, or nothing is known.
+///
+///     time │            ╱  rate
+///          │  ────────╱
+///          └─────────┴──── bytes
+///                 reserve
+double reserve_of(const PlogpSamples& samples);
 
 }  // namespace laple

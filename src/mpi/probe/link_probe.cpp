@@ -44,6 +44,10 @@ constexpr double kDisturbed =
 constexpr int kMoreLooks = 5;
 constexpr double kOdd =
     1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
+constexpr Bytes kLeastRested = 16 * 1024;
+constexpr Bytes kMostRested = 16 * 1024 * 1024;
+constexpr int kRestedTrips = 3;
+constexpr Seconds kShortestRest = std::chrono::milliseconds(20);
 constexpr Bytes kLeastFar = 256;            // of what is not just a round trip
 constexpr Bytes kMostReceived = 16 * 1024;  // far: larger ones wait for a handshake in any case
 
@@ -93,6 +97,7 @@ class Asker {
         if (options_.is_far) measure_cold();
         measure_sizes();
         measure_floods();
+        if (!options_.is_far) measure_rested();
         order({kOver, 0, 0});
         return std::move(samples_);
     }
@@ -255,6 +260,24 @@ class Asker {
                 lasting = std::min(lasting, flood(bytes, 3 * count));
             }
             samples_.flood[bytes] = std::max(Seconds(0), (lasting - brief) / static_cast<double>(2 * count));
+        }
+    }
+
+    /// Larger and larger messages, each after a rest, while half of them and more pass at once. A rest is as
+    /// long as it takes to fill up again what the last one has used up.
+    void measure_rested() {
+        const double rate = flood_rate(samples_);
+        if (!(rate > 0)) return;
+        for (Bytes bytes = kLeastRested; bytes <= kMostRested && !patience_.is_over(); bytes *= 2) {
+            const Seconds usual(static_cast<double>(bytes) / rate);
+            Seconds best = Seconds::max();
+            for (int i = 0; i < kRestedTrips; ++i) {
+                order({kAnswer, bytes, 1});
+                rest(std::max(kShortestRest, 2 * usual));
+                best = std::min(best, trip(bytes).whole);
+            }
+            samples_.rested[bytes] = best;
+            if (best - samples_.round_trip[0] > usual / 2) return;
         }
     }
 

@@ -59,8 +59,8 @@ void send_numbers(const std::vector<double>& numbers, MPI_Comm comm, int to, int
 
 /// The curves of a link's samples one after the other: length, then sizes and times.
 constexpr std::map<Bytes, Seconds> PlogpSamples::*kSampleCurves[] = {
-    &PlogpSamples::round_trip, &PlogpSamples::send, &PlogpSamples::receive,
-    &PlogpSamples::flood,      &PlogpSamples::cold, &PlogpSamples::confidence};
+    &PlogpSamples::round_trip, &PlogpSamples::send,       &PlogpSamples::receive, &PlogpSamples::flood,
+    &PlogpSamples::cold,       &PlogpSamples::confidence, &PlogpSamples::rested};
 
 std::vector<double> encode(const PlogpSamples& samples) {
     std::vector<double> numbers;

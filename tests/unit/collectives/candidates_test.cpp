@@ -325,6 +325,44 @@ TEST_CASE("lanes share what is between two clusters", "[candidates]") {
     CHECK(candidate->time.binding.kind == Binding::Kind::trunk);
 }
 
+TEST_CASE("what NICs have saved up hides transfers behind latencies, but not beyond their rates",
+          "[candidates]") {
+    constexpr double kRate = 12.5e6;
+    constexpr double kFar = 2e-3;
+    const NetworkCosts plain = [&] {
+        NetworkCosts costs = test::uniform_costs(4, Seconds(kFar), kRate);
+        costs.shares_ports = true;
+        for (int c = 0; c < 4; ++c) costs.cluster(c).nic_out = costs.cluster(c).nic_in = kRate;
+        return costs;
+    }();
+    NetworkCosts saving = plain;
+    for (int c = 0; c < 4; ++c) saving.cluster(c).reserve = 128 * 1024;
+    for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+        for (const Bytes bytes : {Bytes{16} << 10, Bytes{64} << 10, Bytes{1} << 20}) {
+            const Request request = request_of(collective, bytes);
+            Pricing without(request, kSites, plain);
+            Pricing with(request, kSites, saving);
+            for (const Candidate& candidate : with.all()) {
+                INFO(name_of(collective) << " " << bytes << " " << name_of(candidate.algorithm));
+                const double before = without.price(candidate.algorithm)->seconds;
+                CHECK(candidate.seconds <= before * 1.0001);
+                CHECK(candidate.seconds >= kFar);
+                // Somebody sends all of the message, or all but its own part of it.
+                CHECK(candidate.seconds >= 0.75 * static_cast<double>(bytes) / kRate);
+            }
+        }
+    }
+    // Binomial trees inside take two messages' times; the way to another cluster a third one.
+    const Request request = request_of(Collective::bcast, 16 << 10);
+    const Algorithm tree = parse_algorithm("jackson/binomial", Collective::bcast);
+    const double transfer = (16 << 10) / kRate;
+    CHECK(Pricing(request, kSites, plain).price(tree)->seconds > kFar + 5 * transfer);
+    CHECK(Pricing(request, kSites, saving).price(tree)->seconds <
+          std::max(kFar + 0.5e-3, 5 * transfer + 0.5e-3));
+    const Plan plan = plan_of(request, *Pricing(request, kSites, saving).price(tree));
+    CHECK(simulated_seconds(plan, kSites, saving) < kFar + 0.5e-3);
+}
+
 TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[candidates]") {
     std::mt19937_64 random(13);
     int cells = 0;
@@ -491,6 +529,7 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     NetworkCosts costs = test::random_costs(3, random);
     costs.link(0, 1).stream = Curve({{0, Seconds(1e-7)}, {3, Seconds(1.0 / 7)}});
     costs.cluster(2).uplink_in = 1.0 / 3;
+    costs.cluster(1).reserve = 1e5 / 3;
     costs.link(2, 0).all = 1.0 / 9;
     const std::vector<double> numbers = costs.numbers();
     CHECK(NetworkCosts::from_numbers(numbers).numbers() == numbers);

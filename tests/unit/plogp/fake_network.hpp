@@ -56,6 +56,10 @@ class FakeProbes final : public LinkProbes {
                 one.round_trip[bytes] = 2 * latency + gap + Seconds(1e-6);
                 one.flood[bytes] = gap;
             }
+            if (a == b && reserve > 0) {
+                const auto bytes = static_cast<Bytes>(2 * reserve);
+                one.rested[bytes] = one.round_trip[0] + Seconds(reserve / network_.nic);
+            }
         }
         return samples;
     }
@@ -120,6 +124,7 @@ class FakeProbes final : public LinkProbes {
     }
 
     bool has_near_pair = false;  ///< clusters 0 and 1 are near each other
+    double reserve = 0;
     int uplink_trials = 0;
     Bytes least_window = std::numeric_limits<Bytes>::max();
     Bytes most_bytes = 0;  ///< under way at a time

@@ -40,6 +40,14 @@ TEST_CASE("a survey finds the rates of a network, and how many lanes fill it", "
     CHECK(probes.measured_links == 3 + 6);
 }
 
+TEST_CASE("a survey finds what NICs save up", "[link_survey]") {
+    FakeProbes probes(four_sites());
+    probes.reserve = 100000;
+    const LinkModel model = survey_links(probes, input_for(four_sites()));
+    CHECK(model.clusters[0].reserve == Approx(100000).epsilon(0.01));
+    CHECK(model.clusters[3].reserve == 0);  // has one node
+}
+
 TEST_CASE("rates that still grow are measured again", "[link_survey]") {
     const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {25e6, 25e6}};
     FakeProbes probes(pair);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plogp/plogp.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
@@ -80,6 +82,25 @@ TEST_CASE("what is no model is bent into one, and said", "[plogp]") {
         CHECK(model.cold_gap.at(65536) == model.gap.at(65536));
         CHECK(model.cold_gap.at(1048576) > 1.9 * model.gap.at(1048576));
     }
+}
+
+TEST_CASE("what a link saves up while it rests is found", "[plogp]") {
+    auto samples = samples_of_a_link();
+    CHECK(flood_rate(samples) == Approx(100e6));
+    CHECK(reserve_of(samples) == 0);
+    // 300 kB at once, and what is more at the link's rate.
+    const auto rested = [&](Bytes bytes) {
+        const double late = std::max(static_cast<double>(bytes) - 300e3, 0.0) / 100e6;
+        return samples.round_trip[0] + Seconds(late);
+    };
+    for (const Bytes bytes : {16384u, 65536u, 262144u, 524288u}) samples.rested[bytes] = rested(bytes);
+    CHECK(reserve_of(samples) == Approx(300e3));
+    samples.rested = {{16384, samples.round_trip[0] + gap_of(16384)}};
+    CHECK(reserve_of(samples) == 0);
+    samples.rested = {{16384, samples.round_trip[0] / 2}};
+    CHECK(reserve_of(samples) == 16384);
+    samples.flood.clear();
+    CHECK(reserve_of(samples) == 0);
 }
 
 TEST_CASE("without empty messages there is no model", "[plogp]") {
