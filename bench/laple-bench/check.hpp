@@ -5,8 +5,9 @@
 
 #include <mpi.h>
 
-#include "bench/laple-bench/clock.hpp"
+#include "base/units.hpp"
 #include "bench/laple-bench/collective.hpp"
+#include "mpi/probe/clock.hpp"
 
 namespace laple::bench {
 
@@ -14,7 +15,7 @@ namespace laple::bench {
 class Checker {
   public:
     /// Both communicators and the clock must outlive the checker and have the same ranks.
-    Checker(MPI_Comm world, MPI_Comm control, const Clock& clock)
+    Checker(MPI_Comm world, MPI_Comm control, const mpi::Clock& clock)
         : world_(world), control_(control), clock_(clock) {}
 
     /// Collective. Runs the collective with several roots, `root` among them, and where it may, in place.
@@ -29,7 +30,7 @@ class Checker {
 
     MPI_Comm world_;
     MPI_Comm control_;
-    const Clock& clock_;
+    const mpi::Clock& clock_;
 };
 
 }  // namespace laple::bench

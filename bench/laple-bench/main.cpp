@@ -12,13 +12,13 @@
 
 #include "base/error.hpp"
 #include "bench/laple-bench/check.hpp"
-#include "bench/laple-bench/clock.hpp"
 #include "bench/laple-bench/context.hpp"
 #include "bench/laple-bench/loaded_laple.hpp"
 #include "bench/laple-bench/measure.hpp"
 #include "bench/laple-bench/options.hpp"
 #include "bench/laple-bench/report.hpp"
 #include "bench/laple-bench/statistics.hpp"
+#include "mpi/probe/clock.hpp"
 
 namespace laple::bench {
 namespace {
@@ -147,7 +147,7 @@ class Bench {
     const Options& options_;
     MPI_Comm control_;
     int rank_ = 0;
-    Clock clock_;
+    mpi::Clock clock_;
     LoadedLaple laple_;
     Measurer measurer_;
     Checker checker_;

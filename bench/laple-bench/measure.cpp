@@ -27,7 +27,7 @@ struct Measurer::Timing {
     static constexpr int kValues = 3;
 };
 
-Measurer::Measurer(MPI_Comm world, MPI_Comm control, const Clock& clock, const LoadedLaple& laple)
+Measurer::Measurer(MPI_Comm world, MPI_Comm control, const mpi::Clock& clock, const LoadedLaple& laple)
     : world_(world), control_(control), clock_(clock), laple_(laple) {
     PMPI_Comm_rank(control, &rank_);
     // A first idea of how long a control message takes; adapt_lead() goes on from there.

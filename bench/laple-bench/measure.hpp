@@ -8,9 +8,9 @@
 #include <mpi.h>
 
 #include "bench/laple-bench/calls.hpp"
-#include "bench/laple-bench/clock.hpp"
 #include "bench/laple-bench/loaded_laple.hpp"
 #include "bench/laple-bench/options.hpp"
+#include "mpi/probe/clock.hpp"
 
 namespace laple::bench {
 
@@ -40,7 +40,7 @@ struct RowSamples {
 class Measurer {
   public:
     /// Collective. Both communicators and the clock must outlive the measurer and have the same ranks.
-    Measurer(MPI_Comm world, MPI_Comm control, const Clock& clock, const LoadedLaple& laple);
+    Measurer(MPI_Comm world, MPI_Comm control, const mpi::Clock& clock, const LoadedLaple& laple);
 
     /// Collective.
     RowSamples measure(const RowPlan& plan);
@@ -64,7 +64,7 @@ class Measurer {
 
     MPI_Comm world_;
     MPI_Comm control_;
-    const Clock& clock_;
+    const mpi::Clock& clock_;
     const LoadedLaple& laple_;
     int rank_ = 0;
     double lead_us_ = 0;

@@ -9,11 +9,11 @@
 
 #include "base/units.hpp"
 #include "bench/laple-bench/collective.hpp"
+#include "mpi/probe/clock_choice.hpp"
 
 namespace laple::bench {
 
-/// Where the agreed start instants come from: one clock that all ranks read, or offsets to rank 0's clock.
-enum class ClockChoice { automatic, shared, measured };
+using mpi::ClockChoice;
 
 /// Which columns are measured.
 enum class Measured { both, stock, laple };

@@ -23,6 +23,7 @@ struct Candidate {
     /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups
     /// share, of which the model may not know. Meetings count as a tree that has as few as can be.
     int crossings = 0;
+    bool is_measured = false;  ///< not predicted; native calls only
 };
 
 /// Prices ways to do one request on one topology. Pure, and the same on all ranks.

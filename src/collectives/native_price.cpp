@@ -49,8 +49,13 @@ class Rounds {
 
     double last() const { return std::max(*std::max_element(ready_.begin(), ready_.end()), busiest()); }
     double at_root() const { return std::max(ready_.front(), busiest()); }
-    /// In the long run no NIC has more rest than the call takes.
-    double busiest() const { return *std::max_element(busy_.begin(), busy_.end()); }
+    /// What the busiest NIC takes, call after call.
+    double busiest() const {
+        double most = 0;
+        for (std::size_t i = 0; i < busy_.size(); ++i)
+            most = std::max(most, busy_[i] - costs_.cluster(cluster(i)).usual_credit());
+        return most;
+    }
 
     /// Everybody passes blocks of `bytes` to the right until all have all.
     void ring(Bytes bytes) {
@@ -202,6 +207,24 @@ double native_time(const Request& request, const std::vector<int>& cluster_of_ra
             return barrier_time(rounds);
     }
     return std::numeric_limits<double>::infinity();
+}
+
+std::optional<double> measured_native_time(const Request& request, const std::vector<int>& cluster_of_rank,
+                                           const NetworkCosts& costs) {
+    const NativeTimes& native = costs.native;
+    if (native.ranks == 0 || static_cast<std::size_t>(native.ranks) != cluster_of_rank.size())
+        return std::nullopt;
+    const Curve& curve = request.collective == Collective::bcast       ? native.bcast
+                         : request.collective == Collective::reduce    ? native.reduce
+                         : request.collective == Collective::allreduce ? native.allreduce
+                                                                       : native.barrier;
+    if (curve.is_empty()) return std::nullopt;
+    const double time = curve.at(request.bytes()).count();
+    if (request.root == 0) return time;
+    Request from_0 = request;
+    from_0.root = 0;
+    const double usual = native_time(from_0, cluster_of_rank, costs);
+    return usual > 0 ? time * native_time(request, cluster_of_rank, costs) / usual : time;
 }
 
 }  // namespace laple

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "collectives/network_costs.hpp"
 #include "collectives/plan.hpp"
 
@@ -19,5 +22,10 @@ namespace laple {
 /// (Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005)
 double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
                    const NetworkCosts& costs);
+
+/// The same as measured on all ranks of the job, where it was. Measured with root 0: other roots differ as
+/// native_time() says.
+std::optional<double> measured_native_time(const Request& request, const std::vector<int>& cluster_of_rank,
+                                           const NetworkCosts& costs);
 
 }  // namespace laple

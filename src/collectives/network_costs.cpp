@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
@@ -54,6 +55,13 @@ double usual_rate_between(const LinkModel& measured) {
 NetworkCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
     if (plogp.gap.is_empty()) return {latency, line(rate), line(rate), 0};
     return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
+}
+
+/// Single messages were measured when some of the reserve was there, nobody knows how much. Without any they
+/// take as long as many in a row, at least.
+void take_out_reserve(NetworkCosts::Link& link) {
+    for (const auto& [bytes, time] : std::vector(link.gap.known()))
+        link.gap.set(bytes, std::max(time, link.stream.at(bytes)));
 }
 
 void add_curve(const Curve& curve, std::vector<double>& numbers) {
@@ -130,6 +138,9 @@ std::vector<double> NetworkCosts::numbers() const {
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
+    all.push_back(native.ranks);
+    for (const Curve* curve : {&native.bcast, &native.reduce, &native.allreduce, &native.barrier})
+        add_curve(*curve, all);
     return all;
 }
 
@@ -147,6 +158,10 @@ NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
+    costs.native.ranks = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
+    for (Curve* curve :
+         {&costs.native.bcast, &costs.native.reduce, &costs.native.allreduce, &costs.native.barrier})
+        *curve = in.next_curve();
     if (!in.is_at_end()) throw Numbers::broken();
     return costs;
 }
@@ -157,6 +172,7 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
     const int count = static_cast<int>(latency.size());
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     NetworkCosts costs(count);
+    costs.native = measured.native;
     for (int a = 0; a < count; ++a) {
         const ClusterModel model =
             at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
@@ -174,6 +190,7 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
                                        rate > 0 ? rate : usual);
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
         }
+        for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
     }
     return costs;
 }

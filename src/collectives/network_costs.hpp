@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/units.hpp"
 #include "plogp/curve.hpp"
 #include "plogp/link_model.hpp"
+#include "plogp/native_times.hpp"
 
 namespace laple {
 
@@ -23,6 +25,9 @@ class NetworkCosts {
         Curve stream;        ///< g(m) of many in a row
         double all = 0;      ///< bytes a second of all flows together; 0: not known
     };
+    /// What a program computes between two collectives, at least: if less, it is bound by the network anyway.
+    static constexpr double kUsualPause = 5e-3;
+
     struct Cluster {
         double nic_out = 0;  ///< bytes a second; 0: not known, then it is no limit
         double nic_in = 0;
@@ -33,11 +38,16 @@ class NetworkCosts {
 
         /// The time of a NIC that its reserve saves in one collective.
         double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }
+        /// The time of a NIC that is saved in each of many collectives: a reserve fills up in pauses only.
+        double usual_credit() const { return std::min(credit(), kUsualPause); }
     };
 
     /// Whether messages that a rank sends at the same time share its port, as they do over TCP; else they
     /// queue for it, as in simulator.hpp.
     bool shares_ports = true;
+
+    /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
+    NativeTimes native;
 
     NetworkCosts() = default;
     explicit NetworkCosts(int clusters)
@@ -56,7 +66,7 @@ class NetworkCosts {
     /// known between two of them; 0: nothing is.
     double rate_between(std::span<const int> from, std::span<const int> to) const;
 
-    /// Those of a communicator that holds ranks of `clusters` only, in that order.
+    /// Those of a communicator that holds ranks of `clusters` only, in that order; without native times.
     NetworkCosts restricted_to(std::span<const int> clusters) const;
 
     /// As plain numbers, to be sent to others, and back. Throws Error when they are no such numbers.

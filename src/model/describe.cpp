@@ -91,6 +91,22 @@ std::string describe_links(const Model& model) {
     return text;
 }
 
+std::string describe_natives(const NativeTimes& native) {
+    if (native.ranks == 0) return "";
+    std::string text = fmt::format("MPI's own on {} ranks:\n", native.ranks);
+    const auto add = [&text](const char* name, const Curve& curve) {
+        text += fmt::format("  {:<10}", name);
+        for (const auto& [bytes, time] : curve.known())
+            text += fmt::format(" {:>4} {:>7}", format_bytes(bytes), format_seconds(time));
+        text += '\n';
+    };
+    add("bcast", native.bcast);
+    add("reduce", native.reduce);
+    add("allreduce", native.allreduce);
+    add("barrier", native.barrier);
+    return text;
+}
+
 }  // namespace
 
 std::string format_rate(double bytes_per_second) {
@@ -109,7 +125,7 @@ std::string describe_model(const Model& model) {
     if (!model.node_levels.empty()) text += describe(model.node_levels) + "\n";
     text += describe_latencies(model);
     if (!model.links.clusters.empty()) {
-        text += describe_clusters(model) + describe_links(model);
+        text += describe_clusters(model) + describe_links(model) + describe_natives(model.links.native);
         for (const std::string& warning : model.links.warnings) text += fmt::format("note: {}\n", warning);
     }
     return text;

@@ -236,7 +236,7 @@ Model parse_model(const JsonDocument& document) {
     if (in.has("/matrix")) model.matrix = read_matrix(in, "/matrix", model.nodes.size());
     if (in.has("/pairs")) model.pairs = in.whole("/pairs", 0, 1 << 30);
     if (in.has("/clusters") || in.has("/links"))
-        model.links = parse_link_model_json(in, model.cluster_count());
+        model.links = parse_link_model_json(in, model.cluster_count(), model.topology.size());
     return model;
 }
 

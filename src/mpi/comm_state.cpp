@@ -79,6 +79,10 @@ NetworkCosts costs_for(const Agreement& agreement, const Topology& topology,
         clusters.push_back(cluster);
     }
     NetworkCosts costs = agreement.costs.restricted_to(clusters);
+    // Measured on all ranks, in their order.
+    std::vector<Rank> all(in_world.size());
+    std::iota(all.begin(), all.end(), 0);
+    if (in_world == all) costs.native = agreement.costs.native;
     // Where the communicator has few ranks of each, several measured clusters are one of its own.
     for (int group = 0; group < topology.group_count(level); ++group) {
         for (const Rank member : topology.members(level, group)) {

@@ -32,6 +32,14 @@ constexpr std::array<std::pair<const char*, double ClusterModel::*>, 6> kRates{{
     {"reserve", &ClusterModel::reserve},
 }};
 
+/// The curves of MPI's own collectives by their names in the file.
+constexpr std::array<std::pair<const char*, Curve NativeTimes::*>, 4> kNatives{{
+    {"bcast", &NativeTimes::bcast},
+    {"reduce", &NativeTimes::reduce},
+    {"allreduce", &NativeTimes::allreduce},
+    {"barrier", &NativeTimes::barrier},
+}};
+
 Json json_of(const Curve& curve) {
     Json points = Json::array();
     for (const auto& [bytes, time] : curve.known()) points.push_back({bytes, time.count()});
@@ -129,6 +137,17 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
     }
 }
 
+NativeTimes read_native(const JsonReader& in, int ranks) {
+    NativeTimes native;
+    if (!in.has("/native")) return native;
+    native.ranks = in.whole("/native/ranks", 1, ranks);
+    for (const auto& [name, curve] : kNatives) {
+        const std::string member = std::string("/native/") + name;
+        if (in.has(member)) native.*curve = read_curve(in, member);
+    }
+    return native;
+}
+
 }  // namespace
 
 void write_link_model_json(const LinkModel& model, Json& document) {
@@ -148,13 +167,21 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         if (!link.back.rate.empty()) object["back"] = json_of(link.back);
         links.push_back(std::move(object));
     }
+    if (model.native.ranks > 0) {
+        Json& native = document["native"] = Json::object();
+        native["ranks"] = model.native.ranks;
+        for (const auto& [name, curve] : kNatives) {
+            if (!(model.native.*curve).is_empty()) native[name] = json_of(model.native.*curve);
+        }
+    }
     document["warnings"] = model.warnings;
 }
 
-LinkModel parse_link_model_json(const JsonReader& in, int clusters) {
+LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
     LinkModel model;
     read_clusters(in, clusters, model);
     read_links(in, clusters, model);
+    model.native = read_native(in, ranks);
     if (in.has("/warnings")) {
         for (std::size_t i = 0; i < in.array("/warnings").size(); ++i)
             model.warnings.push_back(in.text(item_pointer("/warnings", i)));

@@ -12,6 +12,7 @@ namespace laple {
 ///     "clusters": [{"inside": PLOGP, "nic_out", "nic_in", "uplink_out", "uplink_in", "reduction",
 ///                  "reserve"}]
 ///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...]}]
+///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE}
 ///     "warnings": ["..."]
 ///     PLOGP:      {"latency", "send_overhead": CURVE, "receive_overhead", "gap", "flood_gap", "cold_gap",
 ///                  "gap_confidence"}
@@ -19,8 +20,9 @@ namespace laple {
 /// What is not known is left out.
 void write_link_model_json(const LinkModel& model, Json& document);
 
-/// Reads those members, of a document about `clusters` clusters; without "links" and "clusters" nothing is
-/// known. Throws Error, with file, line and JSON pointer, for what is wrong, negative or absurd.
-LinkModel parse_link_model_json(const JsonReader& in, int clusters);
+/// Reads those members, of a document about `ranks` ranks in `clusters` clusters; without "links" and
+/// "clusters" nothing is known. Throws Error, with file, line and JSON pointer, for what is wrong, negative
+/// or absurd.
+LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks);
 
 }  // namespace laple

@@ -2,11 +2,13 @@
 //
 // laple-discover: measures the latency between the nodes of a job and writes which ranks are near each other.
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@
 #include "base/json.hpp"
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
+#include "mpi/probe/clock.hpp"
+#include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
@@ -99,6 +103,14 @@ class FirstRound final : public Survey {
     std::vector<ProbeRound> rounds_;
 };
 
+Seconds farthest(const Model& model) {
+    Seconds latency(0);
+    for (int a = 0; a < model.between.nodes(); ++a) {
+        for (int b = 0; b < a; ++b) latency = std::max(latency, model.between.at(a, b));
+    }
+    return latency;
+}
+
 /// Rank 0's part: decides, and reports.
 class Leader {
   public:
@@ -106,24 +118,38 @@ class Leader {
            mpi::Prober& prober, const mpi::Patience& patience)
         : options_(options), nodes_(nodes), node_levels_(node_levels), prober_(prober), patience_(patience) {}
 
-    /// The exit code.
-    int run() {
+    /// Measures, or says why not, and is done then. Returns whether MPI's own collectives are to be measured
+    /// by all ranks, before finish().
+    bool run() {
         read_earlier_run();
         RememberedSurvey survey(make_survey(nodes_, options_), known_latencies_);
-        if (options_.is_dry_run) return estimate(survey);
+        if (options_.is_dry_run) {
+            estimate(survey);
+            return false;
+        }
         const Seconds start = mpi::now();
         if (!prober_.survey(survey, settle(),
-                            options_.quiet ? mpi::Progress() : mpi::Progress(show_progress)))
-            return keep(survey);
+                            options_.quiet ? mpi::Progress() : mpi::Progress(show_progress))) {
+            keep(survey);
+            return false;
+        }
         const Findings found = survey.findings();
         if (!options_.quiet && nodes_.size() > 1) {
             print(stderr, fmt::format("{} pairs measured in {}\n", survey.known().size(),
                                       format_seconds(mpi::now() - start)));
         }
-        Model model = describe_findings(found);
-        if (options_.measures_model) measure_links(found, model);
-        if (!options_.quiet) print(stderr, summary_text(model, found.odd_pairs));
-        print(stdout, text_of(model));
+        model_ = describe_findings(found);
+        odd_pairs_ = found.odd_pairs;
+        if (options_.measures_model) measure_links(found, *model_);
+        return wants_natives();
+    }
+
+    /// After run(); `native` where it was wanted. Returns the exit code.
+    int finish(const NativeTimes& native) {
+        if (!model_) return exit_code_;
+        if (native.ranks > 0) model_->links.native = native;
+        if (!options_.quiet) print(stderr, summary_text(*model_, odd_pairs_));
+        print(stdout, text_of(*model_));
         return is_cut_short_ ? kUnfinished : 0;
     }
 
@@ -149,11 +175,30 @@ class Leader {
         }
     }
 
-    int estimate(Survey& survey) {
+    bool wants_natives() {
+        if (!options_.measures_model || is_cut_short_ || model_->topology.is_flat() ||
+            model_->links.native.ranks > 0)
+            return false;
+        // Clocks that are not one are compared rank by rank.
+        constexpr Seconds kMost{30};
+        const double ranks = model_->topology.size();
+        const Seconds clocks = ranks * mpi::Clock::kExchanges * 2 * farthest(*model_);
+        if (clocks > kMost) {
+            model_->links.warnings.push_back(
+                fmt::format("MPI's own collectives were not measured, but are estimated: to agree on a clock "
+                            "would take {}",
+                            format_seconds(clocks)));
+            return false;
+        }
+        if (!options_.quiet) print(stderr, "measuring MPI's own collectives\n");
+        return true;
+    }
+
+    void estimate(Survey& survey) {
         const std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) {
             print(stdout, "nothing to measure\n");
-            return 0;
+            return;
         }
         const bool is_part = static_cast<int>(nodes_.size()) >= kManyNodes && !options_.all_pairs;
         FirstRound first(rounds);
@@ -170,16 +215,15 @@ class Leader {
         if (options_.measures_model)
             print(stdout,
                   "parameters come on top: mostly some seconds for each cluster and each two of them\n");
-        return 0;
     }
 
-    int keep(const RememberedSurvey& survey) {
+    void keep(const RememberedSurvey& survey) {
         print(stdout, unfinished_text(nodes_, survey.known()));
         print(stderr,
               fmt::format("laple-discover: stopped with {} pairs measured; to go on, give what was written "
                           "to standard output as --resume FILE\n",
                           survey.known().size()));
-        return kUnfinished;
+        exit_code_ = kUnfinished;
     }
 
     Model describe_findings(const Findings& found) const {
@@ -228,18 +272,19 @@ class Leader {
     mpi::Patience patience_;
     RememberedSurvey::Latencies known_latencies_;
     Model earlier_;
+    std::optional<Model> model_;  // once it is measured
+    int odd_pairs_ = 0;           // that do not fit the clusters
     bool is_cut_short_ = false;
+    int exit_code_ = 0;  // without a model
 };
 
-/// Bad input is said, and all go home.
-int lead(const Options& options, const std::vector<Node>& nodes, const std::vector<NodeLevel>& node_levels,
-         mpi::Prober& prober, const mpi::Patience& patience) {
-    try {
-        return Leader(options, nodes, node_levels, prober, patience).run();
-    } catch (const Error& error) {
-        print(stderr, fmt::format("laple-discover: {}\n", error.what()));
-        return kBadInput;
-    }
+/// MPI's own collectives, on all ranks. `wanted` counts on rank 0, as does the result.
+NativeTimes measure_natives_if(bool wanted, const mpi::Patience& patience) {
+    constexpr Seconds kMost{6};
+    int is_wanted = wanted ? 1 : 0;
+    MPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (is_wanted == 0) return {};
+    return mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
 }
 
 int discover(const Options& options) {
@@ -247,18 +292,27 @@ int discover(const Options& options) {
         options.budget > 0 ? mpi::now() + Seconds(options.budget) : mpi::Patience().until, &is_interrupted};
     mpi::NodeLayout layout(MPI_COMM_WORLD);
     const std::vector<NodeLevel> node_levels = node_levels_of(layout.nodes(), gather_placements(layout));
+    std::optional<mpi::Prober> prober;
+    std::optional<Leader> leader;
     int exit_code = 0;
-    if (layout.probes() != MPI_COMM_NULL) {
-        mpi::Prober prober(layout.probes(), patience);
-        if (layout.nodes().empty()) {
-            prober.follow();
-        } else {
-            exit_code = lead(options, layout.nodes(), node_levels, prober, patience);
-            prober.dismiss();
+    bool wants_natives = false;
+    if (layout.probes() != MPI_COMM_NULL) prober.emplace(layout.probes(), patience);
+    if (prober && layout.nodes().empty()) prober->follow();
+    if (prober && !layout.nodes().empty()) {
+        leader.emplace(options, layout.nodes(), node_levels, *prober, patience);
+        // Bad input is said, and all go home.
+        try {
+            wants_natives = leader->run();
+        } catch (const Error& error) {
+            print(stderr, fmt::format("laple-discover: {}\n", error.what()));
+            exit_code = kBadInput;
+            leader.reset();
         }
+        prober->dismiss();
     }
     layout.rest_until_measured();
-    return exit_code;
+    const NativeTimes native = measure_natives_if(wants_natives, patience);
+    return leader ? leader->finish(native) : exit_code;
 }
 
 int run(int argc, char** argv) {

@@ -37,7 +37,8 @@ const Candidate* chosen(const Explanation& explanation) {
 std::string composition(const Candidate& candidate, const Request& request) {
     const Blocks blocks = Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes);
     if (candidate.algorithm.is_native)
-        return "  MPI's own algorithm, estimated from its rounds of messages\n";
+        return fmt::format("  MPI's own algorithm, {}\n",
+                           candidate.is_measured ? "as measured" : "estimated from its rounds of messages");
     const std::uint64_t segments = blocks.count();
     if (candidate.algorithm.meeting != Meeting::tree) {
         if (segments == 1)
@@ -63,7 +64,9 @@ std::string composition(const Candidate& candidate, const Request& request) {
 
 /// Why it is not the chosen one.
 std::string why_not(const Candidate& candidate, const Candidate& best, const Request& request) {
-    if (candidate.algorithm.is_native) return "knows no clusters: estimated from its rounds of messages";
+    if (candidate.algorithm.is_native)
+        return fmt::format("knows no clusters: {}",
+                           candidate.is_measured ? "as measured" : "estimated from its rounds of messages");
     constexpr double kAsFast = 0.005;
     const double later = candidate.seconds - best.seconds;
     if (std::abs(later) < kAsFast * best.seconds) return "as fast";
@@ -257,6 +260,7 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
         Json entry{{"algorithm", name_of(candidate.algorithm)},
                    {"kind", kinds[i]},
                    {"predicted", candidate.seconds}};
+        if (candidate.algorithm.is_native) entry["measured"] = candidate.is_measured;
         if (!candidate.algorithm.is_native) entry["bound_by"] = describe(candidate.time.binding);
         if (!candidate.order.empty()) {
             entry["order"] = Json::array();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for bench/laple-bench/local_time.cpp: simulated time, the same on all ranks.
-#include "bench/laple-bench/local_time.hpp"
+// Stands in for src/mpi/probe/local_time.cpp: simulated time, the same on all ranks.
+#include "mpi/probe/local_time.hpp"
 
 #include <cmath>
 
 #include <mpi.h>
 #include <smpi/smpi_helpers_internal.h>
 
-namespace laple::bench {
+namespace laple::mpi {
 
 std::int64_t local_now_ns() {
     return std::llround(PMPI_Wtime() * 1e9);
@@ -24,4 +24,4 @@ std::string local_clock_name() {
     return "simulated time";
 }
 
-}  // namespace laple::bench
+}  // namespace laple::mpi

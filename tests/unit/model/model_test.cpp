@@ -39,6 +39,9 @@ Model two_sites() {
     model.links.clusters[0].nic_out = 12.5e6;
     model.links.clusters[1].uplink_in = 25e6;
     model.links.clusters[1].reserve = 131072;
+    model.links.native.ranks = 3;
+    model.links.native.bcast = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
+    model.links.native.barrier = Curve({{0, Seconds(0.03)}});
     LinkPair link;
     link.a = 0;
     link.b = 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/laple-bench/local_time.hpp"
+#include "mpi/probe/local_time.hpp"
 
 #include <cerrno>
 
 #include <sched.h>
 #include <time.h>
 
-namespace laple::bench {
+namespace laple::mpi {
 namespace {
 
 constexpr std::int64_t kSpinNs = 500'000;  // several times what a timer and 16 switches of context take
@@ -33,4 +33,4 @@ std::string local_clock_name() {
     return "CLOCK_MONOTONIC";
 }
 
-}  // namespace laple::bench
+}  // namespace laple::mpi

@@ -6,14 +6,17 @@
 
 #include <mpi.h>
 
-#include "bench/laple-bench/options.hpp"
+#include "mpi/probe/clock_choice.hpp"
 
-namespace laple::bench {
+namespace laple::mpi {
 
 /// Rank 0's CLOCK_MONOTONIC, read on every rank. Where all ranks are on one machine it is the same clock;
 /// else each rank knows its offset from ping-pongs with rank 0, right to half of their shortest round trip.
 class Clock {
   public:
+    /// Ping-pongs with each rank, where there is no shared clock.
+    static constexpr int kExchanges = 12;
+
     /// Collective over `control`, which must outlive the clock.
     Clock(MPI_Comm control, ClockChoice choice);
 
@@ -43,4 +46,4 @@ class Clock {
     std::int64_t error_ns_ = 0;
 };
 
-}  // namespace laple::bench
+}  // namespace laple::mpi

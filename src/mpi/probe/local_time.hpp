@@ -5,7 +5,7 @@
 #include <string>
 
 /// This process's clock. Simulated runs have an implementation of their own.
-namespace laple::bench {
+namespace laple::mpi {
 
 std::int64_t local_now_ns();
 
@@ -16,4 +16,4 @@ void wait_until_local(std::int64_t time_ns);
 /// What the clock is called.
 std::string local_clock_name();
 
-}  // namespace laple::bench
+}  // namespace laple::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/laple-bench/clock.hpp"
+#include "mpi/probe/clock.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "bench/laple-bench/local_time.hpp"
+#include "mpi/probe/local_time.hpp"
 
-namespace laple::bench {
+namespace laple::mpi {
 namespace {
 
-constexpr int kExchanges = 12;
 constexpr int kTag = 1;
 
 /// The same text on two ranks, and not empty: they read the same CLOCK_MONOTONIC. One running kernel is not
@@ -111,4 +110,4 @@ std::string Clock::description() const {
                        static_cast<double>(error_ns_) / 1000);
 }
 
-}  // namespace laple::bench
+}  // namespace laple::mpi

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include "base/units.hpp"
+#include "mpi/probe/patience.hpp"
+#include "plogp/native_times.hpp"
+
+namespace laple::mpi {
+
+/// Measures MPI's own broadcast, reduction (of doubles), allreduce and barrier on `comm`: calls that all
+/// ranks begin at agreed instants. Sizes grow from 8 bytes until calls take long or the time is over.
+/// Collective; the result is rank 0's, whose `patience` counts.
+///
+/// Takes `most` about. (algorithms.md 3d: "measured beats modelled")
+NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
+
+}  // namespace laple::mpi
