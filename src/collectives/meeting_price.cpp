@@ -45,9 +45,7 @@ class MeetingPrice {
             at_least(local.interval, local.credit, local.binding);
         }
         const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
-        // However long a NIC has rested before: programs call again and again.
-        time_.total = std::max(reduce + meeting + broadcast + others(time_.interval, credit_),
-                               static_cast<double>(rounds_) * busiest_);
+        time_.total = std::max(reduce + meeting + broadcast + others(time_.interval, credit_), sustained_);
         return time_;
     }
 
@@ -58,7 +56,10 @@ class MeetingPrice {
     }
 
     void at_least(double interval, double credit, const Binding& binding) {
-        if (binding.kind == Binding::Kind::port) busiest_ = std::max(busiest_, interval);
+        if (binding.kind == Binding::Kind::port) {
+            const double all = static_cast<double>(rounds_) * interval;
+            sustained_ = std::max(sustained_, all - down_.usual_credit(binding.a));
+        }
         const double least = others(time_.interval, credit_);
         if (others(interval, credit) < least || interval <= time_.interval) return;
         time_.interval = interval;
@@ -216,8 +217,8 @@ class MeetingPrice {
     const SegmentTimes& down_;
     TreePricer& pricer_;
     MeetingTime time_;
-    double credit_ = 0;   // of its interval
-    double busiest_ = 0;  // a port with one segment of each lane
+    double credit_ = 0;     // of its interval
+    double sustained_ = 0;  // what the busiest NIC takes for all segments, call after call
 };
 
 }  // namespace

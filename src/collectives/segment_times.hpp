@@ -45,6 +45,8 @@ class SegmentTimes {
     /// How much of the time of its messages, beyond their starts, a rested NIC of a cluster saves in one
     /// collective. None where ports queue: their times are of the longest kind.
     double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
+    /// The same in each of many collectives, with a pause after each.
+    double usual_credit(int cluster) const { return std::min(credit(cluster), NetworkCosts::kUsualPause); }
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.

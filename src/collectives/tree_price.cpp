@@ -198,7 +198,7 @@ class Walk {
         trunks_.begin(times, tree.order, back != nullptr);
         enter(root);
         for (const Send& send : tree.order) enter(send.to);
-        time_.last = std::max(time_.last, static_cast<double>(segments) * time_.busiest);
+        time_.last = std::max(time_.last, time_.sustained);
     }
 
     const TreeTime& time() const { return time_; }
@@ -250,6 +250,11 @@ class Walk {
         return {busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster}};
     }
 
+    /// A NIC with one segment.
+    void keep_busy(int cluster, double busy) {
+        time_.sustained = std::max(time_.sustained, (more_ + 1) * busy - times_.usual_credit(cluster));
+    }
+
     /// A flow that is not much slower than its NIC is held up by that.
     double credit_of_flow(int from, int to) const {
         constexpr double kNotMuch = 1.25;
@@ -277,7 +282,7 @@ class Walk {
         }
         // Starts queue; while all messages are under way, each waits for its share of the port.
         Sent sent{here.first, busy - starts, here.interval};
-        time_.busiest = std::max(time_.busiest, here.busy(busy, busy_back));
+        keep_busy(cluster, here.busy(busy, busy_back));
         sent.interval.at_least(of_port(cluster, here.busy(busy, busy_back)), more_);
         const double shared = times_.after_credit(cluster, sent.shared);
         for (const std::size_t send : out) {
@@ -320,7 +325,7 @@ class Walk {
         const auto most = static_cast<double>(members.most_below);
         const double below_busy =
             below.busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
-        time_.busiest = std::max(time_.busiest, below_busy);
+        keep_busy(cluster, below_busy);
         sent.interval.at_least(of_port(cluster, below_busy), more_);
         const double shared_inside =
             static_cast<double>(inside) * (times_.port(cluster, cluster) - times_.start(cluster, cluster));
@@ -427,10 +432,10 @@ TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint
         time.credit = way_up.credit;
         time.binding = way_up.binding;
     }
-    time.busiest = std::max(time.busiest, way_up.busiest);
+    time.sustained = std::max(time.sustained, way_up.sustained);
     time.last =
         std::max(time.first + std::max(static_cast<double>(segments - 1) * time.interval - time.credit, 0.0),
-                 static_cast<double>(segments) * time.busiest);
+                 time.sustained);
     return time;
 }
 

@@ -44,7 +44,7 @@ struct TreeTime {
     double credit = 0;      ///< by which all segments after the first come sooner (SegmentTimes::credit)
     Binding binding;        ///< of that interval
     int last_cluster = -1;  ///< which has it all last
-    double busiest = 0;     ///< how long a port needs for one segment, at most
+    double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
 };
 
 /// A shape over the members of a cluster, as plain arrays. (links_of)
@@ -99,8 +99,9 @@ class TreePricer {
     ///     last(c)  = first(c) + (segments - 1) · I(c) - credit
     ///
     /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
-    /// programs call again and again, and a NIC rests no longer than the call does: no plan is faster than
-    /// its busiest NIC at its rate. I(c): the longest of all intervals above c: a rank's port for all its
+    /// programs call again and again: in the long run a NIC has no more to spare than it saves in pauses.
+    ///
+    /// I(c): the longest of all intervals above c: a rank's port for all its
     /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
     /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
     /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on
