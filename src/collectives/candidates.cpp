@@ -271,10 +271,9 @@ void Pricing::add_best_orders(std::vector<Candidate>& found) {
 Candidate Pricing::native() {
     Candidate candidate;
     candidate.algorithm = Algorithm::native();
-    const std::vector<int> clusters = cluster_of_rank(topology_);
-    const std::optional<double> measured = measured_native_time(request_, clusters, costs_);
-    candidate.is_measured = measured.has_value();
-    candidate.seconds = measured ? *measured : native_time(request_, clusters, costs_);
+    const NativePrice price = native_price(request_, cluster_of_rank(topology_), costs_);
+    candidate.is_measured = price.is_measured;
+    candidate.seconds = price.seconds;
     candidate.time.last = candidate.seconds;
     return candidate;
 }

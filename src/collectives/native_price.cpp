@@ -190,6 +190,20 @@ double barrier_time(Rounds rounds) {
     return rounds.last();
 }
 
+const Curve& measured_curve(const NativeTimes& native, Collective collective) {
+    switch (collective) {
+        case Collective::bcast:
+            return native.bcast;
+        case Collective::reduce:
+            return native.reduce;
+        case Collective::allreduce:
+            return native.allreduce;
+        case Collective::barrier:
+            break;
+    }
+    return native.barrier;
+}
+
 }  // namespace
 
 double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
@@ -209,22 +223,23 @@ double native_time(const Request& request, const std::vector<int>& cluster_of_ra
     return std::numeric_limits<double>::infinity();
 }
 
-std::optional<double> measured_native_time(const Request& request, const std::vector<int>& cluster_of_rank,
-                                           const NetworkCosts& costs) {
-    const NativeTimes& native = costs.native;
-    if (native.ranks == 0 || static_cast<std::size_t>(native.ranks) != cluster_of_rank.size())
-        return std::nullopt;
-    const Curve& curve = request.collective == Collective::bcast       ? native.bcast
-                         : request.collective == Collective::reduce    ? native.reduce
-                         : request.collective == Collective::allreduce ? native.allreduce
-                                                                       : native.barrier;
-    if (curve.is_empty()) return std::nullopt;
-    const double time = curve.at(request.bytes()).count();
-    if (request.root == 0) return time;
-    Request from_0 = request;
-    from_0.root = 0;
-    const double usual = native_time(from_0, cluster_of_rank, costs);
-    return usual > 0 ? time * native_time(request, cluster_of_rank, costs) / usual : time;
+NativePrice native_price(const Request& request, const std::vector<int>& cluster_of_rank,
+                         const NetworkCosts& costs) {
+    const double estimated = native_time(request, cluster_of_rank, costs);
+    const Curve& curve = measured_curve(costs.native, request.collective);
+    const bool is_known = !curve.is_empty() && costs.native.ranks > 0 &&
+                          static_cast<std::size_t>(costs.native.ranks) == cluster_of_rank.size();
+    if (!is_known) return {estimated, false};
+    const Bytes largest = curve.known().back().first;
+    double time = curve.at(std::min(request.bytes(), largest)).count();
+    if (request.root != 0) {
+        Request from_0 = request;
+        from_0.root = 0;
+        const double usual = native_time(from_0, cluster_of_rank, costs);
+        if (usual > 0) time *= estimated / usual;
+    }
+    if (request.bytes() > largest) return {std::max(time, estimated), false};
+    return {time, true};
 }
 
 }  // namespace laple

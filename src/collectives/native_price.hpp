@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "collectives/network_costs.hpp"
@@ -23,9 +22,14 @@ namespace laple {
 double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
                    const NetworkCosts& costs);
 
-/// The same as measured on all ranks of the job, where it was. Measured with root 0: other roots differ as
-/// native_time() says.
-std::optional<double> measured_native_time(const Request& request, const std::vector<int>& cluster_of_rank,
-                                           const NetworkCosts& costs);
+/// What is known best: what was measured on all ranks of the job, where it was. Measured with root 0: other
+/// roots differ as native_time() says. Messages larger than any that was measured take as long as that one,
+/// or as native_time() says: MPI may change its algorithm, and what was measured says nothing of that.
+struct NativePrice {
+    double seconds = 0;
+    bool is_measured = false;
+};
+NativePrice native_price(const Request& request, const std::vector<int>& cluster_of_rank,
+                         const NetworkCosts& costs);
 
 }  // namespace laple

@@ -280,7 +280,7 @@ class Leader {
 
 /// MPI's own collectives, on all ranks. `wanted` counts on rank 0, as does the result.
 NativeTimes measure_natives_if(bool wanted, const mpi::Patience& patience) {
-    constexpr Seconds kMost{6};
+    constexpr Seconds kMost{15};
     int is_wanted = wanted ? 1 : 0;
     MPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (is_wanted == 0) return {};

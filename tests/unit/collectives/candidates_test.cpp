@@ -343,9 +343,14 @@ TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]"
     CHECK_FALSE(native(request_of(Collective::reduce, 4096)).is_measured);
     // It decides: a call as fast as that is not replaced.
     CHECK(choose_plan(bcast, kSites, {}, costs).algorithm != Algorithm::native());
-    costs.native.bcast = Curve({{0, Seconds(1e-3)}});
+    costs.native.bcast = Curve({{8192, Seconds(1e-3)}});
     CHECK(choose_plan(bcast, kSites, {}, costs).algorithm == Algorithm::native());
-    // Of other ranks it says nothing.
+    // Of larger messages it says little, and of other ranks nothing.
+    costs.native.bcast = Curve({{0, Seconds(0)}, {1024, Seconds(1e-3)}});
+    CHECK_FALSE(native(bcast).is_measured);
+    CHECK(native(bcast).seconds == Approx(estimated));
+    costs.native.bcast = Curve({{0, Seconds(0)}, {1024, Seconds(0.5)}});
+    CHECK(native(bcast).seconds == Approx(0.5));
     costs.native.ranks = kSites.size() + 1;
     CHECK_FALSE(native(bcast).is_measured);
     CHECK(costs.restricted_to(std::vector<int>{0, 1, 2, 3}).native.ranks == 0);
