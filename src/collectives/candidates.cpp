@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -102,6 +103,19 @@ Bytes calm(const Candidate& candidate) {
     return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.algorithm.segment_bytes;
 }
 
+/// The fastest first, else in the old order. Places are sorted, and each candidate is moved once.
+std::vector<Candidate> sorted(std::vector<Candidate> candidates) {
+    std::vector<std::size_t> places(candidates.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+        return candidates[a].seconds < candidates[b].seconds;
+    });
+    std::vector<Candidate> result;
+    result.reserve(candidates.size());
+    for (const std::size_t place : places) result.push_back(std::move(candidates[place]));
+    return result;
+}
+
 /// Fewer copies between groups; an undivided message, or segments large enough; less that waits for others.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
@@ -157,23 +171,23 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
                                     : SegmentTimes::Direction::broadcast);
 }
 
-Candidate Pricing::tree(const Algorithm& algorithm, SendOrder order) {
+Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
     const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
-    const ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
+    ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
     const SegmentTimes& down = times_of_tree(algorithm.segment_bytes);
     Candidate candidate;
-    candidate.algorithm = algorithm;
     candidate.time =
         is_rooted(request_.collective)
             ? pricer_.broadcast(tree, root_cluster_, segments, down)
             : pricer_.there_and_back(tree, root_cluster_, segments, down,
                                      times(algorithm.segment_bytes, SegmentTimes::Direction::reduction));
-    candidate.order = tree.order;
     candidate.crossings =
         static_cast<int>(std::count_if(tree.order.begin(), tree.order.end(), [&down](const Send& send) {
             return !down.has_trunks() || down.group_of(send.from) != down.group_of(send.to);
         }));
     candidate.seconds = candidate.time.last;
+    candidate.algorithm = std::move(algorithm);
+    candidate.order = std::move(tree.order);
     return candidate;
 }
 
@@ -193,6 +207,7 @@ ClusterTimes Pricing::clusters_for(Shape within, Bytes segment_bytes) {
 
 /// Of the undivided message, in the cluster where it takes longest.
 Shape Pricing::best_local() {
+    if (best_local_) return *best_local_;
     const SegmentTimes& segment = times_of_tree(0);
     const auto longest = [&](Shape shape) {
         double time = 0;
@@ -200,8 +215,15 @@ Shape Pricing::best_local() {
             time = std::max(time, pricer_.local(cluster, shape, 1, segment));
         return time;
     };
-    return std::min({kBinomial, kFlat, kBinary, kChain},
-                    [&](Shape a, Shape b) { return longest(a) < longest(b); });
+    best_local_ = kBinomial;
+    double shortest = longest(kBinomial);
+    for (const Shape shape : {kFlat, kBinary, kChain}) {
+        const double time = longest(shape);
+        if (time >= shortest) continue;
+        shortest = time;
+        best_local_ = shape;
+    }
+    return *best_local_;
 }
 
 /// Trees of one kind whose order is found by each of `rules`; no such rule cares where messages leave a
@@ -210,10 +232,10 @@ void Pricing::add_orders(std::span<const std::string_view> rules, Shape within, 
                          std::vector<Candidate>& found) {
     const ClusterTimes clusters = clusters_for(within, segment_bytes);
     for (const std::string_view rule : rules) {
-        const Algorithm from_coordinator = ordered(rule, false, within, segment_bytes);
-        const SendOrder order = order_for(from_coordinator, clusters);
-        found.push_back(tree(from_coordinator, order));
-        found.push_back(tree(ordered(rule, true, within, segment_bytes), order));
+        Algorithm from_coordinator = ordered(rule, false, within, segment_bytes);
+        SendOrder order = order_for(from_coordinator, clusters);
+        found.push_back(tree(std::move(from_coordinator), order));
+        found.push_back(tree(ordered(rule, true, within, segment_bytes), std::move(order)));
     }
 }
 
@@ -261,9 +283,15 @@ void Pricing::add_best_orders(std::vector<Candidate>& found) {
             return is_tree_a != is_tree_b ? is_tree_a : a.seconds < b.seconds;
         });
     if (best == found.end() || best->algorithm.order.empty()) return;
+    // No order makes up for that.
+    constexpr double kHopeless = 1.5;
+    if (std::any_of(found.begin(), found.end(),
+                    [&](const Candidate& other) { return kHopeless * other.seconds < best->seconds; }))
+        return;
     Algorithm algorithm = best->algorithm;
     algorithm.order = kBestRule;
-    Candidate candidate = tree(algorithm, order_for(algorithm));
+    SendOrder order = order_for(algorithm);
+    Candidate candidate = tree(std::move(algorithm), std::move(order));
     // The name of the rule that finds the same says more.
     if (candidate.seconds < best->seconds) found.push_back(std::move(candidate));
 }
@@ -317,9 +345,7 @@ std::vector<Candidate> Pricing::all() {
     add_meetings(found);
     add_best_orders(found);
     found.push_back(native());
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-    return found;
+    return sorted(std::move(found));
 }
 
 }  // namespace laple

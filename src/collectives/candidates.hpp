@@ -64,7 +64,7 @@ class Pricing {
     void add_meetings(std::vector<Candidate>& found);
     void add_best_orders(std::vector<Candidate>& found);
     Candidate native();
-    Candidate tree(const Algorithm& algorithm, SendOrder order);
+    Candidate tree(Algorithm algorithm, SendOrder order);
     SendOrder order_for(const Algorithm& algorithm, const ClusterTimes& clusters);
     SendOrder order_for(const Algorithm& algorithm);
     ClusterTimes clusters_for(Shape within, Bytes segment_bytes);
@@ -77,6 +77,7 @@ class Pricing {
     TreePricer pricer_;
     std::vector<std::vector<int>> groups_;  // outermost, as lists of clusters
     std::vector<std::unique_ptr<Times>> times_;
+    std::optional<Shape> best_local_;  // once it is asked for
 };
 
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one

@@ -97,7 +97,7 @@ class MeetingPrice {
         const int root = group.front();
         const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
         const double down = pricer_.broadcast(tree, root, 1, down_).first;
-        return {both.first - down, down, both.interval, both.credit, both.binding};
+        return {both.first - down, down, both.interval, down_.credit(root), both.binding};
     }
 
     /// The same where the group is one cluster, which is so most often: what a walk would find, without one.

@@ -52,6 +52,16 @@ SendOrder in_legal_order(const SendOrder& wanted, int root, int clusters) {
     return order;
 }
 
+/// Whether each message comes after the one that brings its sender the data.
+bool is_legal(const SendOrder& order, int root) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto brings = [&](const Send& send) { return send.to == order[i].from; };
+        const auto end = order.begin() + static_cast<std::ptrdiff_t>(i);
+        if (order[i].from != root && std::none_of(order.begin(), end, brings)) return false;
+    }
+    return true;
+}
+
 SendOrder nearest_chain(const SegmentTimes& times, int root) {
     std::vector<bool> has(at(times.count()), false);
     has[at(root)] = true;
@@ -76,21 +86,24 @@ SendOrder moved(ClusterTree tree, int root, std::uint64_t segments, const Segmen
     const int clusters = times.count();
     if (clusters > kMostToImprove) return std::move(tree.order);
     int looks = 0;
+    std::vector<int> sender = senders_of(tree.order, clusters);
+    ClusterTree other = tree;
     for (bool is_better = true; is_better;) {
         is_better = false;
         for (std::size_t i = 0; i < tree.order.size(); ++i) {
             for (int from = 0; from < clusters; ++from) {
                 if (looks == kMostMoves) return std::move(tree.order);
                 const Send send = tree.order[i];
-                if (from == send.from || is_below(senders_of(tree.order, clusters), from, send.to)) continue;
+                if (from == send.from || is_below(sender, from, send.to)) continue;
                 ++looks;
-                ClusterTree other = tree;
+                other.order = tree.order;
                 other.order[i].from = from;
-                other.order = in_legal_order(other.order, root, clusters);
+                if (!is_legal(other.order, root)) other.order = in_legal_order(other.order, root, clusters);
                 const double price = pricer.broadcast(other, root, segments, times).last;
                 if (price >= least) continue;
                 least = price;
-                tree = std::move(other);
+                std::swap(tree, other);
+                sender = senders_of(tree.order, clusters);
                 is_better = true;
             }
         }

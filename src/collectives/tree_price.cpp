@@ -77,14 +77,11 @@ int least_loaded(const Members& members, const std::vector<int>& extra) {
 /// The interval that holds up all segments after the first one longest, and what it is of.
 struct Interval {
     double seconds = 0;
-    double credit = 0;  ///< of all of them
+    double total = 0;  ///< of all of them, without what a rested NIC saves
     Binding binding;
 
-    double total(double segments) const { return std::max(segments * seconds - credit, 0.0); }
-    /// `segments` is how many come after the first one.
-    void at_least(const Interval& other, double segments) {
-        const bool is_longer = other.total(segments) > total(segments) ||
-                               (segments * seconds <= credit && other.seconds > seconds);
+    void at_least(const Interval& other) {
+        const bool is_longer = other.total > total || (other.total == total && other.seconds > seconds);
         if (is_longer) *this = other;
     }
 };
@@ -93,13 +90,16 @@ struct Interval {
 struct Arrival {
     double first = 0;
     Interval interval;
-    // What its port does for its parent, where segments go both ways.
-    double to_parent = 0;
-    double from_parent = 0;
+};
 
-    /// How long its port is busy with each segment, when it is so long with its children's.
+/// What a port does with each segment for a parent, where segments go both ways.
+struct ForParent {
+    double to = 0;
+    double from = 0;
+
+    /// How long the port is busy, when it is so long with its children's.
     double busy(double to_children, double from_children) const {
-        return std::max(to_parent + to_children, from_parent + from_children);
+        return std::max(to + to_children, from + from_children);
     }
 };
 
@@ -165,9 +165,11 @@ class Sorted {
 
 /// What one walk needs, kept for the next one.
 struct TreePricer::Scratch {
-    Sorted by_cluster;             // messages to other clusters, into the order
-    std::vector<Arrival> arrival;  // at coordinators
-    std::vector<int> from;         // find_senders()
+    Sorted by_cluster;                    // messages to other clusters, into the order
+    std::vector<const Members*> members;  // of each cluster
+    std::vector<Arrival> arrival;         // at coordinators
+    std::vector<ForParent> parent;        // of these
+    std::vector<int> from;                // find_senders()
     Trunks trunks;
     // Of the cluster that passes the message on:
     Sorted by_member;  // the messages of the cluster, into the order
@@ -181,24 +183,29 @@ class Walk {
   public:
     /// After prepare() for the same tree. `back`: of segments that go up the tree at the same time, or
     /// nullptr.
-    Walk(TreePricer& pricer, TreePricer::Scratch& scratch, const ClusterTree& tree, int root,
-         std::uint64_t segments, const SegmentTimes& times, const SegmentTimes* back)
-        : pricer_(pricer),
-          tree_(tree),
+    Walk(TreePricer::Scratch& scratch, const ClusterTree& tree, int root, std::uint64_t segments,
+         const SegmentTimes& times, const SegmentTimes* back)
+        : tree_(tree),
           times_(times),
           back_(back),
           more_(static_cast<double>(segments - 1)),
           by_cluster_(scratch.by_cluster),
+          members_(scratch.members),
           arrival_(scratch.arrival),
+          parent_(scratch.parent),
           from_(scratch.from),
           trunks_(scratch.trunks),
           by_member_(scratch.by_member),
           has_(scratch.has) {
-        arrival_.assign(pricer.sizes().size(), {});
+        arrival_.assign(members_.size(), {});
+        parent_.assign(members_.size(), {});
         trunks_.begin(times, tree.order, back != nullptr);
         enter(root);
         for (const Send& send : tree.order) enter(send.to);
         time_.last = std::max(time_.last, time_.sustained);
+        time_.interval = longest_.seconds;
+        time_.others = longest_.total;
+        time_.binding = longest_.binding;
     }
 
     const TreeTime& time() const { return time_; }
@@ -214,13 +221,9 @@ class Walk {
     }
 
     void arrive(int cluster, double first, const Interval& interval) {
-        const double last = first + interval.total(more_);
+        const double last = first + interval.total;
         time_.first = std::max(time_.first, first);
-        Interval longest{time_.interval, time_.credit, time_.binding};
-        longest.at_least(interval, more_);
-        time_.interval = longest.seconds;
-        time_.credit = longest.credit;
-        time_.binding = longest.binding;
+        longest_.at_least(interval);
         if (time_.last_cluster >= 0 && last <= time_.last) return;
         time_.last = last;
         time_.last_cluster = cluster;
@@ -229,9 +232,10 @@ class Walk {
     /// What comes up from a child, where anything does.
     double port_back(int from, int to) const { return back_ == nullptr ? 0 : back_->port(from, to); }
 
-    Arrival arrive_from(int cluster, int to, double first, const Interval& interval) const {
-        if (back_ == nullptr) return {first, interval};
-        return {first, interval, back_->port(cluster, to), times_.port(cluster, to)};
+    /// What a member of `to` does for its parent in `from`.
+    ForParent for_parent(int from, int to) const {
+        if (back_ == nullptr) return {};
+        return {back_->port(from, to), times_.port(from, to)};
     }
 
     /// What the uplink of a cluster does during the walk.
@@ -240,14 +244,18 @@ class Walk {
         double free = 0;
     };
     Uplink uplink_of(int cluster, std::size_t out) const {
-        const double copies = static_cast<double>(out) + (arrival_[at(cluster)].to_parent > 0 ? 1 : 0);
+        const double copies = static_cast<double>(out) + (parent_[at(cluster)].to > 0 ? 1 : 0);
         Uplink uplink;
-        uplink.interval = {copies * times_.uplink_out(cluster), 0, {Binding::Kind::uplink, cluster, -1}};
+        uplink.interval =
+            interval_of(copies * times_.uplink_out(cluster), 0, {Binding::Kind::uplink, cluster, -1});
         return uplink;
     }
 
     Interval of_port(int cluster, double busy) const {
-        return {busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster}};
+        return interval_of(busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster});
+    }
+    Interval interval_of(double seconds, double credit, const Binding& binding) const {
+        return {seconds, std::max(more_ * seconds - credit, 0.0), binding};
     }
 
     /// A NIC with one segment.
@@ -269,8 +277,8 @@ class Walk {
     };
 
     /// A member of `cluster` that has the message as `here` says sends `out`, and then as many inside.
-    Sent send_out(int cluster, const Arrival& here, std::span<const std::size_t> out, std::size_t inside,
-                  Uplink& uplink) {
+    Sent send_out(int cluster, const Arrival& here, const ForParent& parent, std::span<const std::size_t> out,
+                  std::size_t inside, Uplink& uplink) {
         const auto count = static_cast<double>(inside);
         double busy = count * times_.port(cluster, cluster);
         double busy_back = count * port_back(cluster, cluster);
@@ -282,8 +290,9 @@ class Walk {
         }
         // Starts queue; while all messages are under way, each waits for its share of the port.
         Sent sent{here.first, busy - starts, here.interval};
-        keep_busy(cluster, here.busy(busy, busy_back));
-        sent.interval.at_least(of_port(cluster, here.busy(busy, busy_back)), more_);
+        const double all = parent.busy(busy, busy_back);
+        keep_busy(cluster, all);
+        sent.interval.at_least(of_port(cluster, all));
         const double shared = times_.after_credit(cluster, sent.shared);
         for (const std::size_t send : out) {
             const int to = tree_.order[send].to;
@@ -296,16 +305,15 @@ class Walk {
             if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
             sent.started += times_.start(cluster, to);
             Interval of_flow = sent.interval;
-            of_flow.at_least(
-                {times_.gap(cluster, to), credit_of_flow(cluster, to), {Binding::Kind::link, cluster, to}},
-                more_);
-            of_flow.at_least(uplink.interval, more_);
+            of_flow.at_least(interval_of(times_.gap(cluster, to), credit_of_flow(cluster, to),
+                                         {Binding::Kind::link, cluster, to}));
+            of_flow.at_least(uplink.interval);
             if (times_.has_trunks())
-                of_flow.at_least({trunks_.interval(times_, cluster, to),
-                                  0,
-                                  {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)}},
-                                 more_);
-            arrival_[at(to)] = arrive_from(cluster, to, left + times_.latency(cluster, to), of_flow);
+                of_flow.at_least(
+                    interval_of(trunks_.interval(times_, cluster, to), 0,
+                                {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)}));
+            arrival_[at(to)] = {left + times_.latency(cluster, to), of_flow};
+            parent_[at(to)] = for_parent(cluster, to);
         }
         return sent;
     }
@@ -314,19 +322,19 @@ class Walk {
     /// one time hold for all of them.
     void pass_on_from_coordinator(int cluster, std::span<const std::size_t> out) {
         const Arrival& here = arrival_[at(cluster)];
-        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
+        const Members& members = *members_[at(cluster)];
         arrive(cluster, here.first, here.interval);
         if (members.size() == 1 && out.empty()) return;
         Uplink uplink = uplink_of(cluster, out.size());
         const std::size_t inside = members.children_of(0).size();
-        Sent sent = send_out(cluster, here, out, inside, uplink);
+        Sent sent = send_out(cluster, here, parent_[at(cluster)], out, inside, uplink);
         if (members.size() == 1) return;
-        const Arrival below = arrive_from(cluster, cluster, 0, {});
         const auto most = static_cast<double>(members.most_below);
         const double below_busy =
-            below.busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
+            for_parent(cluster, cluster)
+                .busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
         keep_busy(cluster, below_busy);
-        sent.interval.at_least(of_port(cluster, below_busy), more_);
+        sent.interval.at_least(of_port(cluster, below_busy));
         const double shared_inside =
             static_cast<double>(inside) * (times_.port(cluster, cluster) - times_.start(cluster, cluster));
         arrive(cluster, sent.started + members.until_last(times_, cluster, sent.shared - shared_inside),
@@ -335,36 +343,40 @@ class Walk {
 
     /// Members come after those that they get the message from, in every shape.
     void pass_on_from_members(int cluster, std::span<const std::size_t> out) {
-        const Members& members = pricer_.members(tree_.within, pricer_.sizes()[at(cluster)]);
+        const Members& members = *members_[at(cluster)];
         by_member_.sort(out, members.depth.size(), [&](std::size_t send) { return at(from_[send]); });
         has_.resize(members.depth.size());
         has_[0] = arrival_[at(cluster)];
         const double start_inside = times_.start(cluster, cluster);
         const double after_start = times_.rest(cluster, cluster) + times_.latency(cluster, cluster);
         Uplink uplink = uplink_of(cluster, out.size());
+        ForParent parent = parent_[at(cluster)];  // the coordinator's, which comes first
+        const ForParent inside = for_parent(cluster, cluster);
         for (int member = 0; member < members.size(); ++member) {
             const Arrival& here = has_[at(member)];
             arrive(cluster, here.first, here.interval);
             const std::span<const std::size_t> sends = by_member_.of(at(member));
             const auto children = members.children_of(member);
-            if (sends.empty() && children.empty()) continue;
-            Sent sent = send_out(cluster, here, sends, children.size(), uplink);
+            if (sends.empty() && children.empty()) continue;  // not the coordinator
+            Sent sent = send_out(cluster, here, parent, sends, children.size(), uplink);
             const double shared = times_.after_credit(cluster, sent.shared);
             for (const int child : children) {
                 sent.started += start_inside;
-                has_[at(child)] =
-                    arrive_from(cluster, cluster, sent.started + shared + after_start, sent.interval);
+                has_[at(child)] = {sent.started + shared + after_start, sent.interval};
             }
+            parent = inside;
         }
     }
 
-    TreePricer& pricer_;
     const ClusterTree& tree_;
     const SegmentTimes& times_;
     const SegmentTimes* back_;
     double more_;
+    Interval longest_;  // of all
     Sorted& by_cluster_;
+    const std::vector<const Members*>& members_;
     std::vector<Arrival>& arrival_;
+    std::vector<ForParent>& parent_;
     std::vector<int>& from_;
     Trunks& trunks_;
     Sorted& by_member_;
@@ -410,6 +422,8 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 }
 
 void TreePricer::prepare(const ClusterTree& tree) {
+    scratch_->members.clear();
+    for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
     find_senders(tree, scratch_->from);
     scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
                               [&](std::size_t send) { return at(tree.order[send].from); });
@@ -418,24 +432,22 @@ void TreePricer::prepare(const ClusterTree& tree) {
 TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
                                const SegmentTimes& times) {
     prepare(tree);
-    return Walk(*this, *scratch_, tree, root, segments, times, nullptr).time();
+    return Walk(*scratch_, tree, root, segments, times, nullptr).time();
 }
 
 TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                                     const SegmentTimes& down, const SegmentTimes& up) {
     prepare(tree);
-    TreeTime time = Walk(*this, *scratch_, tree, root, segments, down, &up).time();
-    const TreeTime way_up = Walk(*this, *scratch_, tree, root, segments, up, &down).time();
+    TreeTime time = Walk(*scratch_, tree, root, segments, down, &up).time();
+    const TreeTime way_up = Walk(*scratch_, tree, root, segments, up, &down).time();
     time.first += way_up.first;
-    if (way_up.interval > time.interval) {
+    if (way_up.others > time.others) {
         time.interval = way_up.interval;
-        time.credit = way_up.credit;
+        time.others = way_up.others;
         time.binding = way_up.binding;
     }
     time.sustained = std::max(time.sustained, way_up.sustained);
-    time.last =
-        std::max(time.first + std::max(static_cast<double>(segments - 1) * time.interval - time.credit, 0.0),
-                 time.sustained);
+    time.last = std::max(time.first + time.others, time.sustained);
     return time;
 }
 

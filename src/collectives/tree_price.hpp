@@ -41,7 +41,7 @@ struct TreeTime {
     double first = 0;       ///< the first segment is everywhere
     double last = 0;        ///< so are all
     double interval = 0;    ///< the longest between two segments at any rank
-    double credit = 0;      ///< by which all segments after the first come sooner (SegmentTimes::credit)
+    double others = 0;      ///< so much later all the others are there (SegmentTimes::credit)
     Binding binding;        ///< of that interval
     int last_cluster = -1;  ///< which has it all last
     double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
