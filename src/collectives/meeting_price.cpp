@@ -60,8 +60,9 @@ class MeetingPrice {
             const double all = static_cast<double>(rounds_) * interval;
             sustained_ = std::max(sustained_, all - down_.usual_credit(binding.a));
         }
-        const double least = others(time_.interval, credit_);
-        if (others(interval, credit) < least || interval <= time_.interval) return;
+        const double so_far = others(time_.interval, credit_);
+        const double now = others(interval, credit);
+        if (now < so_far || (now == so_far && interval <= time_.interval)) return;
         time_.interval = interval;
         credit_ = credit;
         time_.binding = binding;
@@ -97,7 +98,8 @@ class MeetingPrice {
         const int root = group.front();
         const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
         const double down = pricer_.broadcast(tree, root, 1, down_).first;
-        return {both.first - down, down, both.interval, down_.credit(root), both.binding};
+        const bool is_nic = both.binding.kind == Binding::Kind::port;
+        return {both.first - down, down, both.interval, is_nic ? down_.credit(root) : 0, both.binding};
     }
 
     /// The same where the group is one cluster, which is so most often: what a walk would find, without one.
@@ -161,7 +163,8 @@ class MeetingPrice {
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
                 sent += down_.port(from, to);
-                at_least(down_.gap(from, to), 0, {Binding::Kind::link, from, to});
+                at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
+                         {Binding::Kind::link, from, to});
                 // All lanes of two groups share what is between them.
                 const double of_trunk =
                     static_cast<double>(lanes_) * down_.trunk(down_.group_of(from), down_.group_of(to));
@@ -202,7 +205,8 @@ class MeetingPrice {
                 const int from = groups_[g].front();
                 const int to = groups_[(g + distance) % count].front();
                 longest = std::max(longest, down_.gap(from, to) + down_.latency(from, to));
-                at_least(down_.gap(from, to), 0, {Binding::Kind::link, from, to});
+                at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
+                         {Binding::Kind::link, from, to});
             }
             total += longest;
         }

@@ -19,8 +19,13 @@ class Rounds {
         : root_(static_cast<std::size_t>(request.root)),
           cluster_of_(cluster_of_rank),
           costs_(costs),
-          ready_(cluster_of_rank.size(), 0) {
-        for (std::size_t i = 0; i < ready_.size(); ++i) credit_.push_back(costs.cluster(cluster(i)).credit());
+          ready_(cluster_of_rank.size(), 0),
+          credit_(ready_.size(), 0),
+          usual_credit_(ready_.size(), 0) {
+        for (std::size_t i = 0; costs.shares_ports && i < ready_.size(); ++i) {
+            credit_[i] = costs.cluster(cluster(i)).credit();
+            usual_credit_[i] = costs.cluster(cluster(i)).usual_credit();
+        }
         busy_.resize(ready_.size());
     }
 
@@ -52,24 +57,26 @@ class Rounds {
     /// What the busiest NIC takes, call after call.
     double busiest() const {
         double most = 0;
-        for (std::size_t i = 0; i < busy_.size(); ++i)
-            most = std::max(most, busy_[i] - costs_.cluster(cluster(i)).usual_credit());
+        for (std::size_t i = 0; i < busy_.size(); ++i) most = std::max(most, busy_[i] - usual_credit_[i]);
         return most;
     }
 
     /// Everybody passes blocks of `bytes` to the right until all have all.
     void ring(Bytes bytes) {
         begin(bytes, false);
-        double around = 0;
+        double gaps = 0;
+        double latencies = 0;
         double slowest = 0;
         for (std::size_t i = 0; i < ranks(); ++i) {
             const std::size_t next = (i + 1) % ranks();
-            around += gap_of(i, next) + latency_of(i, next);
+            gaps += gap_of(i, next);
+            latencies += latency_of(i, next);
             slowest = std::max(slowest, gap_of(i, next));
         }
-        const double time = std::max(around, slowest * static_cast<double>(ranks() - 1));
         const double saved = *std::min_element(credit_.begin(), credit_.end());
-        for (double& ready : ready_) ready += std::max(time - saved, 0.0);
+        const double all_of_slowest = slowest * static_cast<double>(ranks() - 1);
+        const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_slowest - saved);
+        for (double& ready : ready_) ready += time;
         for (double& busy : busy_) busy += slowest * static_cast<double>(ranks() - 1);
     }
 
@@ -104,8 +111,9 @@ class Rounds {
     std::vector<double> ready_;
     std::vector<double> next_;
     std::vector<double> credit_;  // by rank, what is left of it
-    std::vector<double> busy_;    // by rank, with all that it sends
-    std::vector<double> known_;   // by pair of clusters; below 0: not looked up
+    std::vector<double> usual_credit_;
+    std::vector<double> busy_;   // by rank, with all that it sends
+    std::vector<double> known_;  // by pair of clusters; below 0: not looked up
     Bytes bytes_ = 0;
     bool combines_ = false;
 };

@@ -59,7 +59,7 @@ ScheduleBuilder::ScheduleBuilder(const Blocks& blocks, std::uint32_t window)
     schedule_.blocks = blocks;
     // About as many as a rank with some neighbours has; they grow from there.
     constexpr std::size_t kPerBlock = 8;
-    const std::size_t likely = kPerBlock * std::min<std::size_t>(blocks.count(), 4096);
+    const std::size_t likely = kPerBlock * std::min<std::size_t>(blocks.count(), 256);
     schedule_.steps.reserve(likely);
     schedule_.dependencies.reserve(2 * likely);
     accesses_.emplace_back(blocks.count());  // kInput and kResult

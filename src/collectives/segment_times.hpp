@@ -47,6 +47,11 @@ class SegmentTimes {
     double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
     /// The same in each of many collectives, with a pause after each.
     double usual_credit(int cluster) const { return std::min(credit(cluster), NetworkCosts::kUsualPause); }
+    /// The credit of a flow: one that is not much slower than its NIC is held up by that.
+    double credit_of_flow(int from, int to) const {
+        constexpr double kNotMuch = 1.25;
+        return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
+    }
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.

@@ -263,12 +263,6 @@ class Walk {
         time_.sustained = std::max(time_.sustained, (more_ + 1) * busy - times_.usual_credit(cluster));
     }
 
-    /// A flow that is not much slower than its NIC is held up by that.
-    double credit_of_flow(int from, int to) const {
-        constexpr double kNotMuch = 1.25;
-        return times_.gap(from, to) <= kNotMuch * times_.port(from, to) ? times_.credit(from) : 0;
-    }
-
     /// What a member's children inside its cluster find.
     struct Sent {
         double started = 0;  ///< all messages to other clusters, which go first
@@ -305,7 +299,7 @@ class Walk {
             if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
             sent.started += times_.start(cluster, to);
             Interval of_flow = sent.interval;
-            of_flow.at_least(interval_of(times_.gap(cluster, to), credit_of_flow(cluster, to),
+            of_flow.at_least(interval_of(times_.gap(cluster, to), times_.credit_of_flow(cluster, to),
                                          {Binding::Kind::link, cluster, to}));
             of_flow.at_least(uplink.interval);
             if (times_.has_trunks())

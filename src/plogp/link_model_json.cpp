@@ -141,10 +141,15 @@ NativeTimes read_native(const JsonReader& in, int ranks) {
     NativeTimes native;
     if (!in.has("/native")) return native;
     native.ranks = in.whole("/native/ranks", 1, ranks);
+    bool is_empty = true;
     for (const auto& [name, curve] : kNatives) {
         const std::string member = std::string("/native/") + name;
-        if (in.has(member)) native.*curve = read_curve(in, member);
+        if (!in.has(member)) continue;
+        native.*curve = read_curve(in, member);
+        if ((native.*curve).is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
+        is_empty = false;
     }
+    if (is_empty) throw in.wrong("/native", "holds no times", "leave it out");
     return native;
 }
 

@@ -250,6 +250,14 @@ TEST_CASE("strategies inside a cluster move runs of elements, also with gaps bet
     std::vector<Rank> everybody;
     for (Rank rank = 0; rank < world_size(); ++rank) everybody.push_back(rank);
     const Shadow shadow(Topology::from_clusters(world_size(), {everybody}));
+    MPI_Op add = MPI_OP_NULL;
+    PMPI_Op_create(
+        [](void* in, void* inout, int* length, MPI_Datatype*) {
+            for (int i = 0; i < *length; ++i)
+                static_cast<int*>(inout)[static_cast<std::size_t>(i) * kStride] +=
+                    static_cast<int*>(in)[static_cast<std::size_t>(i) * kStride];
+        },
+        1, &add);
     MPI_Datatype gapped = MPI_DATATYPE_NULL;
     PMPI_Type_create_resized(MPI_INT, 0, kStride * sizeof(int), &gapped);
     PMPI_Type_commit(&gapped);
@@ -260,8 +268,8 @@ TEST_CASE("strategies inside a cluster move runs of elements, also with gaps bet
         if (strategy.collective == barrier || !strategy.is_for(world_size())) continue;
         const bool combines = strategy.collective == reduce || strategy.collective == allreduce ||
                               strategy.collective == reduce_scatter;
-        const std::size_t stride = combines ? 1 : kStride;
-        const Kind kind{combines ? MPI_INT : gapped, combines ? MPI_SUM : MPI_OP_NULL, true, stride};
+        const std::size_t stride = kStride;
+        const Kind kind{gapped, add, true, stride};
         const PreparedSchedule prepared(schedule_of(strategy, world_size(), world_rank(), kElements, 100));
         const Blocks blocks = prepared.schedule().blocks;
         std::vector<int> input(kElements * stride, -1);
@@ -297,6 +305,7 @@ TEST_CASE("strategies inside a cluster move runs of elements, also with gaps bet
         CHECK(wrong == 0);
     }
     PMPI_Type_free(&gapped);
+    PMPI_Op_free(&add);
 }
 
 TEST_CASE("a barrier lets nobody out before everybody is in") {

@@ -39,6 +39,11 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kUnfinished = 3;
 
+constexpr const char* kNoNatives =
+    "MPI's own collectives were not measured, but are estimated: so many ranks, so far apart, would take "
+    "long "
+    "to agree on a clock";
+
 std::atomic<bool> is_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
@@ -147,7 +152,11 @@ class Leader {
     /// After run(); `native` where it was wanted. Returns the exit code.
     int finish(const NativeTimes& native) {
         if (!model_) return exit_code_;
-        if (native.ranks > 0) model_->links.native = native;
+        if (native.ranks > 0 && patience_.is_over()) {
+            cut_short();
+        } else if (native.ranks > 0) {
+            model_->links.native = native;
+        }
         if (!options_.quiet) print(stderr, summary_text(*model_, odd_pairs_));
         print(stdout, text_of(*model_));
         return is_cut_short_ ? kUnfinished : 0;
@@ -168,6 +177,7 @@ class Leader {
         }
         earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
         if (is_rough(earlier_.links)) earlier_.links = {};  // what a job has kept: its latencies are good
+        if (earlier_.mpi != mpi::mpi_version()) earlier_.links.native = {};
         for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
             for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
                 if (earlier_.matrix.at(a, b) <= kLongestLatency)
@@ -176,18 +186,20 @@ class Leader {
     }
 
     bool wants_natives() {
+        std::erase(model_->links.warnings, kNoNatives);
         if (!options_.measures_model || is_cut_short_ || model_->topology.is_flat() ||
             model_->links.native.ranks > 0)
             return false;
+        if (patience_.is_over()) {
+            cut_short();
+            return false;
+        }
         // Clocks that are not one are compared rank by rank.
         constexpr Seconds kMost{30};
         const double ranks = model_->topology.size();
         const Seconds clocks = ranks * mpi::Clock::kExchanges * 2 * farthest(*model_);
         if (clocks > kMost) {
-            model_->links.warnings.push_back(
-                fmt::format("MPI's own collectives were not measured, but are estimated: to agree on a clock "
-                            "would take {}",
-                            format_seconds(clocks)));
+            model_->links.warnings.emplace_back(kNoNatives);
             return false;
         }
         if (!options_.quiet) print(stderr, "measuring MPI's own collectives\n");
@@ -245,10 +257,15 @@ class Leader {
                 return !is_cut_short_;
             },
             options_.quiet ? LinkProgress() : LinkProgress(show_step));
-        if (is_cut_short_)
-            print(stderr,
-                  "laple-discover: stopped before all parameters were measured; to go on, give what was "
-                  "written to standard output as --resume FILE\n");
+        if (is_cut_short_) cut_short();
+    }
+
+    void cut_short() {
+        is_cut_short_ = true;
+        print(
+            stderr,
+            "laple-discover: stopped before all parameters were measured; to go on, give what was written to "
+            "standard output as --resume FILE\n");
     }
 
     std::string text_of(const Model& model) const {
@@ -282,7 +299,7 @@ class Leader {
 NativeTimes measure_natives_if(bool wanted, const mpi::Patience& patience) {
     constexpr Seconds kMost{15};
     int is_wanted = wanted ? 1 : 0;
-    MPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (is_wanted == 0) return {};
     return mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
 }

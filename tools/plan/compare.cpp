@@ -24,6 +24,8 @@ Row row_of(const Request& request, const Situation& situation) {
     row.native = pricing.price(Algorithm::native())->seconds;
     if (const auto plain = pricing.price(parse_algorithm("flat/binomial", request.collective)))
         row.two_level = plain->seconds;
+    // What is left to MPI without a choice has no prediction of its own.
+    if (row.plan.algorithm.is_native) row.plan.predicted = Seconds(row.native);
     return row;
 }
 

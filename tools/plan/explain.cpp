@@ -43,10 +43,12 @@ std::string composition(const Candidate& candidate, const Request& request) {
     if (candidate.algorithm.meeting != Meeting::tree) {
         if (segments == 1)
             return "  clusters combine inside, their coordinators meet, clusters spread the result\n";
+        const int lanes = candidate.algorithm.lanes;
         return fmt::format(
             "  clusters combine inside, their coordinators meet, clusters spread the result\n"
-            "  {} segments; the next one comes every {}: {}\n",
-            segments, time_text(candidate.time.interval), describe(candidate.time.binding));
+            "  {} segments{}; the next one comes every {}: {}\n",
+            segments, lanes > 1 ? fmt::format(" in {} lanes; in each", lanes) : "",
+            time_text(candidate.time.interval), describe(candidate.time.binding));
     }
     if (segments == 1)
         return fmt::format(
@@ -54,12 +56,14 @@ std::string composition(const Candidate& candidate, const Request& request) {
             request.collective == Collective::reduce ? "from" : "to", candidate.time.last_cluster,
             time_text(candidate.time.last));
     const double rest = candidate.time.last - candidate.time.first;
+    const bool saves = rest < 0.99 * static_cast<double>(segments - 1) * candidate.time.interval;
     return fmt::format(
         "  {} until the first of {} segments is {}\n"
-        "  {} for the others, {} apart: {}\n",
+        "  {} for the others, {} apart: {}\n{}",
         time_text(candidate.time.first), segments,
         request.collective == Collective::reduce ? "at the root" : "everywhere",
-        time_text(std::max(rest, 0.0)), time_text(candidate.time.interval), describe(candidate.time.binding));
+        time_text(std::max(rest, 0.0)), time_text(candidate.time.interval), describe(candidate.time.binding),
+        saves ? "  (less what NICs let pass at once, having rested)\n" : "");
 }
 
 /// Why it is not the chosen one.

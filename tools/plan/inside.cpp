@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
+#include "collectives/planner.hpp"
 #include "collectives/simulator.hpp"
 
 namespace laple::plan {
@@ -45,6 +46,8 @@ LocalCluster cluster_of(const Situation& situation, int cluster) {
 std::optional<double> simulated_time(const Strategy& strategy, const LocalCluster& cluster, Bytes bytes,
                                      Bytes segment) {
     constexpr std::size_t kMostSteps = 1'000'000;
+    constexpr int kMostRanks = 1024;
+    if (cluster.ranks > kMostRanks) return std::nullopt;
     std::vector<Schedule> schedules;
     std::size_t steps = 0;
     for (int self = 0; self < cluster.ranks; ++self) {
@@ -83,7 +86,7 @@ std::string text_of(const std::vector<Row>& rows, const LocalCluster& cluster, B
     std::string text =
         fmt::format("Cluster {}: {} ranks, L = {}, g({}) = {}\n\n{:<18} {:>8} {:>10} {:>10}   {}\n", number,
                     cluster.ranks, format_seconds(Seconds(cluster.latency)), format_bytes(bytes),
-                    format_seconds(cluster.gap.at(bytes)), "", "segments", "predicted", "simulated",
+                    format_seconds(cluster.gap.at(bytes)), "", "segment", "predicted", "simulated",
                     "about (k segments of s bytes)");
     for (const Row& row : rows) {
         text += fmt::format(
@@ -124,6 +127,8 @@ LocalCollective local_collective(const std::string& name) {
 
 std::string inside(const Situation& situation, LocalCollective collective, Bytes bytes, int cluster,
                    bool json) {
+    if (bytes > kMostPlannedBytes)
+        throw Error(fmt::format("{} bytes are more than a message may have", bytes), "use less than 2 GiB");
     const LocalCluster local = cluster_of(situation, cluster);
     if (collective == LocalCollective::barrier) bytes = 0;
     const auto rows = rows_of(local, collective, bytes);

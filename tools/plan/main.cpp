@@ -41,7 +41,7 @@ struct Options {
     std::string ports = "shared";
     std::string format = "text";
     std::string collective;
-    std::string size = "0";
+    std::string size;
     std::string algorithm;
     int root = 0;
     int cluster = 0;
@@ -62,6 +62,14 @@ Situation situation_of(const Options& options) {
     return situation;
 }
 
+/// Only a barrier has none.
+void expect_size(Options& options) {
+    if (options.size.empty() && options.collective != name_of(Collective::barrier))
+        throw Error("the size of the message is missing",
+                    fmt::format("write for example: {} 64K", options.collective));
+    if (options.size.empty()) options.size = "0";
+}
+
 bool has_wishes(const Rules& rules) {
     return std::any_of(rules.rules.begin(), rules.rules.end(),
                        [](const Rule& rule) { return !rule.is_forbidden; });
@@ -73,8 +81,9 @@ bool is_as_wanted(const Explanation& explanation, const Rules& rules) {
     return std::find(wanted.begin(), wanted.end(), explanation.plan.algorithm) != wanted.end();
 }
 
-void run_explain(const Options& options) {
+void run_explain(Options& options) {
     const Situation situation = situation_of(options);
+    expect_size(options);
     const Request request =
         request_named(options.collective, parse_bytes(options.size), options.root, situation.topology.size());
     const Rules rules = parse_rules(options.algorithm);
@@ -107,8 +116,9 @@ void run_compare(const Options& options) {
     fmt::print("{}", comparison(situation, sizes, options.root, options.format == "json"));
 }
 
-void run_inside(const Options& options) {
+void run_inside(Options& options) {
     const LocalCollective collective = local_collective(options.collective);
+    expect_size(options);
     fmt::print("{}", inside(situation_of(options), collective, parse_bytes(options.size), options.cluster,
                             options.format == "json"));
 }
@@ -158,7 +168,8 @@ int run(int argc, char** argv) {
         ->add_option("collective", options.collective,
                      "bcast, reduce, allreduce, barrier, scatter, gather, allgather or reduce_scatter")
         ->required();
-    inside->add_option("size", options.size, "Bytes of the message; of parts for each rank, all of them");
+    inside->add_option("size", options.size,
+                       "Bytes of the message: of scatter, gather and the like the total over all ranks");
     inside->add_option("--cluster", options.cluster, "Its number, as in the model (default: 0)");
     inside->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
     add_network(inside, options);

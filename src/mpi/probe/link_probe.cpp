@@ -271,7 +271,7 @@ class Asker {
         for (Bytes bytes = kLeastRested; bytes <= kMostRested && !patience_.is_over(); bytes *= 2) {
             const Seconds usual(static_cast<double>(bytes) / rate);
             Seconds best = Seconds::max();
-            for (int i = 0; i < kRestedTrips; ++i) {
+            for (int i = 0; i < kRestedTrips && (i == 0 || !patience_.is_over()); ++i) {
                 order({kAnswer, bytes, 1});
                 rest(std::max(kShortestRest, 2 * usual));
                 best = std::min(best, trip(bytes).whole);
@@ -302,7 +302,8 @@ void answer_link(MPI_Comm probes, int peer) {
         Command command;
         receive(&command, sizeof command, peer, kCommand, probes);
         if (command.order == kOver) return;
-        std::byte* data = buffer.get(in_flight(command.bytes) * command.bytes);
+        const bool is_stream = command.order == kSink;
+        std::byte* data = buffer.get((is_stream ? in_flight(command.bytes) : 1) * command.bytes);
         if (command.order == kSink) {
             stream(command.count, command.bytes, [&](std::size_t slot, MPI_Request& request) {
                 PMPI_Irecv(data + slot * command.bytes, static_cast<int>(command.bytes), MPI_BYTE, peer,

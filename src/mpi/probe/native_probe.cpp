@@ -25,6 +25,7 @@ constexpr int kTrials = 3;
 constexpr double kAlike = 0.15;  // two values that differ by less need no third one
 constexpr Seconds kMargin =
     std::chrono::milliseconds(1);  // before a start, so that every rank can sleep first
+constexpr Seconds kMostLead{1};
 constexpr double kLateShare = 0.05;
 constexpr Seconds kLate = std::chrono::microseconds(250);
 
@@ -94,7 +95,7 @@ class NativeProbe {
             announce(call, bytes, start);
             const Worst worst = run(call, bytes, start);
             const Seconds needed = lead_ + worst.command;
-            lead_ = std::max(1.5 * needed + kMargin, 0.9 * lead_);
+            lead_ = std::min(std::max(1.5 * needed + kMargin, lead_ / 2), kMostLead);
             if (worst.start <= std::max(kLate, kLateShare * worst.finish) || look == kMostLooks)
                 return worst.finish - std::max(worst.start, Seconds(0));
         }

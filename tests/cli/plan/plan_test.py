@@ -135,6 +135,8 @@ class Explain(PlanTest):
         three = self.output("inside", "allgather", "1M", "--synthetic", "site:2 node:3")
         self.assertIn("ring", three)
         self.assertNotIn("doubling", three)
+        self.check_refused(["inside", "bcast", "3G", *SITES], "2 GiB")
+        self.check_refused(["inside", "bcast", *SITES], "size", "bcast 64K")
         self.check_refused(["inside", "gossip", "1M", *SITES], "gossip", "reduce_scatter")
         self.check_refused(["inside", "bcast", "1M", "--cluster", "4", *SITES], "no cluster 4", "0 to 3")
 

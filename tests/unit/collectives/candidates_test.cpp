@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "collectives/hierarchy.hpp"
 #include "collectives/meeting_price.hpp"
+#include "collectives/native_price.hpp"
 #include "collectives/order_rule.hpp"
 #include "collectives/planner.hpp"
 #include "collectives/simulated_network.hpp"
@@ -393,6 +394,44 @@ TEST_CASE("what NICs have saved up hides transfers behind latencies, but not bey
           std::max(kFar + 0.5e-3, 5 * transfer + 0.5e-3));
     const Plan plan = plan_of(request, *Pricing(request, kSites, saving).price(tree));
     CHECK(simulated_seconds(plan, kSites, saving) < kFar + 0.5e-3);
+}
+
+TEST_CASE("what NICs have saved up does not speed up slow links, nor latencies", "[candidates]") {
+    const Topology groups = Topology::from_labels(16, {{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
+                                                       {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}});
+    constexpr double kNic = 12.5e6;
+    NetworkCosts costs = test::uniform_costs(4, Seconds(20e-3), kNic);
+    costs.shares_ports = true;
+    for (int c = 0; c < 4; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = kNic;
+        costs.cluster(c).reserve = 2e6;
+    }
+    const NetworkCosts slow_rate = test::uniform_costs(4, Seconds(20e-3), 1e6);
+    for (const bool inside_groups : {true, false}) {
+        NetworkCosts slow = costs;
+        for (int a = 0; a < 4; ++a) {
+            for (int b = 0; b < 4; ++b) {
+                if (a != b && (a / 2 == b / 2) == inside_groups) slow.link(a, b) = slow_rate.link(a, b);
+            }
+        }
+        const Request request = request_of(Collective::allreduce, 1 << 20);
+        for (const Candidate& candidate : Pricing(request, groups, slow).all()) {
+            // Trees may avoid slow links inside groups.
+            if (candidate.algorithm.is_native ||
+                (inside_groups && candidate.algorithm.meeting == Meeting::tree))
+                continue;
+            INFO(name_of(candidate.algorithm) << ", slow inside groups: " << inside_groups);
+            CHECK(candidate.seconds > 0.95 * (1 << 20) / 1e6);
+        }
+    }
+    // The ring of MPI's own broadcast goes from cluster to cluster, all around.
+    const std::vector<int> clusters{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    const double native = native_time(request_of(Collective::bcast, 16 << 10), clusters, costs);
+    CHECK(native > 4 * 20e-3);
+    costs.shares_ports = false;
+    const double queued = native_time(request_of(Collective::bcast, 1 << 20), clusters, costs);
+    for (int c = 0; c < 4; ++c) costs.cluster(c).reserve = 0;
+    CHECK(native_time(request_of(Collective::bcast, 1 << 20), clusters, costs) == queued);
 }
 
 TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[candidates]") {

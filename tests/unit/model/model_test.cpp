@@ -130,6 +130,10 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("there":[[1,)", R"("there":[[0,)"},
         {R"("nic_out":12500000.0)", R"("nic_out":-1)"},
         {R"("pairs":3)", R"("pairs":-3)"},
+        {R"("reserve":131072.0)", R"("reserve":-1)"},
+        {R"("native":{)", R"("native":{"ranks":4},"x":{)"},
+        {R"("native":{)", R"("native":{"ranks":400},"x":{)"},
+        {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},
         {R"("clusters":[{)", R"("clusters":[{},{)"},
     }));
     INFO(broken.second);
