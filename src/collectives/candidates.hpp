@@ -83,9 +83,8 @@ class Pricing {
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
 /// with the fewest crossings, then the one with the largest segments unless they are far apart anyway, for
 /// messages cost processors time that the model does not know, then the one with the fewest relays, which may
-/// be late; and MPI's own call unless
-/// another one is clearly better (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all().
-/// nullptr when none is allowed.
+/// be late; and MPI's own call unless another one is clearly better (kWorthwhile), for it costs nothing to
+/// try. `found` as from Pricing::all(). nullptr when none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 

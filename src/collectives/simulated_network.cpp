@@ -86,4 +86,16 @@ SimulatedNetwork simulated_network(const Topology& topology, const NetworkCosts&
     return network;
 }
 
+SimulatedNetwork simulated_network(const LocalCluster& cluster, bool is_stream) {
+    SimulatedNetwork network;
+    network.gap = [&curve = is_stream ? cluster.stream : cluster.gap](Rank, Rank, Bytes bytes) {
+        return curve.at(bytes);
+    };
+    network.latency = [&cluster](Rank, Rank) { return Seconds(cluster.latency); };
+    network.combining = [&cluster](Rank, Bytes bytes) {
+        return Seconds(cluster.reduction * static_cast<double>(bytes));
+    };
+    return network;
+}
+
 }  // namespace laple

@@ -119,9 +119,8 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     if (model.topology.is_flat()) return;
     agreement.costs = costs_of(model.links, cluster_latencies(model));
     if (agreement.costs.is_empty()) return;
-    // Another MPI has other algorithms.
-    const bool is_all = in_world == nullptr || model.topology.size() == world_size();
-    if (!is_all || model.mpi != mpi_version()) agreement.costs.native = {};
+    // Measured on all ranks in their order; and another MPI has other algorithms.
+    if (in_world != nullptr || model.mpi != mpi_version()) agreement.costs.native = {};
     agreement.cluster_of.assign(static_cast<std::size_t>(world_size()), -1);
     const int level = model.topology.level_count() - 1;
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {

@@ -40,9 +40,8 @@ constexpr int kBadInput = 2;
 constexpr int kUnfinished = 3;
 
 constexpr const char* kNoNatives =
-    "MPI's own collectives were not measured, but are estimated: so many ranks, so far apart, would take "
-    "long "
-    "to agree on a clock";
+    "MPI's own collectives were not measured, but are estimated: "
+    "so many ranks, so far apart, would take long to agree on a clock";
 
 std::atomic<bool> is_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");

@@ -13,7 +13,7 @@
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "collectives/planner.hpp"
-#include "collectives/simulator.hpp"
+#include "collectives/simulated_network.hpp"
 
 namespace laple::plan {
 namespace {
@@ -60,11 +60,7 @@ std::optional<double> simulated_time(const Strategy& strategy, const LocalCluste
     const Topology topology = Topology::from_clusters(cluster.ranks, {members});
     const bool is_stream = strategy.cut == Strategy::Cut::segments && schedules.front().blocks.count() > 1;
     SimulationOptions options;
-    options.network = SimulatedNetwork{
-        [&](Rank, Rank, Bytes message) { return (is_stream ? cluster.stream : cluster.gap).at(message); },
-        [&](Rank, Rank) { return Seconds(cluster.latency); },
-        {},
-        [&](Rank, Bytes part) { return Seconds(cluster.reduction * static_cast<double>(part)); }};
+    options.network = simulated_network(cluster, is_stream);
     NoMemory memory;
     return Simulator<NoMemory>(schedules, topology, memory, options).run().makespan.count();
 }

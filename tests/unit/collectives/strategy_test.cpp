@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "collectives/simulator.hpp"
+#include "collectives/simulated_network.hpp"
 #include "collectives/strategy_steps.hpp"
 
 using namespace laple;
@@ -97,11 +97,7 @@ double simulated(const Strategy& strategy, const LocalCluster& cluster, Bytes by
     const auto schedules = schedules_of(strategy, cluster.ranks, bytes, segment);
     const bool is_stream = schedules.front().blocks.count() > 1 && strategy.cut == Strategy::Cut::segments;
     SimulationOptions options;
-    options.network = SimulatedNetwork{
-        [&](Rank, Rank, Bytes message) { return (is_stream ? cluster.stream : cluster.gap).at(message); },
-        [&](Rank, Rank) { return Seconds(cluster.latency); },
-        {},
-        [&](Rank, Bytes part) { return Seconds(cluster.reduction * static_cast<double>(part)); }};
+    options.network = simulated_network(cluster, is_stream);
     NoMemory memory;
     const Topology topology = Topology::from_clusters(cluster.ranks, {everybody(cluster.ranks)});
     const SimulationResult result = Simulator<NoMemory>(schedules, topology, memory, options).run();
