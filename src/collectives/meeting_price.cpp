@@ -153,12 +153,14 @@ class MeetingPrice {
             double received = 0;
             double started = 0;
             double got = 0;
-            double last = 0;  // of its messages, but for what they share
+            double at_best = 0;  // however NICs have rested
+            double last = 0;     // of its messages, but for what they share
             double farthest = 0;
             for (std::size_t i = 1; i < count; ++i) {
                 const int to = groups_[(g + i) % count].front();
                 received += up_.port(from, to);
                 got += up_.start(from, to);
+                at_best = std::max(at_best, started + down_.at_best(from, to) + down_.latency(from, to));
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
@@ -174,7 +176,7 @@ class MeetingPrice {
             const double of_lanes = lanes_per_rank(groups_[g]);
             const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
                                      std::max(down_.uplink_out(from), up_.uplink_out(from));
-            longest = std::max({longest, last + down_.after_credit(from, of_lanes * sent - started),
+            longest = std::max({longest, at_best, last + down_.after_credit(from, of_lanes * sent - started),
                                 got + down_.after_credit(from, of_lanes * received - got) + farthest,
                                 of_uplink + farthest});
             at_least(of_lanes * std::max(sent, received) + in_between(groups_[g]), down_.credit(from),

@@ -52,6 +52,8 @@ class SegmentTimes {
         constexpr double kNotMuch = 1.25;
         return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
     }
+    /// How long a message alone takes to leave, however its NIC has rested.
+    double at_best(int from, int to) const { return std::max(gap(from, to) - credit_of_flow(from, to), 0.0); }
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.

@@ -290,7 +290,9 @@ class Walk {
         const double shared = times_.after_credit(cluster, sent.shared);
         for (const std::size_t send : out) {
             const int to = tree_.order[send].to;
-            double left = sent.started + times_.start(cluster, to) + shared + times_.rest(cluster, to);
+            double left =
+                sent.started + std::max(times_.start(cluster, to) + shared + times_.rest(cluster, to),
+                                        times_.at_best(cluster, to));
             if (times_.uplink_out(cluster) > 0) {
                 // One message after the other, but none before the NIC sends it.
                 uplink.free = std::max(uplink.free, sent.started) + times_.uplink_out(cluster);

@@ -392,6 +392,11 @@ TEST_CASE("what NICs have saved up hides transfers behind latencies, but not bey
     CHECK(Pricing(request, kSites, plain).price(tree)->seconds > kFar + 5 * transfer);
     CHECK(Pricing(request, kSites, saving).price(tree)->seconds <
           std::max(kFar + 0.5e-3, 5 * transfer + 0.5e-3));
+    // Five copies in segments leave the root's NIC. Call after call, it has no more to spare than in pauses.
+    const Request more = request_of(Collective::bcast, 64 << 10);
+    const Algorithm pipeline = parse_algorithm("jackson/binary@16K", Collective::bcast);
+    CHECK(Pricing(more, kSites, saving).price(pipeline)->seconds >
+          5 * (64 << 10) / kRate - NetworkCosts::kUsualPause);
     const Plan plan = plan_of(request, *Pricing(request, kSites, saving).price(tree));
     CHECK(simulated_seconds(plan, kSites, saving) < kFar + 0.5e-3);
 }
@@ -424,6 +429,20 @@ TEST_CASE("what NICs have saved up does not speed up slow links, nor latencies",
             CHECK(candidate.seconds > 0.95 * (1 << 20) / 1e6);
         }
     }
+    // NICs that serve two children are slower than the link, but only until their reserve is counted.
+    const Topology pair =
+        Topology::from_clusters(16, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}});
+    NetworkCosts far = costs.restricted_to(std::vector<int>{0, 1});
+    far.link(0, 1) = far.link(1, 0) = test::uniform_costs(2, Seconds(0.1), 6e6).link(0, 1);
+    const Request request = request_of(Collective::allreduce, 1 << 20);
+    for (const Candidate& candidate : Pricing(request, pair, far).all()) {
+        if (candidate.algorithm.is_native || candidate.algorithm.lanes > 1) continue;
+        INFO(name_of(candidate.algorithm));
+        CHECK(candidate.seconds > 0.1 + 0.95 * (1 << 20) / 6e6);
+    }
+    const Request undivided = request_of(Collective::bcast, 64 << 10);
+    const Algorithm tree = parse_algorithm("jackson/flat", Collective::bcast);
+    CHECK(Pricing(undivided, pair, far).price(tree)->seconds > 0.1 + (64 << 10) / 6e6);
     // The ring of MPI's own broadcast goes from cluster to cluster, all around.
     const std::vector<int> clusters{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
     const double native = native_time(request_of(Collective::bcast, 16 << 10), clusters, costs);
