@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What LaPle adds to a call that it passes on: MPI_Bcast of nothing on a communicator inside one cluster,
-// through the interposer and directly, alternating. Usage: laple-run mpiexec -n 1 call-overhead
+// What LaPle adds to a call that it passes on: MPI_Bcast of nothing, through the interposer and directly,
+// alternating.
+//   laple-run mpiexec -n 1 call-overhead                   inside one cluster: nothing to plan
+//   laple-run --topology MAP mpiexec -n 2 call-overhead    MAP has two clusters: the look-up of a plan too
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
