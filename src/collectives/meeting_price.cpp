@@ -50,9 +50,9 @@ class MeetingPrice {
     }
 
   private:
-    /// All segments of a lane but the first one.
+    /// All segments of a lane but the first one, which has had its part of the credit.
     double others(double interval, double credit) const {
-        return std::max(static_cast<double>(rounds_ - 1) * interval - credit, 0.0);
+        return std::max(static_cast<double>(rounds_ - 1) * interval - std::max(credit - interval, 0.0), 0.0);
     }
 
     void at_least(double interval, double credit, const Binding& binding) {

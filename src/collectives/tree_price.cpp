@@ -254,8 +254,9 @@ class Walk {
     Interval of_port(int cluster, double busy) const {
         return interval_of(busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster});
     }
+    /// The first segment has had its part of the credit.
     Interval interval_of(double seconds, double credit, const Binding& binding) const {
-        return {seconds, std::max(more_ * seconds - credit, 0.0), binding};
+        return {seconds, std::max(more_ * seconds - std::max(credit - seconds, 0.0), 0.0), binding};
     }
 
     /// A NIC with one segment.
@@ -414,7 +415,8 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
     if (inside.size() == 1) return 0;
     const double longest = inside.until_last(times, cluster);
     const double interval = static_cast<double>(inside.children_of(0).size()) * times.port(cluster, cluster);
-    return longest + times.after_credit(cluster, static_cast<double>(segments - 1) * interval);
+    const double left = std::max(times.credit(cluster) - interval, 0.0);  // by the first segment
+    return longest + std::max(static_cast<double>(segments - 1) * interval - left, 0.0);
 }
 
 void TreePricer::prepare(const ClusterTree& tree) {

@@ -96,7 +96,7 @@ class TreePricer {
     ///
     ///     first(c) = first(v) + Σ starts, of v's messages up to c + Σ shares, of all of v's messages
     ///                         + rest(v, c) + L(v, c)
-    ///     last(c)  = first(c) + (segments - 1) · I(c) - credit
+    ///     last(c)  = first(c) + (segments - 1) · I(c) - what the first has left of the credit
     ///
     /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
     /// programs call again and again: in the long run a NIC has no more to spare than it saves in pauses.

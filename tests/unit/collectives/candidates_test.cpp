@@ -401,6 +401,31 @@ TEST_CASE("what NICs have saved up hides transfers behind latencies, but not bey
     CHECK(simulated_seconds(plan, kSites, saving) < kFar + 0.5e-3);
 }
 
+TEST_CASE("what NICs have saved up is spent once by all segments", "[candidates]") {
+    constexpr double kRate = 12.5e6;
+    constexpr double kFar = 20e-3;
+    constexpr Bytes kReserve = 128 << 10;
+    NetworkCosts costs = test::uniform_costs(4, Seconds(kFar), kRate);
+    costs.shares_ports = true;
+    for (int c = 0; c < 4; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = kRate;
+        costs.cluster(c).reserve = kReserve;
+    }
+    const auto price = [&](Collective collective, Bytes bytes, const char* name) {
+        return Pricing(request_of(collective, bytes), kSites, costs)
+            .price(parse_algorithm(name, collective))
+            ->seconds;
+    };
+    const auto sent_after_rest = [](int copies, Bytes bytes) {
+        return static_cast<double>(static_cast<Bytes>(copies) * bytes - kReserve) / kRate;
+    };
+    // Three copies to other clusters, two inside.
+    CHECK(price(Collective::bcast, 32 << 10, "jackson/binary@16K") > kFar + sent_after_rest(5, 32 << 10));
+    CHECK(price(Collective::bcast, 64 << 10, "jackson/binary@16K") > kFar + sent_after_rest(5, 64 << 10));
+    // Three copies to the other coordinators, one inside.
+    CHECK(price(Collective::allreduce, 64 << 10, "exchange/chain@16K") > kFar + sent_after_rest(4, 64 << 10));
+}
+
 TEST_CASE("what NICs have saved up does not speed up slow links, nor latencies", "[candidates]") {
     const Topology groups = Topology::from_labels(16, {{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
                                                        {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}});
