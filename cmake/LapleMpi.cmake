@@ -18,7 +18,7 @@ unset(CMAKE_REQUIRED_LIBRARIES)
 # The version it is built for, as its header says.
 file(STRINGS "${MPI_C_HEADER_DIR}/mpi.h" LAPLE_MPICH_VERSION REGEX "^#define MPICH_VERSION ")
 string(REGEX REPLACE ".*\"(.*)\".*" "MPICH \\1" LAPLE_BUILT_WITH_MPI "${LAPLE_MPICH_VERSION}")
-if(NOT LAPLE_MPI_IS_MPICH)
+if(NOT LAPLE_MPI_IS_MPICH AND NOT LAPLE_ANY_MPI)
   message(FATAL_ERROR "LaPle needs MPICH or an MPI with its ABI, and found another at ${MPI_C_INCLUDE_DIRS}. "
                       "Install libmpich-dev, or name the wrapper: -DMPI_C_COMPILER=/path/to/mpicc")
 endif()

@@ -18,10 +18,19 @@ namespace {
 
 constexpr int kGraceMs = 2000;
 constexpr const char* kLauncher = "launch";
+constexpr const char* kNic = "veth0";
 
 std::map<std::string, std::string> rank_environment(const Job& job) {
-    // All bytes cross the emulated network; none takes a short cut through this machine's memory.
-    std::map<std::string, std::string> variables{{"UCX_TLS", "tcp,self"}, {"UCX_NET_DEVICES", "veth0"}};
+    // All bytes cross the emulated network; none takes a short cut through this machine's memory. Ranks
+    // share cores: those of other libraries than UCX are to yield them, too.
+    std::map<std::string, std::string> variables{{"UCX_TLS", "tcp,self"},
+                                                 {"UCX_NET_DEVICES", kNic},
+                                                 {"I_MPI_FABRICS", "ofi"},
+                                                 {"FI_PROVIDER", "tcp"},
+                                                 {"FI_TCP_IFACE", kNic},
+                                                 {"OMPI_MCA_btl", "tcp,self"},
+                                                 {"OMPI_MCA_btl_tcp_if_include", kNic},
+                                                 {"OMPI_MCA_mpi_yield_when_idle", "1"}};
     if (const char* inherited = getenv("LD_PRELOAD")) variables["LD_PRELOAD"] = inherited;
     for (const std::string& assignment : job.environment) {
         const auto split = assignment.find('=');
@@ -68,6 +77,51 @@ int supervise(Child child, const EndSignals& signals, int keeper_fd, int timeout
     return status;
 }
 
+std::string version_of(const std::string& mpiexec) {
+    return run_command({mpiexec, "--version"}, "").output;
+}
+
+/// MPICH's, and Intel MPI's: Hydra.
+Arguments hydra_command(const Job& job, const std::string& launcher, const std::string& first,
+                        const Arguments& places) {
+    Arguments command{job.mpiexec,
+                      "-launcher",
+                      "ssh",
+                      "-launcher-exec",
+                      launcher,
+                      "-localhost",
+                      first,
+                      "-hosts",
+                      fmt::format("{}", fmt::join(places, ","))};
+    for (const auto& [name, value] : rank_environment(job))
+        command.insert(command.end(), {"-genv", name, value});
+    return command;
+}
+
+/// Open MPI's: PRRTE, which starts a daemon on each host, itself on the first.
+Arguments prrte_command(const Job& job, const std::string& launcher, const Arguments& places) {
+    Arguments command{job.mpiexec,
+                      "--allow-run-as-root",
+                      "--prtemca",
+                      "plm_ssh_agent",
+                      launcher,
+                      "--prtemca",
+                      "plm_ssh_no_tree_spawn",
+                      "1",
+                      "--prtemca",
+                      "prte_if_include",
+                      kNic,
+                      "--map-by",
+                      "slot",
+                      "--bind-to",
+                      "none",
+                      "--host",
+                      fmt::format("{}", fmt::join(places, ","))};
+    for (const auto& [name, value] : rank_environment(job))
+        command.insert(command.end(), {"-x", fmt::format("{}={}", name, value)});
+    return command;
+}
+
 const HostLayout* find_address(const std::vector<HostLayout>& hosts, const std::string& address) {
     const auto found =
         std::find_if(hosts.begin(), hosts.end(), [&](const HostLayout& h) { return h.address == address; });
@@ -101,7 +155,9 @@ void check_job(Job& job) {
     for (const std::string& name :
          wanted.empty() ? Arguments{"mpiexec.mpich", "mpiexec"} : Arguments{wanted}) {
         job.mpiexec = find_program(name);
-        if (!job.mpiexec.empty()) return;
+        if (job.mpiexec.empty()) continue;
+        job.is_open_mpi = version_of(job.mpiexec).find("Open MPI") != std::string::npos;
+        return;
     }
     throw Error(
         wanted.empty() ? std::string("there is no mpiexec") : fmt::format("there is no program {}", wanted),
@@ -131,17 +187,9 @@ Arguments mpiexec_command(const Job& job, const GridState& grid) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
         places.push_back(fmt::format("{}:{}", hosts[i].address, counts[i]));
     }
-    Arguments command{job.mpiexec,
-                      "-launcher",
-                      "ssh",
-                      "-launcher-exec",
-                      grid.directory() + "/" + kLauncher,
-                      "-localhost",
-                      hosts.front().address,
-                      "-hosts",
-                      fmt::format("{}", fmt::join(places, ","))};
-    for (const auto& [name, value] : rank_environment(job))
-        command.insert(command.end(), {"-genv", name, value});
+    const std::string launcher = grid.directory() + "/" + kLauncher;
+    Arguments command = job.is_open_mpi ? prrte_command(job, launcher, places)
+                                        : hydra_command(job, launcher, hosts.front().address, places);
     command.insert(command.end(), {"-n", std::to_string(ranks)});
     command.insert(command.end(), job.program.begin(), job.program.end());
     return command;

@@ -15,11 +15,13 @@ struct Job {
     int ranks = 0;                         ///< 0: one per host
     std::vector<std::string> hosts;        ///< names of those that get ranks, in this order; empty: all
     std::string mpiexec;                   ///< "": mpiexec.mpich, else mpiexec
+    bool is_open_mpi = false;              ///< whether that is Open MPI's, which has options of its own
     std::vector<std::string> environment;  ///< "NAME=value", for the ranks only
     int timeout_s = 0;                     ///< 0: none
 };
 
-/// Throws Error for what can be known to be wrong before a grid is raised; fills in the mpiexec.
+/// Throws Error for what can be known to be wrong before a grid is raised; fills in the mpiexec
+/// and whose it is.
 void check_job(Job& job);
 
 /// The hosts that the job uses. Throws Error for one that the grid does not have, or that is named twice.

@@ -168,7 +168,9 @@ void add_job_options(CLI::App& command, Job& job) {
     command.add_option("--hosts", job.hosts, "Hosts that get ranks, in this order: a-1,b-1 (default: all)")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command.add_option("--mpiexec", job.mpiexec, "MPICH's launcher (default: mpiexec.mpich, else mpiexec)");
+    command.add_option("--mpiexec", job.mpiexec,
+                       "The launcher of MPICH, Intel MPI or Open MPI (default: mpiexec.mpich, else "
+                       "mpiexec)");
     command.add_option("--env", job.environment, "NAME=value for the ranks only; may be repeated")
         ->allow_extra_args(false);
     command.add_option("--timeout", job.timeout_s, "End the job after so many seconds")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A preload for test beds in which many ranks share few cores. It steps between MPICH and its network
-// library, UCX, in two places.
+// A preload for test beds in which many ranks share few cores. It steps between an MPI library and its
+// network in three places.
 //
 // 1. MPICH polls UCX without ever giving the processor away, so that a rank which waits keeps the core
 //    from the rank it waits for until its time slice ends. Here a poll that found nothing yields.
@@ -8,12 +8,16 @@
 //    barrier). A peer whose disconnect still needs an answer then waits for ever; over a wide-area network
 //    that is the rule (https://github.com/pmodels/mpich/pull/6596). Here UCX goes on until the process
 //    manager has something to read.
+// 3. Intel MPI polls libfabric, whose functions cannot be stepped before, but that asks the kernel, by
+//    epoll_wait or poll, whether anything has come. An answer of "nothing" to a question that does not wait
+//    yields.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -24,17 +28,22 @@ struct ucp_ep;
 EXPORT unsigned ucp_worker_progress(struct ucp_worker* worker);
 EXPORT void* ucp_disconnect_nb(struct ucp_ep* endpoint);
 EXPORT void ucp_worker_destroy(struct ucp_worker* worker);
+EXPORT int epoll_wait(int fd, struct epoll_event* events, int most, int timeout);
+EXPORT int poll(struct pollfd* files, nfds_t count, int timeout);
 EXPORT ssize_t read(int fd, void* buffer, size_t count);
 
 static unsigned (*next_progress)(struct ucp_worker*);
 static void* (*next_disconnect)(struct ucp_ep*);
 static void (*next_destroy)(struct ucp_worker*);
+static int (*next_epoll_wait)(int, struct epoll_event*, int, int);
+static int (*next_poll)(struct pollfd*, nfds_t, int);
 static ssize_t (*next_read)(int, void*, size_t);
 
 // The worker that this thread polls, and whether this thread is in MPI_Finalize. UCX has threads of its own,
 // which read too and must not poll.
 static __thread struct ucp_worker* polled_worker;
 static __thread int is_disconnecting;
+static __thread int is_in_progress;  // of UCX, which yields once for all that it asks the kernel
 
 // ISO C knows no cast from an object pointer to a function pointer; POSIX asks for this way.
 #define FIND_NEXT(pointer, name) \
@@ -49,7 +58,9 @@ static int would_block(int fd) {
 unsigned ucp_worker_progress(struct ucp_worker* worker) {
     FIND_NEXT(next_progress, "ucp_worker_progress");
     polled_worker = worker;
+    is_in_progress = 1;
     const unsigned events = next_progress(worker);
+    is_in_progress = 0;
     if (events == 0) sched_yield();
     return events;
 }
@@ -65,6 +76,21 @@ void ucp_worker_destroy(struct ucp_worker* worker) {
     is_disconnecting = 0;
     polled_worker = NULL;
     next_destroy(worker);
+}
+
+static int yield_after_nothing(int found, int timeout) {
+    if (found == 0 && timeout == 0 && !is_in_progress) sched_yield();
+    return found;
+}
+
+int epoll_wait(int fd, struct epoll_event* events, int most, int timeout) {
+    FIND_NEXT(next_epoll_wait, "epoll_wait");
+    return yield_after_nothing(next_epoll_wait(fd, events, most, timeout), timeout);
+}
+
+int poll(struct pollfd* files, nfds_t count, int timeout) {
+    FIND_NEXT(next_poll, "poll");
+    return yield_after_nothing(next_poll(files, count, timeout), timeout);
 }
 
 ssize_t read(int fd, void* buffer, size_t count) {
