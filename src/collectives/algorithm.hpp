@@ -27,6 +27,7 @@ enum class Meeting {
     tree,      ///< reduce to one, broadcast from it: two latencies a tree level
     exchange,  ///< each sends to all others: one latency, C-1 messages each (MagPIe)
     doubling,  ///< recursive doubling: log2 C latencies
+    scatter,   ///< each sums up a share of the message and sends it to all others: two latencies, least data
 };
 
 /// How a collective is done, apart from the root and the size of the message. Has a name, which is what users
@@ -37,8 +38,12 @@ enum class Meeting {
 ///     flat/native             the same, with MPI's own collective inside the innermost groups
 ///     ecef/binomial           between clusters the order that a heuristic finds, from what the network costs
 ///     spread-chain/chain@8K   one pipeline through all ranks, cluster by cluster, in segments of 8 KiB
+///     spread-chain/chain@8Kx4 the same in 4 lanes: segments take turns between 4 such trees, of which each
+///     goes
+///                             from cluster to cluster between other ranks (striped_tree, hierarchy.hpp)
 ///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast
 ///     exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own coordinators
+///     scatter/flat@8Kx4       as before, but in each lane coordinators share the summing up
 ///
 /// Meetings are for allreduce and barrier.
 ///
@@ -56,7 +61,7 @@ struct Algorithm {
     Shape within;                ///< inside the innermost groups
     bool native_within = false;  ///< MPI's own collective there
     Bytes segment_bytes = 0;     ///< 0: the message is not cut
-    int lanes = 1;               ///< only with a meeting
+    int lanes = 1;               ///< more than one only with a meeting, or with spread trees in segments
 
     bool operator==(const Algorithm&) const = default;
 
@@ -70,7 +75,7 @@ struct Algorithm {
 std::string name_of(const Algorithm& algorithm);
 
 /// The inverse of name_of. Throws Error that lists the names for any other text, and for what makes no sense:
-/// a meeting for bcast or reduce, lanes without a meeting, segments with native_within.
+/// a meeting for bcast or reduce, lanes of undivided or not spread trees, segments with native_within.
 Algorithm parse_algorithm(std::string_view name, Collective collective);
 
 /// The grammar above and the names it is made of, for error messages and --help.

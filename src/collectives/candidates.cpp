@@ -14,6 +14,7 @@
 #include "collectives/meeting_price.hpp"
 #include "collectives/native_price.hpp"
 #include "collectives/order_rule.hpp"
+#include "collectives/scatter_price.hpp"
 
 namespace laple {
 namespace {
@@ -27,6 +28,8 @@ const Shape kChain{Shape::Kind::chain};
 constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
 constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
+constexpr int kFewer = 4;             // so many times fewer the next time
+constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
 
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
@@ -94,6 +97,18 @@ std::ptrdiff_t relays(const Candidate& candidate) {
                          [root](const Send& send) { return send.from != root; });
 }
 
+/// With so many lanes all ranks of a cluster, however many it has, coordinate about as many of them.
+Bytes fair_lanes(const std::vector<int>& sizes) {
+    constexpr int kMost = 64;
+    int lanes = 1;
+    for (const int size : sizes) {
+        lanes = std::lcm(lanes, size);
+        if (lanes > kMost)
+            return static_cast<Bytes>(std::max(kMost, *std::max_element(sizes.begin(), sizes.end())));
+    }
+    return static_cast<Bytes>(lanes);
+}
+
 /// How large segments are, as far as it matters: processors need some 10 us for each, which is nothing where
 /// segments come this far apart.
 Bytes calm(const Candidate& candidate) {
@@ -116,10 +131,13 @@ std::vector<Candidate> sorted(std::vector<Candidate> candidates) {
     return result;
 }
 
-/// Fewer copies between groups; an undivided message, or segments large enough; less that waits for others.
+/// Fewer copies between groups; an undivided message, or segments large enough; less that waits for others;
+/// fewer connections.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
-    return calm(a) != calm(b) ? calm(a) > calm(b) : relays(a) < relays(b);
+    if (calm(a) != calm(b)) return calm(a) > calm(b);
+    if (relays(a) != relays(b)) return relays(a) < relays(b);
+    return a.algorithm.lanes < b.algorithm.lanes;
 }
 
 }  // namespace
@@ -173,7 +191,7 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
 
 Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
     const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
-    ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within};
+    ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within, algorithm.lanes};
     const SegmentTimes& down = times_of_tree(algorithm.segment_bytes);
     Candidate candidate;
     candidate.time =
@@ -256,6 +274,39 @@ void Pricing::add_pipelines(std::vector<Candidate>& found) {
     }
 }
 
+/// The best pipeline of each kind in several lanes, where that may be the fastest of all and is no little
+/// gain.
+void Pricing::add_lanes(std::vector<Candidate>& found) {
+    const auto& sizes = pricer_.sizes();
+    const int largest = *std::max_element(sizes.begin(), sizes.end());
+    if (largest < kLeastToTakeTurns) return;
+    for (const Shape within : {kChain, kBinary}) {
+        const Candidate* best = nullptr;
+        double fastest = std::numeric_limits<double>::infinity();
+        for (const Candidate& candidate : found) {
+            const Algorithm& algorithm = candidate.algorithm;
+            fastest = std::min(fastest, candidate.seconds);
+            if (algorithm.segment_bytes == 0 || !is_spread(algorithm) || algorithm.within != within) continue;
+            if (algorithm.lanes == 1 && (best == nullptr || candidate.seconds < best->seconds))
+                best = &candidate;
+        }
+        if (best == nullptr) continue;
+        // NICs of a chain have one message each already; a rank may have several flows.
+        const bool is_slow_flow = best->time.binding.kind == Binding::Kind::link;
+        if (within == kChain && !is_slow_flow) continue;
+        const int most = std::min(is_slow_flow ? 2 * largest : largest, kMostLanes);
+        if (best->time.first + (best->seconds - best->time.first) / most > fastest) continue;
+        const Candidate alone = *best;  // `found` grows
+        for (int lanes = most; lanes > 1; lanes /= kFewer) {
+            Algorithm algorithm = alone.algorithm;
+            algorithm.lanes = lanes;
+            Candidate candidate = tree(std::move(algorithm), alone.order);
+            if (kNearlyEqual * candidate.seconds > alone.seconds) break;
+            found.push_back(std::move(candidate));
+        }
+    }
+}
+
 void Pricing::add_meetings(std::vector<Candidate>& found) {
     if (is_rooted(request_.collective)) return;
     const auto add = [&](const Algorithm& algorithm) { found.push_back(*price(algorithm)); };
@@ -265,12 +316,15 @@ void Pricing::add_meetings(std::vector<Candidate>& found) {
     if (request_.bytes() < kLeastToCut) return;
     const auto& sizes = pricer_.sizes();
     const int largest = std::min(*std::max_element(sizes.begin(), sizes.end()), kMostLanes);
+    const Bytes fair = fair_lanes(sizes);
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
         for (const Shape shape : {kChain, kBinary}) add(meeting(Meeting::exchange, shape, segment_bytes, 1));
         if (topology_.level_count() > 1) continue;
         for (int lanes = 2; lanes <= largest; lanes *= 2)
             add(meeting(Meeting::exchange, kFlat, segment_bytes, lanes));
+        if (largest > 1 && costs_.count() > 2 && fair * segment_bytes <= request_.bytes())
+            add(meeting(Meeting::scatter, kFlat, segment_bytes, static_cast<int>(fair)));
     }
 }
 
@@ -282,7 +336,8 @@ void Pricing::add_best_orders(std::vector<Candidate>& found) {
             const bool is_tree_b = !b.algorithm.order.empty();
             return is_tree_a != is_tree_b ? is_tree_a : a.seconds < b.seconds;
         });
-    if (best == found.end() || best->algorithm.order.empty()) return;
+    // The search knows no lanes.
+    if (best == found.end() || best->algorithm.order.empty() || best->algorithm.lanes > 1) return;
     // No order makes up for that.
     constexpr double kHopeless = 1.5;
     if (std::any_of(found.begin(), found.end(),
@@ -310,11 +365,20 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
     if (algorithm.is_native) return native();
     if (algorithm.native_within) return std::nullopt;
     if (algorithm.meeting != Meeting::tree) {
-        const MeetingTime meeting =
-            meeting_time(algorithm, segments_of(request_, algorithm.segment_bytes), groups_,
-                         times(algorithm.segment_bytes, SegmentTimes::Direction::reduction),
-                         times(algorithm.segment_bytes, SegmentTimes::Direction::broadcast), pricer_);
+        const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
+        const SegmentTimes& up = times(algorithm.segment_bytes, SegmentTimes::Direction::reduction);
+        const SegmentTimes& down = times(algorithm.segment_bytes, SegmentTimes::Direction::broadcast);
+        MeetingTime meeting;
         Candidate candidate;
+        if (algorithm.meeting == Meeting::scatter) {
+            if (algorithm.within != kFlat || algorithm.lanes == 1 || topology_.level_count() > 1)
+                return std::nullopt;
+            SharedMeeting shared = share_meeting(algorithm.lanes, segments, pricer_.sizes(), up, down);
+            meeting = shared.time;
+            candidate.shares = std::move(shared.shares);
+        } else {
+            meeting = meeting_time(algorithm, segments, groups_, up, down, pricer_);
+        }
         candidate.algorithm = algorithm;
         candidate.seconds = meeting.total;
         candidate.crossings = static_cast<int>(groups_.size()) - 1;
@@ -326,14 +390,7 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
     if (!algorithm.order.empty()) return tree(algorithm, order_for(algorithm));
     if (topology_.level_count() > 1) return std::nullopt;
     // A shape over the clusters in their order, the root's first (hierarchy.hpp).
-    const ShapeLinks links = links_of(algorithm.between.front().shape, costs_.count());
-    SendOrder order;
-    for (std::size_t i = 0; i < links.children.size(); ++i) {
-        for (const int child : links.children[i])
-            order.push_back({(root_cluster_ + static_cast<int>(i)) % costs_.count(),
-                             (root_cluster_ + child) % costs_.count()});
-    }
-    return tree(algorithm, std::move(order));
+    return tree(algorithm, order_of_shape(algorithm.between.front().shape, costs_.count(), root_cluster_));
 }
 
 std::vector<Candidate> Pricing::all() {
@@ -343,6 +400,7 @@ std::vector<Candidate> Pricing::all() {
     add_trees(found);
     add_pipelines(found);
     add_meetings(found);
+    add_lanes(found);
     add_best_orders(found);
     found.push_back(native());
     return sorted(std::move(found));

@@ -23,6 +23,7 @@ struct Candidate {
     /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups
     /// share, of which the model may not know. Meetings count as a tree that has as few as can be.
     int crossings = 0;
+    std::vector<int> shares;   ///< of a scatter meeting
     bool is_measured = false;  ///< not predicted; native calls only
 };
 
@@ -38,13 +39,15 @@ class Pricing {
     ///
     ///     trees      every rule for the order between clusters; undivided with the local tree that is the
     ///                best for that size, in segments with chains and binary trees, for several sizes of
-    ///                segments; each with messages to other clusters from the coordinator, and spread
-    ///     meetings   exchange and doubling, in one lane and in several (allreduce, barrier)
-    ///     native
+    ///                segments; each with messages to other clusters from the coordinator, and spread; the
+    ///                best
+    ///                spread ones in several lanes
+    ///     meetings   exchange and doubling, in one lane; exchange and scatter in several (allreduce,
+    ///     barrier) native
     std::vector<Candidate> all();
 
     /// That algorithm's price; nothing where it has none: shapes between clusters of several levels, native
-    /// calls inside clusters.
+    /// calls inside clusters, scatter but in lanes that are flat inside single clusters.
     std::optional<Candidate> price(const Algorithm& algorithm);
 
   private:
@@ -61,6 +64,7 @@ class Pricing {
                     std::vector<Candidate>& found);
     void add_trees(std::vector<Candidate>& found);
     void add_pipelines(std::vector<Candidate>& found);
+    void add_lanes(std::vector<Candidate>& found);
     void add_meetings(std::vector<Candidate>& found);
     void add_best_orders(std::vector<Candidate>& found);
     Candidate native();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,40 +17,45 @@ namespace {
 /// The coordinators of one lane, one for each outermost group, in the order of the groups.
 using Coordinators = std::vector<Rank>;
 
+/// Whose turn it is, of as many turns as the shares add up to: each has its share of them, evenly spaced. No
+/// shares: all have one.
+std::vector<std::size_t> turns(std::vector<int> shares, std::size_t count) {
+    if (shares.empty()) shares.assign(count, 1);
+    const int all = std::accumulate(shares.begin(), shares.end(), 0);
+    std::vector<int> due(shares.size(), 0);
+    std::vector<std::size_t> owners;
+    for (int turn = 0; turn < all; ++turn) {
+        for (std::size_t i = 0; i < shares.size(); ++i) due[i] += shares[i];
+        const auto next = std::max_element(due.begin(), due.end());
+        *next -= all;
+        owners.push_back(static_cast<std::size_t>(next - due.begin()));
+    }
+    return owners;
+}
+
 /// The coordinators' part: combines everybody's partial results.
 class Meet {
   public:
-    Meet(Coordinators coordinators, std::size_t self) : coordinators_(std::move(coordinators)), self_(self) {}
+    Meet(Coordinators coordinators, std::size_t self, Landings& landings, ScheduleBuilder& builder)
+        : coordinators_(std::move(coordinators)), self_(self), landings_(landings), builder_(builder) {}
     virtual ~Meet() = default;
     Meet(const Meet&) = delete;
     Meet& operator=(const Meet&) = delete;
 
     /// Combines `partial` of this coordinator with all others' into kResult.
     virtual void combine(std::uint32_t block, Place partial) = 0;
+    /// Where combine() leaves the result with one coordinator: the others get it. After combine() of all
+    /// blocks.
+    virtual void deliver(std::uint32_t /*block*/) {}
 
   protected:
-    Coordinators coordinators_;
-    std::size_t self_;
-};
-
-class Exchange final : public Meet {
-  public:
-    Exchange(const Coordinators& coordinators, std::size_t self, ScheduleBuilder& builder)
-        : Meet(coordinators, self), builder_(builder) {
-        for (std::size_t i = 0; i < coordinators_.size(); ++i) {
-            buffers_.push_back(i == self_ ? kInput : builder_.add_temporary(builder_.window()));
-        }
-    }
-
-    void combine(std::uint32_t block, Place partial) override {
+    /// Gets the partial results of all others and combines them with `partial` into kResult.
+    void add_up(std::uint32_t block, Place partial) {
         const std::size_t count = coordinators_.size();
-        // Each starts with its right neighbour, so that not all send to the same coordinator first.
-        for (std::size_t i = 1; i < count; ++i)
-            builder_.send(coordinators_[(self_ + i) % count], block, partial);
         std::vector<Place> partials(count, partial);
         for (std::size_t i = 1; i < count; ++i) {
             const std::size_t from = (self_ + count - i) % count;
-            partials[from] = builder_.at(buffers_[from], block);
+            partials[from] = landings_.next(coordinators_[from]);
             builder_.recv(coordinators_[from], block, partials[from]);
         }
         // From the right: each reduction takes the next operand on its left. The sum grows where the last
@@ -64,15 +70,59 @@ class Exchange final : public Meet {
         if (sum != result) builder_.copy(block, sum, result);
     }
 
-  private:
+    Coordinators coordinators_;
+    std::size_t self_;
+    Landings& landings_;
     ScheduleBuilder& builder_;
-    std::vector<std::uint32_t> buffers_;  // by coordinator
+};
+
+class Exchange final : public Meet {
+  public:
+    using Meet::Meet;
+
+    void combine(std::uint32_t block, Place partial) override {
+        const std::size_t count = coordinators_.size();
+        // Each starts with its right neighbour, so that not all send to the same coordinator first.
+        for (std::size_t i = 1; i < count; ++i)
+            builder_.send(coordinators_[(self_ + i) % count], block, partial);
+        add_up(block, partial);
+    }
+};
+
+/// Reduce-scatter and allgather of the coordinators, each directly: every block has an owner among them.
+class Scatter final : public Meet {
+  public:
+    Scatter(const Coordinators& coordinators, std::size_t self, const std::vector<int>& shares,
+            Landings& landings, ScheduleBuilder& builder)
+        : Meet(coordinators, self, landings, builder), owners_(turns(shares, coordinators.size())) {}
+
+    void combine(std::uint32_t block, Place partial) override {
+        if (owner_of(block) == self_) {
+            add_up(block, partial);
+        } else {
+            builder_.send(coordinators_[owner_of(block)], block, partial);
+        }
+    }
+
+    void deliver(std::uint32_t block) override {
+        const Place result{kResult, block};
+        if (owner_of(block) != self_)
+            return builder_.recv(coordinators_[owner_of(block)], block, result, 1, results());
+        const std::size_t count = coordinators_.size();
+        for (std::size_t i = 1; i < count; ++i)
+            builder_.send(coordinators_[(self_ + i) % count], block, result, 1, results());
+    }
+
+  private:
+    std::size_t owner_of(std::uint32_t block) const { return owners_[block % owners_.size()]; }
+
+    std::vector<std::size_t> owners_;  // of as many blocks as the shares add up to; then they begin anew
 };
 
 class Doubling final : public Meet {
   public:
-    Doubling(const Coordinators& coordinators, std::size_t self, ScheduleBuilder& builder)
-        : Meet(coordinators, self), builder_(builder) {
+    Doubling(const Coordinators& coordinators, std::size_t self, Landings& landings, ScheduleBuilder& builder)
+        : Meet(coordinators, self, landings, builder) {
         while (power_ * 2 <= coordinators_.size()) power_ *= 2;
         const std::size_t surplus = coordinators_.size() - power_;
         // The first 2 × surplus coordinators meet in neighbouring pairs; the odd one of each goes on for
@@ -141,7 +191,6 @@ class Doubling final : public Meet {
         return sum;
     }
 
-    ScheduleBuilder& builder_;
     std::size_t power_ = 1;
     std::size_t index_ = 0;
     bool is_folded_ = false;
@@ -150,12 +199,18 @@ class Doubling final : public Meet {
     std::vector<Round> rounds_;
 };
 
-std::unique_ptr<Meet> make_meet(Meeting meeting, const Coordinators& coordinators, Rank self,
-                                ScheduleBuilder& builder) {
+std::unique_ptr<Meet> make_meet(const Plan& plan, const Coordinators& coordinators, Rank self,
+                                Landings& landings, ScheduleBuilder& builder) {
     const auto place = std::find(coordinators.begin(), coordinators.end(), self);
     const auto index = static_cast<std::size_t>(place - coordinators.begin());
-    if (meeting == Meeting::exchange) return std::make_unique<Exchange>(coordinators, index, builder);
-    return std::make_unique<Doubling>(coordinators, index, builder);
+    switch (plan.algorithm.meeting) {
+        case Meeting::exchange:
+            return std::make_unique<Exchange>(coordinators, index, landings, builder);
+        case Meeting::scatter:
+            return std::make_unique<Scatter>(coordinators, index, plan.shares, landings, builder);
+        default:
+            return std::make_unique<Doubling>(coordinators, index, landings, builder);
+    }
 }
 
 /// The coordinators of lane `lane` of `lanes`: spread evenly over each group's members.
@@ -177,8 +232,7 @@ struct Lane {
     std::vector<Place> values;   // of each block after the local reduction
 };
 
-/// The lane's phases are separate loops, because messages of a pair of ranks stay in program order: a rank's
-/// contribution to one lane must not queue up behind the result of another, which takes a WAN latency longer.
+/// The lanes' phases are separate loops: what others wait for comes first.
 void run_lanes(std::vector<Lane>& lanes, std::uint32_t own_buffer) {
     for (Lane& lane : lanes) {
         for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
@@ -190,6 +244,11 @@ void run_lanes(std::vector<Lane>& lanes, std::uint32_t own_buffer) {
         for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
             lane.meet->combine(block, lane.values[block - lane.first_block]);
         }
+    }
+    for (Lane& lane : lanes) {
+        if (!lane.meet) continue;
+        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block)
+            lane.meet->deliver(block);
     }
     for (Lane& lane : lanes) {
         for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
@@ -209,6 +268,7 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
         return static_cast<std::uint32_t>(blocks * static_cast<std::uint64_t>(lane) /
                                           static_cast<std::uint64_t>(algorithm.lanes));
     };
+    Landings landings(builder);
     std::optional<NativeSteps> native;
     Place own{kInput, 0};
     std::vector<Lane> lanes;
@@ -224,8 +284,8 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
         lanes.push_back(
             {share_end(lane),
              share_end(lane + 1),
-             TreeSteps(tree, rank, reduction_use(plan.request), builder),
-             coordinators[mine] == rank ? make_meet(algorithm.meeting, coordinators, rank, builder) : nullptr,
+             TreeSteps(tree, rank, reduction_use(plan.request), landings, builder),
+             coordinators[mine] == rank ? make_meet(plan, coordinators, rank, landings, builder) : nullptr,
              {}});
     }
     run_lanes(lanes, own.buffer);

@@ -13,6 +13,9 @@ namespace laple {
 ///         p0 ∘ (p1 ∘ (p2 ∘ …)): one latency, the same bits everywhere
 ///     doubling: in round r, coordinators whose indices differ in bit r swap what they have; both evaluate
 ///         low ∘ high. When their number is no power of two, the first ones meet in pairs before and after.
+///     scatter: every block has an owner among the coordinators, who gets the partial results of all others,
+///         evaluates the same expression and sends the result back: two latencies, but each link carries a
+///         block twice at most, where it carries it C-1 times in an exchange (reduce-scatter and allgather)
 ///
 /// With k lanes the blocks are divided among k sets of coordinators, different ranks where a group has that
 /// many: with a flat tree inside, that is a local reduce-scatter, k meetings at once, and a local allgather

@@ -8,14 +8,24 @@
 
 namespace laple {
 
-TreeSteps::TreeSteps(const Tree& tree, Rank rank, Use use, ScheduleBuilder& builder)
+Place Landings::next(Rank rank) {
+    const auto [entry, is_new] = rings_.try_emplace(rank);
+    Ring& ring = entry->second;
+    if (is_new) ring = {builder_.add_temporary(builder_.window()), 0};
+    return builder_.at(ring.buffer, ring.count++);
+}
+
+TreeSteps::TreeSteps(const Tree& tree, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
+                     int lane)
     : parent_(tree.parent[static_cast<std::size_t>(rank)]),
       children_(tree.children[static_cast<std::size_t>(rank)]),
-      builder_(builder) {
+      landings_(&landings),
+      builder_(&builder),
+      lane_(lane) {
     if (use == Use::broadcast) return;
     // The nearest first: a broadcast serves the long way first, so a reduction hears of it last.
     for (const Rank child : children_) {
-        operands_.push_back({child, use == Use::reduce_any_order || child < rank, 0});
+        operands_.push_back({child, use == Use::reduce_any_order || child < rank});
     }
     std::reverse(operands_.begin(), operands_.end());
     if (use == Use::reduce_rank_order) {
@@ -24,20 +34,19 @@ TreeSteps::TreeSteps(const Tree& tree, Rank rank, Use use, ScheduleBuilder& buil
             return std::abs(a.rank - rank) < std::abs(b.rank - rank);
         });
     }
-    for (Child& child : operands_) child.buffer = builder_.add_temporary(builder_.window());
 }
 
 Place TreeSteps::combine(std::uint32_t block, Place own, Place accumulator) {
     if (operands_.empty()) return own;
-    if (own != accumulator) builder_.copy(block, own, accumulator);
+    if (own != accumulator) builder_->copy(block, own, accumulator);
     for (const Child& child : operands_) {
-        const Place theirs = builder_.at(child.buffer, block);
-        builder_.recv(child.rank, block, theirs);
+        const Place theirs = landings_->next(child.rank);
+        builder_->recv(child.rank, block, theirs, 1, contributions(lane_));
         if (child.is_left) {
-            builder_.reduce(block, theirs, accumulator);
+            builder_->reduce(block, theirs, accumulator);
         } else {
-            builder_.reduce(block, accumulator, theirs);
-            builder_.copy(block, theirs, accumulator);
+            builder_->reduce(block, accumulator, theirs);
+            builder_->copy(block, theirs, accumulator);
         }
     }
     return accumulator;
@@ -45,13 +54,13 @@ Place TreeSteps::combine(std::uint32_t block, Place own, Place accumulator) {
 
 Place TreeSteps::reduce(std::uint32_t block, Place own, Place accumulator) {
     const Place value = combine(block, own, accumulator);
-    if (!is_root()) builder_.send(parent_, block, value);
+    if (!is_root()) builder_->send(parent_, block, value, 1, contributions(lane_));
     return value;
 }
 
 void TreeSteps::broadcast(std::uint32_t block, Place place) {
-    if (!is_root()) builder_.recv(parent_, block, place);
-    for (const Rank child : children_) builder_.send(child, block, place);
+    if (!is_root()) builder_->recv(parent_, block, place, 1, results(lane_));
+    for (const Rank child : children_) builder_->send(child, block, place, 1, results(lane_));
 }
 
 TreeSteps::Use reduction_use(const Request& request) {
@@ -80,30 +89,50 @@ void NativeSteps::broadcast() {
 
 namespace {
 
-void expand_bcast(const Plan& plan, const Topology& topology, const Tree& tree, Rank rank,
+/// One for each lane, whose turns the blocks take.
+class Lanes {
+  public:
+    Lanes(std::span<const Tree> trees, Rank rank, TreeSteps::Use use, Landings& landings,
+          ScheduleBuilder& builder) {
+        steps_.reserve(trees.size());
+        for (const Tree& tree : trees)
+            steps_.emplace_back(tree, rank, use, landings, builder, static_cast<int>(steps_.size()));
+    }
+    TreeSteps& of(std::uint32_t block) { return steps_[block % steps_.size()]; }
+
+  private:
+    std::vector<TreeSteps> steps_;
+};
+
+void expand_bcast(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
                   ScheduleBuilder& builder) {
+    const Tree& tree = trees.front();
     NativeSteps native(plan, topology, tree, rank, builder);
     if (tree.contains(rank)) {
-        TreeSteps steps(tree, rank, TreeSteps::Use::broadcast, builder);
+        Landings landings(builder);
+        Lanes lanes(trees, rank, TreeSteps::Use::broadcast, landings, builder);
         const std::uint32_t blocks = plan.blocks().count();
-        for (std::uint32_t block = 0; block < blocks; ++block) steps.broadcast(block, {kResult, block});
+        for (std::uint32_t block = 0; block < blocks; ++block)
+            lanes.of(block).broadcast(block, {kResult, block});
     }
     native.broadcast();
 }
 
 /// The root of the tree ends with the value in kResult; where it is not the user's root, it passes it on.
-void expand_reduce(const Plan& plan, const Topology& topology, const Tree& tree, Rank rank,
+void expand_reduce(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
                    ScheduleBuilder& builder) {
+    const Tree& tree = trees.front();
     NativeSteps native(plan, topology, tree, rank, builder);
     const Place group_value = native.reduce();
     const std::uint32_t blocks = plan.blocks().count();
     const Rank root = plan.request.root;
     if (tree.contains(rank)) {
-        TreeSteps steps(tree, rank, reduction_use(plan.request), builder);
+        Landings landings(builder);
+        Lanes lanes(trees, rank, reduction_use(plan.request), landings, builder);
         for (std::uint32_t block = 0; block < blocks; ++block) {
             const Place own{group_value.buffer, block};
-            const Place value = steps.reduce(block, own, {kResult, block});
-            if (!steps.is_root()) continue;
+            const Place value = lanes.of(block).reduce(block, own, {kResult, block});
+            if (rank != tree.root) continue;
             if (rank != root) builder.send(root, block, value);
             if (rank == root && value.buffer == kInput) builder.copy(block, value, {kResult, block});
         }
@@ -114,17 +143,20 @@ void expand_reduce(const Plan& plan, const Topology& topology, const Tree& tree,
     }
 }
 
-void expand_allreduce(const Plan& plan, const Topology& topology, const Tree& tree, Rank rank,
+void expand_allreduce(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
                       ScheduleBuilder& builder) {
+    const Tree& tree = trees.front();
     NativeSteps native(plan, topology, tree, rank, builder);
     const Place group_value = native.reduce();
     if (tree.contains(rank)) {
-        TreeSteps steps(tree, rank, reduction_use(plan.request), builder);
+        Landings landings(builder);
+        Lanes lanes(trees, rank, reduction_use(plan.request), landings, builder);
         const std::uint32_t blocks = plan.blocks().count();
         for (std::uint32_t block = 0; block < blocks; ++block) {
             const Place own{group_value.buffer, block};
+            TreeSteps& steps = lanes.of(block);
             const Place value = steps.reduce(block, own, {kResult, block});
-            if (steps.is_root() && value.buffer == kInput) builder.copy(block, value, {kResult, block});
+            if (rank == tree.root && value.buffer == kInput) builder.copy(block, value, {kResult, block});
             steps.broadcast(block, {kResult, block});
         }
     }
@@ -134,15 +166,15 @@ void expand_allreduce(const Plan& plan, const Topology& topology, const Tree& tr
 }  // namespace
 
 void expand_tree(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
-    const Tree tree = tree_of(plan, topology);
+    const std::vector<Tree> trees = trees_of(plan, topology, rank);
     switch (plan.request.collective) {
         case Collective::bcast:
-            return expand_bcast(plan, topology, tree, rank, builder);
+            return expand_bcast(plan, topology, trees, rank, builder);
         case Collective::reduce:
-            return expand_reduce(plan, topology, tree, rank, builder);
+            return expand_reduce(plan, topology, trees, rank, builder);
         case Collective::allreduce:
         case Collective::barrier:
-            return expand_allreduce(plan, topology, tree, rank, builder);
+            return expand_allreduce(plan, topology, trees, rank, builder);
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "collectives/plan.hpp"
@@ -16,8 +19,26 @@ namespace laple {
 ///     Reduce    each block goes up: own ∘ nearest child ∘ next child …, the long way last
 ///     Allreduce each block goes up to the root and down again; blocks follow one another
 ///
-/// Segmented, a chain is the pipeline of seed 003's table: (P-1)(g(s)+L) + g(s)(k-1).
+/// Segmented, a chain is the pipeline of seed 003's table: (P-1)(g(s)+L) + g(s)(k-1). Blocks of a plan with
+/// lanes take turns between their trees.
 void expand_tree(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder);
+
+/// Where contributions of other ranks land until they are combined: of each rank in a ring of as many blocks
+/// as the window has, however many trees bring them.
+class Landings {
+  public:
+    explicit Landings(ScheduleBuilder& builder) : builder_(builder) {}
+    /// The next place for a block from `rank`.
+    Place next(Rank rank);
+
+  private:
+    struct Ring {
+        std::uint32_t buffer;
+        std::uint32_t count;
+    };
+    ScheduleBuilder& builder_;
+    std::unordered_map<Rank, Ring> rings_;
+};
 
 /// The part of a rank in a reduction or broadcast along one tree, block by block. Also the local phases
 /// of the plans that are more than one tree.
@@ -29,8 +50,9 @@ class TreeSteps {
         reduce_rank_order,  ///< needs keeps_rank_order(tree), or coordinators of such groups
     };
 
-    /// `rank` must be in `tree`. Adds the temporary buffers that receive the children's contributions.
-    TreeSteps(const Tree& tree, Rank rank, Use use, ScheduleBuilder& builder);
+    /// `rank` must be in `tree`. `landings` and `builder` must outlive this. `lane`: whose channels are used.
+    TreeSteps(const Tree& tree, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
+              int lane = 0);
 
     bool is_root() const { return parent_ < 0; }
     bool is_leaf() const { return children_.empty(); }
@@ -48,12 +70,13 @@ class TreeSteps {
     struct Child {
         Rank rank;
         bool is_left;  // its value is the left operand, ours the right one
-        std::uint32_t buffer;
     };
     Rank parent_;
     std::vector<Rank> children_;   // in broadcast order
     std::vector<Child> operands_;  // in reduction order
-    ScheduleBuilder& builder_;
+    Landings* landings_;
+    ScheduleBuilder* builder_;
+    int lane_;
 };
 
 /// How the operation of `request` lets contributions be combined.

@@ -38,20 +38,31 @@ Rank tree_root(const Request& request) {
     return request.collective == Collective::reduce && !request.commutative ? 0 : request.root;
 }
 
-Tree tree_of(const Plan& plan, const Topology& topology) {
+std::vector<Tree> trees_of(const Plan& plan, const Topology& topology, Rank around) {
     const Rank root = tree_root(plan.request);
-    if (plan.order.empty()) return hierarchical_tree(topology, plan.algorithm, root);
-    return ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root);
+    if (plan.algorithm.lanes > 1) {
+        const int innermost = topology.level_count() - 1;
+        const SendOrder order = !plan.order.empty() ? plan.order
+                                                    : order_of_shape(plan.algorithm.between.front().shape,
+                                                                     topology.group_count(innermost),
+                                                                     topology.group_of(innermost, root));
+        return striped_trees(topology, order, plan.algorithm.within, root, plan.algorithm.lanes, around);
+    }
+    if (plan.order.empty()) return {hierarchical_tree(topology, plan.algorithm, root)};
+    return {ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root)};
 }
 
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology) {
     if (algorithm.is_native) return true;
     if (algorithm.native_within && topology.is_flat()) return false;
+    const bool is_striped = algorithm.meeting == Meeting::tree && algorithm.lanes > 1;
+    if (is_striped && (topology.is_flat() || (topology.level_count() > 1 && algorithm.order.empty())))
+        return false;
     if (!is_reduction(request.collective) || request.commutative) return true;
     if (!algorithm.order.empty()) return false;
     if (!has_consecutive_groups(topology)) return false;
     // Lanes have other coordinators than the smallest rank, and with them trees that wrap around.
-    if (algorithm.meeting != Meeting::tree && algorithm.lanes > 1) return false;
+    if (algorithm.lanes > 1) return false;
     if (algorithm.native_within || algorithm.meeting != Meeting::tree) return !has_spread(algorithm);
     return keeps_rank_order(hierarchical_tree(topology, algorithm, tree_root(request)));
 }

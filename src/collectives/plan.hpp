@@ -30,8 +30,11 @@ struct Request {
 struct Plan {
     Request request;
     Algorithm algorithm;
-    std::string reason;      ///< why this one, for people
-    SendOrder order = {};    ///< of the innermost clusters, where the algorithm names a rule for it
+    std::string reason;    ///< why this one, for people
+    SendOrder order = {};  ///< of the innermost clusters, where the algorithm names a rule for it
+    /// How much of the message the coordinators of each outermost group sum up, in a scatter meeting; empty:
+    /// all alike.
+    std::vector<int> shares = {};
     Seconds predicted{0};    ///< 0: not known
     Bytes window_bytes = 0;  ///< under way to a rank in another cluster at a time; 0: as much as is usual
 
@@ -39,8 +42,9 @@ struct Plan {
 };
 
 /// Whether `algorithm` can carry out `request` exactly on `topology`. Reasons against it: the operation is
-/// not commutative and the tree cannot keep rank order (an order by costs is never asked to); the native call
-/// is wanted within clusters and there are none.
+/// not commutative and the tree cannot keep rank order (an order by costs is never asked to, nor are lanes);
+/// the native call is wanted within clusters, or trees in lanes between them, and there are none; a shape is
+/// wanted for the lanes between clusters of several levels.
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology);
 
 /// This rank's steps. `plan.algorithm` must not be native and can_do() must hold.
@@ -53,7 +57,8 @@ Schedule expand(const Plan& plan, const Topology& topology, Rank rank);
 /// passes the result on to the root: only there does every subtree hold consecutive ranks.
 Rank tree_root(const Request& request);
 
-/// The tree over all ranks of a plan without a meeting.
-Tree tree_of(const Plan& plan, const Topology& topology);
+/// The tree over all ranks of a plan without a meeting, or those of its lanes: then, with `around`, that
+/// rank's links at least.
+std::vector<Tree> trees_of(const Plan& plan, const Topology& topology, Rank around = -1);
 
 }  // namespace laple

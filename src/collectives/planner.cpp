@@ -126,7 +126,8 @@ std::vector<Algorithm> preferences(const Request& request, const Topology& topol
     return {pipeline(), exchange(kChain, kSegment, 1), short_way()};
 }
 
-/// Twice what fills the longest and fastest link in use: the bandwidth-delay product of a round trip.
+/// Twice what fills the longest and fastest flow in use: the bandwidth-delay product of a round trip. The NIC
+/// of a rank in a lane has the others' segments to send, too.
 Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
     constexpr double kReserve = 2;
     constexpr double kLeast = 16.0 * 1024;
@@ -135,7 +136,11 @@ Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
     double most = 0;
     const auto look_at = [&](int from, int to) {
         const NetworkCosts::Link& link = costs.link(from, to);
-        const double gap = std::max(link.stream.at(segment).count(), 1e-9);
+        const double nic = costs.cluster(from).nic_out;
+        const double port = nic > 0 ? static_cast<double>(segment) / nic : 0;
+        const bool takes_turns = plan.algorithm.meeting == Meeting::tree && plan.algorithm.lanes > 1;
+        const double turn = takes_turns ? plan.algorithm.lanes * port : 0;
+        const double gap = std::max({link.stream.at(segment).count(), turn, 1e-9});
         const double latency = link.latency + std::max(link.gap.at(segment).count() - gap, 0.0);
         most = std::max(most, kReserve * 2 * latency * static_cast<double>(segment) / gap);
     };
@@ -158,6 +163,7 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
         return algorithm.order.empty() ? std::optional(std::move(plan)) : std::nullopt;
     if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
         if (!algorithm.order.empty()) plan.order = std::move(priced->order);
+        plan.shares = std::move(priced->shares);
         plan.predicted = Seconds(priced->seconds);
         plan.window_bytes = window_for(plan, costs);
     }
@@ -182,6 +188,7 @@ Plan cheapest(const Request& request, const Topology& topology, const Rules& rul
         return {request, Algorithm::native(), "what LaPle would choose is forbidden in LAPLE_ALGORITHM"};
     Plan plan{request, best->algorithm, reason_for(*best, found)};
     if (!best->algorithm.order.empty()) plan.order = best->order;
+    plan.shares = best->shares;
     plan.predicted = Seconds(best->seconds);
     if (!plan.algorithm.is_native) plan.window_bytes = window_for(plan, costs);
     return plan;

@@ -82,20 +82,22 @@ Place ScheduleBuilder::at(std::uint32_t buffer, std::uint32_t block) const {
     return {buffer, block % schedule_.temporary_slots[buffer - kFirstTemporary]};
 }
 
-void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from, std::uint32_t run) {
+void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from, std::uint32_t run, Channel channel) {
     const std::uint32_t step = begin(StepKind::send, peer, block, run);
     schedule_.steps[step].from = from;
+    schedule_.steps[step].channel = channel;
     reads(step, from);
     const bool is_near = std::find(near_.begin(), near_.end(), peer) != near_.end();
-    enter_channel(step, sends_[peer], is_near ? near_window_ : window_);
+    enter_channel(step, sends_[key(peer, channel)], is_near ? near_window_ : window_);
     end(step);
 }
 
-void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run) {
+void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run, Channel channel) {
     const std::uint32_t step = begin(StepKind::recv, peer, block, run);
     schedule_.steps[step].to = to;
+    schedule_.steps[step].channel = channel;
     writes(step, to);
-    enter_channel(step, recvs_[peer], window_);
+    enter_channel(step, recvs_[key(peer, channel)], window_);
     end(step);
 }
 
@@ -170,17 +172,17 @@ void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {
     schedule_.dependencies.push_back(dependency);
 }
 
-void ScheduleBuilder::enter_channel(std::uint32_t step, Channel& channel, std::uint32_t window) {
-    if (channel.count == 0) channel.under_way.resize(window);
-    if (channel.count > 0) {
-        const std::uint32_t previous = channel.under_way[(channel.count - 1) % window];
+void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window) {
+    if (traffic.count == 0) traffic.under_way.resize(window);
+    if (traffic.count > 0) {
+        const std::uint32_t previous = traffic.under_way[(traffic.count - 1) % window];
         schedule_.steps[previous].next_in_channel = step;
         schedule_.steps[step].is_first_in_channel = false;
     }
-    std::uint32_t& slot = channel.under_way[channel.count % window];
-    if (channel.count >= window) depends_on(step, slot);
+    std::uint32_t& slot = traffic.under_way[traffic.count % window];
+    if (traffic.count >= window) depends_on(step, slot);
     slot = step;
-    ++channel.count;
+    ++traffic.count;
 }
 
 void ScheduleBuilder::end(std::uint32_t step) {

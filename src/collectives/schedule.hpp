@@ -40,12 +40,24 @@ enum class StepKind : std::uint8_t {
                     ///< group
 };
 
+/// Messages of one channel from one rank to another never overtake each other, those of two channels may.
+/// What goes up a tree has another channel than what goes down, and each lane has its own: between the same
+/// two ranks, some have a longer way behind them than others that are sent later.
+using Channel = std::uint16_t;
+constexpr Channel contributions(int lane = 0) {
+    return static_cast<Channel>(2 * lane);
+}
+constexpr Channel results(int lane = 0) {
+    return static_cast<Channel>(2 * lane + 1);
+}
+
 /// One thing that one rank does with one block, or with a run of blocks that follow each other, which then
 /// lie in slots that follow each other: one message instead of several. A step may start when the steps it
 /// depends on are complete and, for sends and receives, when the previous send to (receive from) the same
-/// peer has been started: messages of a pair never overtake each other, so one tag is enough.
+/// peer in the same channel has been started.
 struct Step {
     StepKind kind = StepKind::copy;
+    Channel channel = 0;  ///< of messages
     Rank peer = -1;
     std::uint32_t block = 0;
     std::uint32_t run = 1;  ///< so many blocks, from `block` on
@@ -53,7 +65,7 @@ struct Step {
     Place to;
     std::uint32_t first_dependency = 0;  ///< into Schedule::dependencies
     std::uint32_t dependency_count = 0;
-    std::int64_t next_in_channel = -1;  ///< the next send to, or receive from, the same peer
+    std::int64_t next_in_channel = -1;  ///< the next send to, or receive from, the same peer there
     bool is_first_in_channel = true;
 };
 
@@ -79,10 +91,10 @@ std::string describe(const Schedule& schedule);
 /// The caller writes a straight program for one rank; two steps depend on each other when they touch the same
 /// place and one of them writes it (read after write, write after read, write after write). kInput and
 /// kResult count as one memory, because MPI_IN_PLACE makes them so. In addition at most `window` sends to,
-/// and receives from, one peer are under way at a time: requests to poll and memory stay bounded. Sends to
-/// near ranks have a smaller window: their links have little in flight, and where messages share a link
-/// instead of queueing (MPI over several connections, SimGrid) the first of many segments would arrive with
-/// the last.
+/// and receives from, one peer in one channel are under way at a time: requests to poll and memory stay
+/// bounded. Sends to near ranks have a smaller window: their links have little in flight, and where messages
+/// share a link instead of queueing (MPI over several connections, SimGrid) the first of many segments would
+/// arrive with the last.
 class ScheduleBuilder {
   public:
     /// `window` ≥ 1, in blocks.
@@ -98,8 +110,8 @@ class ScheduleBuilder {
     Place at(std::uint32_t buffer, std::uint32_t block) const;
 
     /// Of `run` ≥ 1 blocks from `block` on, at `from` or `to` and in the slots after it.
-    void send(Rank peer, std::uint32_t block, Place from, std::uint32_t run = 1);
-    void recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run = 1);
+    void send(Rank peer, std::uint32_t block, Place from, std::uint32_t run = 1, Channel channel = 0);
+    void recv(Rank peer, std::uint32_t block, Place to, std::uint32_t run = 1, Channel channel = 0);
     void copy(std::uint32_t block, Place from, Place to, std::uint32_t run = 1);
     void reduce(std::uint32_t block, Place from, Place to, std::uint32_t run = 1);
     /// Native calls block inside MPI: they wait for all steps before them and hold back all after them.
@@ -112,7 +124,7 @@ class ScheduleBuilder {
         std::int64_t writer = -1;
         std::vector<std::uint32_t> readers;  // since that write
     };
-    struct Channel {
+    struct Traffic {
         std::vector<std::uint32_t> under_way;  // ring of the last steps, as many as its window
         std::uint64_t count = 0;
     };
@@ -123,7 +135,10 @@ class ScheduleBuilder {
     void reads(std::uint32_t step, Place place);
     void writes(std::uint32_t step, Place place);
     void depends_on(std::uint32_t step, std::int64_t earlier);
-    void enter_channel(std::uint32_t step, Channel& channel, std::uint32_t window);
+    void enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window);
+    static std::uint64_t key(Rank peer, Channel channel) {
+        return (static_cast<std::uint64_t>(channel) << 32) | static_cast<std::uint32_t>(peer);
+    }
     void end(std::uint32_t step);
     Access& access(Place place);
 
@@ -131,9 +146,9 @@ class ScheduleBuilder {
     std::uint32_t window_;
     std::vector<Rank> near_;
     std::uint32_t near_window_ = 1;
-    std::vector<std::vector<Access>> accesses_;  // by memory, by slot
-    std::unordered_map<Rank, Channel> sends_;
-    std::unordered_map<Rank, Channel> recvs_;
+    std::vector<std::vector<Access>> accesses_;         // by memory, by slot
+    std::unordered_map<std::uint64_t, Traffic> sends_;  // by peer and channel
+    std::unordered_map<std::uint64_t, Traffic> recvs_;
     std::int64_t fence_ = -1;
 };
 

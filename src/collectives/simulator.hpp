@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,8 +24,9 @@
 namespace laple {
 
 /// The network of a simulation. A sender's port is busy for gap(m), then the message travels for the latency,
-/// and a receiver's port takes messages gap(m) apart (pLogP without overheads; algorithms.md 3d). On the way
-/// it may pass links that it shares with others, one message after the other.
+/// and a receiver's port takes messages gap(m) apart (pLogP without overheads; algorithms.md 3d). Messages
+/// that wait for a port leave it in turns, one to each receiver, as the connections of a NIC share it. On the
+/// way they may pass links that they share with others, one message after the other.
 struct SimulatedNetwork {
     struct SharedLink {
         std::size_t number;  ///< 0 ...
@@ -108,15 +111,21 @@ class Simulator {
         Seconds ready;
         std::vector<Value> values;  // of an eager send, block by block
     };
-    struct Channel {
+    struct Traffic {
         std::queue<Pending> sends;
         std::queue<Pending> recvs;
+    };
+    struct Waiting {  // for a rank's port
+        Rank to;
+        std::queue<Pending> sends;
     };
     struct RankState {
         std::vector<std::uint32_t> waits_for;  // by step: dependencies and channel predecessor
         std::vector<std::vector<std::uint32_t>> successors;
         std::size_t done = 0;
-        Seconds send_port{0};
+        std::vector<Waiting> waiting;  // in the order of their first messages
+        std::size_t turn = 0;          // whose it is
+        bool is_sending = false;
         Seconds recv_port{0};
         Seconds processor{0};
         Seconds send_credit{0};  // what is left of it
@@ -135,10 +144,12 @@ class Simulator {
     }
     Seconds combined(Rank rank, const Step& step);
     void start_send(Rank rank, std::uint32_t index);
+    void send_next(Rank rank);
+    void leave(Rank rank, Pending pending);
     void arrive(Rank from, Pending pending);
     Seconds pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap);
     void start_recv(Rank rank, std::uint32_t index);
-    void match(Rank from, Rank to);
+    void match(Rank from, Rank to, Channel number);
     void start_native(Rank rank, std::uint32_t index);
     std::vector<Value> load(Rank rank, const Step& step, Place place);
     void store(Rank rank, const Step& step, const std::vector<Value>& values);
@@ -160,7 +171,7 @@ class Simulator {
     std::uint64_t serial_ = 0;
     std::vector<RankState> states_;
     std::map<std::size_t, Seconds> link_busy_;  // by number of the shared link, until then
-    std::map<std::pair<Rank, Rank>, Channel> channels_;
+    std::map<std::tuple<Rank, Rank, Channel>, Traffic> channels_;
     std::map<Rank, std::map<Rank, std::uint32_t>> natives_;  // by first rank of the group: who has arrived
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     SimulationResult result_;
@@ -288,26 +299,12 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     if (options_.eager) pending.values = load(rank, step, step.from);
     ++result_.messages;
     if (options_.network) {
-        const Bytes bytes = bytes_of(rank, step);
-        const Seconds full_gap = options_.network->gap(rank, step.peer, bytes);
-        const Seconds gap = rested(state(rank).send_credit, full_gap);
-        Seconds& port = state(rank).send_port;
-        const Seconds start = std::max(port, now_);
-        port = start + gap;
-        const Seconds passed = pass_links(rank, step.peer, bytes, port, gap);
-        const Seconds there = passed + options_.network->latency(rank, step.peer);
-        if (options_.eager) at(passed, [this, rank, index] { complete(rank, index); });
-        // The receiver's port takes messages as they come, not as they were sent.
-        at(there, [this, rank, start, left = port, full_gap, pending = std::move(pending)]() mutable {
-            const Step& sent = step_of(rank, pending.step);
-            Seconds& recv_port = state(sent.peer).recv_port;
-            recv_port = std::max(recv_port + rested(state(sent.peer).recv_credit, full_gap), now_);
-            pending.ready = recv_port;
-            if (options_.observe) {
-                options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), start, left, recv_port});
-            }
-            arrive(rank, std::move(pending));
-        });
+        std::vector<Waiting>& waiting = state(rank).waiting;
+        auto to =
+            std::find_if(waiting.begin(), waiting.end(), [&](const Waiting& w) { return w.to == step.peer; });
+        if (to == waiting.end()) to = waiting.insert(to, {step.peer, {}});
+        to->sends.push(std::move(pending));
+        if (!state(rank).is_sending) send_next(rank);
     } else {
         if (options_.eager) at(now_, [this, rank, index] { complete(rank, index); });
         arrive(rank, std::move(pending));
@@ -315,11 +312,52 @@ void Simulator<Memory>::start_send(Rank rank, std::uint32_t index) {
     if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
 }
 
+/// The rank's port is free.
+template <typename Memory>
+void Simulator<Memory>::send_next(Rank rank) {
+    RankState& s = state(rank);
+    s.is_sending = false;
+    for (std::size_t i = 0; i < s.waiting.size(); ++i) {
+        std::queue<Pending>& sends = s.waiting[(s.turn + i) % s.waiting.size()].sends;
+        if (sends.empty()) continue;
+        s.turn = (s.turn + i + 1) % s.waiting.size();
+        s.is_sending = true;
+        Pending next = std::move(sends.front());
+        sends.pop();
+        return leave(rank, std::move(next));
+    }
+}
+
+template <typename Memory>
+void Simulator<Memory>::leave(Rank rank, Pending pending) {
+    const Step& step = step_of(rank, pending.step);
+    const Bytes bytes = bytes_of(rank, step);
+    const Seconds full_gap = options_.network->gap(rank, step.peer, bytes);
+    const Seconds gap = rested(state(rank).send_credit, full_gap);
+    const Seconds start = now_;
+    const Seconds left = start + gap;
+    const Seconds passed = pass_links(rank, step.peer, bytes, left, gap);
+    const Seconds there = passed + options_.network->latency(rank, step.peer);
+    if (options_.eager) at(passed, [this, rank, index = pending.step] { complete(rank, index); });
+    // The receiver's port takes messages as they come, not as they were sent.
+    at(there, [this, rank, start, left, full_gap, pending = std::move(pending)]() mutable {
+        const Step& sent = step_of(rank, pending.step);
+        Seconds& recv_port = state(sent.peer).recv_port;
+        recv_port = std::max(recv_port + rested(state(sent.peer).recv_credit, full_gap), now_);
+        pending.ready = recv_port;
+        if (options_.observe) {
+            options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), start, left, recv_port});
+        }
+        arrive(rank, std::move(pending));
+    });
+    at(left, [this, rank] { send_next(rank); });
+}
+
 template <typename Memory>
 void Simulator<Memory>::arrive(Rank from, Pending pending) {
-    const Rank to = step_of(from, pending.step).peer;
-    channels_[{from, to}].sends.push(std::move(pending));
-    match(from, to);
+    const Step& step = step_of(from, pending.step);
+    channels_[{from, step.peer, step.channel}].sends.push(std::move(pending));
+    match(from, step.peer, step.channel);
 }
 
 /// When the last byte is through all shared links; `left` is when it left the sender, `gap` after the first.
@@ -338,14 +376,14 @@ Seconds Simulator<Memory>::pass_links(Rank from, Rank to, Bytes bytes, Seconds l
 template <typename Memory>
 void Simulator<Memory>::start_recv(Rank rank, std::uint32_t index) {
     const Step& step = step_of(rank, index);
-    channels_[{step.peer, rank}].recvs.push({index, now_, {}});
+    channels_[{step.peer, rank, step.channel}].recvs.push({index, now_, {}});
     if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
-    match(step.peer, rank);
+    match(step.peer, rank, step.channel);
 }
 
 template <typename Memory>
-void Simulator<Memory>::match(Rank from, Rank to) {
-    Channel& channel = channels_[{from, to}];
+void Simulator<Memory>::match(Rank from, Rank to, Channel number) {
+    Traffic& channel = channels_[{from, to, number}];
     if (channel.sends.empty() || channel.recvs.empty()) return;
     Pending send = std::move(channel.sends.front());
     const Pending recv = channel.recvs.front();
@@ -409,9 +447,9 @@ std::string Simulator<Memory>::stuck() const {
         return fmt::format("rank {} is stuck after {} of {} steps", rank, s.done,
                            schedules_[rank].steps.size());
     }
-    for (const auto& [pair, channel] : channels_) {
+    for (const auto& [ends, channel] : channels_) {
         if (!channel.sends.empty())
-            return fmt::format("rank {} never receives from rank {}", pair.second, pair.first);
+            return fmt::format("rank {} never receives from rank {}", std::get<1>(ends), std::get<0>(ends));
     }
     return {};
 }

@@ -115,23 +115,27 @@ TwoTrees two_trees(int ranks) {
 
 void add_tree_bcast(const Tree& tree, const LocalRanks& ranks, const Blocks& blocks,
                     ScheduleBuilder& builder) {
-    TreeSteps steps(over_ranks(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::broadcast, builder);
+    Landings landings(builder);
+    TreeSteps steps(over_ranks(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::broadcast, landings,
+                    builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block) steps.broadcast(block, {kResult, block});
 }
 
 void add_two_tree_bcast(const LocalRanks& ranks, const Blocks& blocks, ScheduleBuilder& builder) {
     const TwoTrees trees = two_trees(size_of(ranks));
     const Rank self = rank_at(ranks, ranks.self);
-    TreeSteps even(over_ranks(trees.first, ranks), self, TreeSteps::Use::broadcast, builder);
-    TreeSteps odd(over_ranks(trees.second, ranks), self, TreeSteps::Use::broadcast, builder);
+    Landings landings(builder);
+    TreeSteps even(over_ranks(trees.first, ranks), self, TreeSteps::Use::broadcast, landings, builder);
+    TreeSteps odd(over_ranks(trees.second, ranks), self, TreeSteps::Use::broadcast, landings, builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block)
         (block % 2 == 0 ? even : odd).broadcast(block, {kResult, block});
 }
 
 void add_tree_reduce(const Tree& tree, const LocalRanks& ranks, const Blocks& blocks,
                      ScheduleBuilder& builder) {
+    Landings landings(builder);
     TreeSteps steps(over_ranks(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::reduce_any_order,
-                    builder);
+                    landings, builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block) {
         const Place value = steps.reduce(block, {kInput, block}, {kResult, block});
         if (steps.is_root() && value.buffer == kInput) builder.copy(block, value, {kResult, block});

@@ -42,8 +42,18 @@ void find_longest_ways(Members& members) {
     }
 }
 
-Members members_of(Shape shape, int size) {
-    const ShapeLinks links = links_of(shape, size);
+/// The shape over all members but the first, which passes on to the next alone.
+ShapeLinks links_behind_root(Shape shape, int size) {
+    ShapeLinks links = links_of(shape, size - 1);
+    for (auto& children : links.children) {
+        for (int& child : children) ++child;
+    }
+    links.children.insert(links.children.begin(), std::vector<int>{1});
+    return links;
+}
+
+Members members_of(Shape shape, int size, bool behind_root) {
+    const ShapeLinks links = behind_root && size > 1 ? links_behind_root(shape, size) : links_of(shape, size);
     Members members;
     members.depth.assign(at(size), 0);
     for (int member = 0; member < size; ++member) {
@@ -60,12 +70,12 @@ Members members_of(Shape shape, int size) {
 }
 
 /// The member with the fewest children, of equals the one nearest to the coordinator: as in hierarchy.cpp.
-int least_loaded(const Members& members, const std::vector<int>& extra) {
-    int best = 0;
+int least_loaded(const Members& members, const std::vector<int>& extra, int first) {
+    int best = first;
     const auto load = [&](int member) {
         return static_cast<int>(members.children_of(member).size()) + extra[at(member)];
     };
-    for (int member = 1; member < members.size(); ++member) {
+    for (int member = first + 1; member < members.size(); ++member) {
         if (load(member) < load(best) ||
             (load(member) == load(best) && members.depth[at(member)] < members.depth[at(best)])) {
             best = member;
@@ -174,6 +184,8 @@ struct TreePricer::Scratch {
     // Of the cluster that passes the message on:
     Sorted by_member;  // the messages of the cluster, into the order
     std::vector<Arrival> has;
+    std::vector<double> sending;  // of each member, for a segment of one lane
+    std::vector<double> receiving;
 };
 
 namespace {
@@ -196,7 +208,9 @@ class Walk {
           from_(scratch.from),
           trunks_(scratch.trunks),
           by_member_(scratch.by_member),
-          has_(scratch.has) {
+          has_(scratch.has),
+          sending_(scratch.sending),
+          receiving_(scratch.receiving) {
         arrival_.assign(members_.size(), {});
         parent_.assign(members_.size(), {});
         trunks_.begin(times, tree.order, back != nullptr);
@@ -213,7 +227,8 @@ class Walk {
   private:
     void enter(int cluster) {
         const std::span<const std::size_t> out = by_cluster_.of(at(cluster));
-        if (std::all_of(out.begin(), out.end(), [&](std::size_t send) { return from_[send] == 0; })) {
+        if (tree_.lanes == 1 &&
+            std::all_of(out.begin(), out.end(), [&](std::size_t send) { return from_[send] == 0; })) {
             pass_on_from_coordinator(cluster, out);
         } else {
             pass_on_from_members(cluster, out);
@@ -285,7 +300,7 @@ class Walk {
         }
         // Starts queue; while all messages are under way, each waits for its share of the port.
         Sent sent{here.first, busy - starts, here.interval};
-        const double all = parent.busy(busy, busy_back);
+        const double all = tree_.lanes > 1 ? lane_busy_ : parent.busy(busy, busy_back);
         keep_busy(cluster, all);
         sent.interval.at_least(of_port(cluster, all));
         const double shared = times_.after_credit(cluster, sent.shared);
@@ -302,7 +317,8 @@ class Walk {
             if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
             sent.started += times_.start(cluster, to);
             Interval of_flow = sent.interval;
-            of_flow.at_least(interval_of(times_.gap(cluster, to), times_.credit_of_flow(cluster, to),
+            of_flow.at_least(interval_of(times_.gap(cluster, to) / flows(cluster, to),
+                                         times_.credit_of_flow(cluster, to),
                                          {Binding::Kind::link, cluster, to}));
             of_flow.at_least(uplink.interval);
             if (times_.has_trunks())
@@ -346,6 +362,11 @@ class Walk {
         has_[0] = arrival_[at(cluster)];
         const double start_inside = times_.start(cluster, cluster);
         const double after_start = times_.rest(cluster, cluster) + times_.latency(cluster, cluster);
+        double wait = 0;
+        if (tree_.lanes > 1) {
+            lane_busy_ = busy_in_lanes(cluster);
+            wait = wait_in_lanes(cluster, out);
+        }
         Uplink uplink = uplink_of(cluster, out.size());
         ForParent parent = parent_[at(cluster)];  // the coordinator's, which comes first
         const ForParent inside = for_parent(cluster, cluster);
@@ -359,15 +380,86 @@ class Walk {
             const double shared = times_.after_credit(cluster, sent.shared);
             for (const int child : children) {
                 sent.started += start_inside;
-                has_[at(child)] = {sent.started + shared + after_start, sent.interval};
+                has_[at(child)] = {sent.started + shared + after_start + wait, sent.interval};
             }
             parent = inside;
         }
     }
 
+    /// Members that take turns: all but the root of the tree, which is first in its cluster.
+    int first_in_turn(int cluster) const {
+        return cluster == tree_.order.front().from && members_[at(cluster)]->size() > 1 ? 1 : 0;
+    }
+
+    /// Different pairs of ranks that the lanes from one cluster to another use.
+    double flows(int from, int to) const {
+        const int senders = members_[at(from)]->size() - first_in_turn(from);
+        return std::min(tree_.lanes, senders * members_[at(to)]->size());
+    }
+
+    /// How long the busiest port of a cluster takes for a segment, on average of those of all lanes: in lane
+    /// i each member does what the one i places before it does in the first lane. After by_member_ has been
+    /// sorted.
+    double busy_in_lanes(int cluster) {
+        const Members& members = *members_[at(cluster)];
+        sending_.assign(members.depth.size(), 0);
+        receiving_.assign(members.depth.size(), 0);
+        const ForParent inside = for_parent(cluster, cluster);
+        for (int member = 0; member < members.size(); ++member) {
+            const auto children = static_cast<double>(members.children_of(member).size());
+            const ForParent& parent = member == 0 ? parent_[at(cluster)] : inside;
+            double& sending = sending_[at(member)];
+            double& receiving = receiving_[at(member)];
+            sending = parent.to + children * times_.port(cluster, cluster);
+            receiving = parent.from + children * port_back(cluster, cluster);
+            for (const std::size_t send : by_member_.of(at(member))) {
+                sending += times_.port(cluster, tree_.order[send].to);
+                receiving += port_back(cluster, tree_.order[send].to);
+            }
+        }
+        const auto first = at(first_in_turn(cluster));
+        const std::span<const double> senders{sending_.begin() + static_cast<std::ptrdiff_t>(first),
+                                              sending_.end()};
+        const std::span<const double> receivers{receiving_.begin() + static_cast<std::ptrdiff_t>(first),
+                                                receiving_.end()};
+        const double busiest = std::max(most_in_turn(senders), most_in_turn(receivers));
+        return first == 0 ? busiest : std::max({busiest, sending_[0], receiving_[0]});
+    }
+
+    /// How long a segment waits at a member, on average, because others of other lanes leave the cluster from
+    /// there: for half of such a message, as often as it finds one.
+    double wait_in_lanes(int cluster, std::span<const std::size_t> out) const {
+        if (lane_busy_ <= 0) return 0;
+        const int senders = members_[at(cluster)]->size() - first_in_turn(cluster);
+        double wait = 0;
+        for (const std::size_t send : out) {
+            const double port = times_.port(cluster, tree_.order[send].to);
+            wait += port / (senders * lane_busy_) * port / 2;
+        }
+        return wait;
+    }
+
+    /// The most that a member has on average, when they take each other's places from lane to lane.
+    double most_in_turn(std::span<const double> loads) const {
+        const std::size_t size = loads.size();
+        const std::size_t rest = at(tree_.lanes) % size;
+        double all = 0;
+        double window = 0;  // of those whose places it takes once more than the others'
+        for (std::size_t i = 0; i < size; ++i) all += loads[i];
+        for (std::size_t i = 0; i < rest; ++i) window += loads[i];
+        double most = window;
+        for (std::size_t i = 0; i < size; ++i) {
+            window += loads[(i + rest) % size] - loads[i];
+            most = std::max(most, window);
+        }
+        const auto rounds = static_cast<double>(at(tree_.lanes) / size);
+        return (rounds * all + (rest > 0 ? most : 0)) / tree_.lanes;
+    }
+
     const ClusterTree& tree_;
     const SegmentTimes& times_;
     const SegmentTimes* back_;
+    double lane_busy_ = 0;  // busy_in_lanes() of the cluster that is being looked at
     double more_;
     Interval longest_;  // of all
     Sorted& by_cluster_;
@@ -378,16 +470,20 @@ class Walk {
     Trunks& trunks_;
     Sorted& by_member_;
     std::vector<Arrival>& has_;
+    std::vector<double>& sending_;
+    std::vector<double>& receiving_;
     TreeTime time_;
 };
 
 }  // namespace
 
-const Members& TreePricer::members(Shape shape, int size) {
+const Members& TreePricer::members(Shape shape, int size, bool behind_root) {
     for (const auto& known : known_) {
-        if (known->size == size && known->shape == shape) return known->members;
+        if (known->size == size && known->shape == shape && known->behind_root == behind_root)
+            return known->members;
     }
-    known_.push_back(std::make_unique<Known>(Known{shape, size, members_of(shape, size)}));
+    known_.push_back(
+        std::make_unique<Known>(Known{shape, size, behind_root, members_of(shape, size, behind_root)}));
     return known_.back()->members;
 }
 
@@ -402,10 +498,12 @@ void TreePricer::find_senders(const ClusterTree& tree, std::vector<int>& from) {
     for (auto& more : extra_) more.clear();
     for (std::size_t i = 0; i < tree.order.size(); ++i) {
         const int cluster = tree.order[i].from;
-        const Members& inside = members(tree.within, sizes_[at(cluster)]);
+        const int size = sizes_[at(cluster)];
+        const bool is_behind_root = tree.lanes > 1 && cluster == tree.order.front().from;
+        const Members& inside = members(tree.within, size, is_behind_root);
         auto& more = extra_[at(cluster)];
         more.resize(inside.depth.size(), 0);
-        from[i] = least_loaded(inside, more);
+        from[i] = least_loaded(inside, more, is_behind_root && size > 1 ? 1 : 0);
         ++more[at(from[i])];
     }
 }
@@ -422,6 +520,10 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 void TreePricer::prepare(const ClusterTree& tree) {
     scratch_->members.clear();
     for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
+    if (tree.lanes > 1) {
+        const int root = tree.order.front().from;
+        scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
+    }
     find_senders(tree, scratch_->from);
     scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
                               [&](std::size_t send) { return at(tree.order[send].from); });

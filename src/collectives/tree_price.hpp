@@ -20,6 +20,7 @@ struct ClusterTree {
     SendOrder order;
     bool spread = false;  ///< where messages to other clusters leave from (LevelShape)
     Shape within;
+    int lanes = 1;  ///< more than one: of which segments take turns (striped_tree); then it is spread
 };
 
 /// What makes a plan take as long as it does.
@@ -106,6 +107,9 @@ class TreePricer {
     /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
     /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on
     /// times of that direction.
+    ///
+    /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
+    /// share of what all lanes ask of it, and a flow its lane's share.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what
@@ -119,10 +123,12 @@ class TreePricer {
     double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
 
     /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
-    /// children so far, of equals the one nearest to the coordinator; without spreading the coordinator.
+    /// children so far, of equals the one nearest to the coordinator; without spreading the coordinator. In a
+    /// tree with lanes the root passes on to its own cluster only.
     void find_senders(const ClusterTree& tree, std::vector<int>& from);
 
-    const Members& members(Shape shape, int size);
+    /// `behind_root`: the shape is that of all but the first member, which has one child: its root.
+    const Members& members(Shape shape, int size, bool behind_root = false);
     const std::vector<int>& sizes() const { return sizes_; }
 
     struct Scratch;  // of the implementation
@@ -134,6 +140,7 @@ class TreePricer {
     struct Known {
         Shape shape;
         int size;
+        bool behind_root;
         Members members;
     };
     std::vector<int> sizes_;

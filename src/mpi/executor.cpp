@@ -9,8 +9,8 @@
 namespace laple::mpi {
 namespace {
 
-constexpr int kTag = 1;
-constexpr int kSelfTag = 2;
+constexpr int kSelfTag = 1;
+constexpr int kFirstTag = 16;  // of as many as there are channels
 constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
 constexpr std::size_t kAlignment = 64;
 
@@ -89,17 +89,19 @@ class Run {
         return static_cast<int>(schedule_.blocks.units_in(step.block, step.run));
     }
 
+    static int tag_of(const Step& step) { return kFirstTag + step.channel; }
+
     void start(std::uint32_t index) {
         const Step& step = schedule_.steps[index];
         switch (step.kind) {
             case StepKind::send:
                 request(index);
-                check(start_send(address(step.from), count_of(step), operands_.type, step.peer, kTag,
+                check(start_send(address(step.from), count_of(step), operands_.type, step.peer, tag_of(step),
                                  channels_.shadow, requests_.back()));
                 return;
             case StepKind::recv:
                 request(index);
-                check(PMPI_Irecv(address(step.to), count_of(step), operands_.type, step.peer, kTag,
+                check(PMPI_Irecv(address(step.to), count_of(step), operands_.type, step.peer, tag_of(step),
                                  channels_.shadow, &requests_.back()));
                 return;
             case StepKind::copy:

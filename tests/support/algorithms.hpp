@@ -25,11 +25,16 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
         "binomial",
         "chain/flat/binomial",
         "binary@16",
+        "spread-chain/chain@16x3",
+        "spread-flat/binary@16x2",
+        "spread-binomial/flat@16x7",
     };
     if (!is_rooted(collective)) {
-        names.insert(names.end(), {"exchange/flat", "exchange/binomial@16", "exchange/chain/binomial@16",
-                                   "exchange/flat@16x4", "exchange/native", "doubling/chain@16",
-                                   "doubling/flat@16x3", "doubling/native", "exchange/spread-flat/chain@16"});
+        names.insert(names.end(),
+                     {"exchange/flat", "exchange/binomial@16", "exchange/chain/binomial@16",
+                      "exchange/flat@16x4", "exchange/native", "doubling/chain@16", "doubling/flat@16x3",
+                      "doubling/native", "exchange/spread-flat/chain@16", "scatter/flat@16x4",
+                      "scatter/flat@16x7", "scatter/binomial@16", "scatter/chain/flat@16", "scatter/native"});
     }
     return names;
 }

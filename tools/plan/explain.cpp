@@ -44,6 +44,13 @@ std::string composition(const Candidate& candidate, const Request& request) {
         if (segments == 1)
             return "  clusters combine inside, their coordinators meet, clusters spread the result\n";
         const int lanes = candidate.algorithm.lanes;
+        if (candidate.algorithm.meeting == Meeting::scatter)
+            return fmt::format(
+                "  clusters combine inside, the coordinators of {} lanes share the summing up, clusters "
+                "spread the "
+                "result\n"
+                "  {} segments, {} apart on average: {}\n",
+                lanes, segments, time_text(candidate.time.interval), describe(candidate.time.binding));
         return fmt::format(
             "  clusters combine inside, their coordinators meet, clusters spread the result\n"
             "  {} segments{}; the next one comes every {}: {}\n",
@@ -223,7 +230,12 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(in_direction(plan)));
     if (!plan.algorithm.is_native && plan.algorithm.meeting == Meeting::tree &&
         situation.topology.size() <= 64) {
-        const Tree tree = tree_of(plan, situation.topology);
+        const Tree tree = trees_of(plan, situation.topology).front();
+        if (plan.algorithm.lanes > 1)
+            text += fmt::format(
+                "  segments take turns between {} trees, in which members of a cluster change places; the "
+                "first:\n",
+                plan.algorithm.lanes);
         text += fmt::format("\n{}\n", tree.root);
         add_tree(tree, tree.root, "", text);
     }
@@ -282,9 +294,10 @@ std::string dot_of(const Explanation& explanation, const Situation& situation) {
                     "use --format svg or trace for a picture of its messages");
     }
     const Topology& topology = situation.topology;
-    const Tree tree = tree_of(plan, topology);
-    std::string text = fmt::format("digraph \"{} {}\" {{\n  node [shape=circle];\n",
-                                   size_text(explanation.request), name_of(plan.algorithm));
+    const Tree tree = trees_of(plan, topology).front();
+    std::string text =
+        fmt::format("digraph \"{} {}{}\" {{\n  node [shape=circle];\n", size_text(explanation.request),
+                    name_of(plan.algorithm), plan.algorithm.lanes > 1 ? ", first lane" : "");
     const int level = topology.level_count() - 1;
     for (int group = 0; group < topology.group_count(level); ++group) {
         text += fmt::format("  subgraph cluster_{} {{ label=\"cluster {}\";", group, group);

@@ -20,14 +20,33 @@ TEST_CASE("names are read and written back") {
     CHECK(name_of(parse_algorithm("spread-chain/chain@8192", Collective::bcast)) == "spread-chain/chain@8K");
     CHECK(name_of(parse_algorithm("2ary/flat", Collective::bcast)) == "binary/flat");
     CHECK(parse_algorithm("exchange/flat@8Kx4", Collective::allreduce).lanes == 4);
+    CHECK(parse_algorithm("spread-nearest/chain@8Kx4", Collective::bcast).lanes == 4);
     CHECK(parse_algorithm("native", Collective::reduce).is_native);
 }
 
 TEST_CASE("what makes no sense is refused, with the names that do") {
-    for (const char* name :
-         {"", "bush", "flat/", "flat//chain", "flat/chain@", "flat/chain@8Q", "1ary", "65ary", "xary",
-          "flat/spread-chain", "exchange/flat", "doubling/flat", "flat/flatx2", "flat/native@8K",
-          "native/flat", "flat/chain@8Kx", "Flat", "flat/chain@8Kx0"}) {
+    for (const char* name : {"",
+                             "bush",
+                             "flat/",
+                             "flat//chain",
+                             "flat/chain@",
+                             "flat/chain@8Q",
+                             "1ary",
+                             "65ary",
+                             "xary",
+                             "flat/spread-chain",
+                             "exchange/flat",
+                             "doubling/flat",
+                             "flat/flatx2",
+                             "flat/native@8K",
+                             "native/flat",
+                             "flat/chain@8Kx",
+                             "Flat",
+                             "flat/chain@8Kx0",
+                             "flat/chain@8Kx2",
+                             "spread-flat/chainx2",
+                             "spread-flat/spread-flat/chain@8Kx2",
+                             "scatter/flat"}) {
         INFO(name);
         CHECK_THROWS_WITH(parse_algorithm(name, Collective::bcast), Catch::Contains("; "));
     }

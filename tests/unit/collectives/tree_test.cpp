@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -102,4 +104,75 @@ TEST_CASE("the long way comes first") {
     const Topology topology = Topology::from_labels(8, {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}});
     const Tree tree = hierarchical_tree(topology, parse_algorithm("flat/flat/flat", Collective::bcast), 0);
     CHECK(tree.children[0] == std::vector<Rank>{4, 2, 1});  // other site, other node, same node
+}
+
+TEST_CASE("the lanes drawn in hierarchy.hpp") {
+    const Topology topology = Topology::from_clusters(7, {{0, 1, 2, 3}, {4, 5, 6}});
+    const std::vector<std::vector<Rank>> ways{
+        {0, 1, 2, 3, 4, 5, 6}, {0, 2, 3, 1, 5, 6, 4}, {0, 3, 1, 2, 6, 4, 5}};
+    const std::vector<Tree> trees = striped_trees(topology, {{0, 1}}, {Shape::Kind::chain}, 0, 3);
+    REQUIRE(trees.size() == ways.size());
+    for (std::size_t lane = 0; lane < ways.size(); ++lane) {
+        const Tree& tree = trees[lane];
+        const auto& way = ways[lane];
+        for (std::size_t i = 0; i + 1 < way.size(); ++i)
+            CHECK(tree.children[static_cast<std::size_t>(way[i])] == std::vector{way[i + 1]});
+    }
+}
+
+TEST_CASE("lanes share the work: all flows between clusters, and all NICs alike") {
+    const std::vector<Shape> shapes{{Shape::Kind::chain}, {Shape::Kind::kary, 2}};
+    for (const auto& [here, there] : {std::pair{8, 8}, std::pair{7, 8}, std::pair{9, 8}, std::pair{4, 2}}) {
+        std::vector<std::vector<Rank>> clusters(3);
+        for (Rank rank = 0; rank < here + 2 * there; ++rank)
+            clusters[rank < here ? 0 : rank < here + there ? 1 : 2].push_back(rank);
+        const Topology topology = Topology::from_clusters(here + 2 * there, clusters);
+        const SendOrder order{{0, 1}, {1, 2}};
+        const Rank root = 1;
+        for (const Shape shape : shapes) {
+            const int lanes = (here - 1) * there * there;
+            std::vector<int> sent(static_cast<std::size_t>(topology.size()));
+            std::set<std::pair<Rank, Rank>> flows[2];
+            for (const Tree& tree : striped_trees(topology, order, shape, root, lanes)) {
+                const auto depth = depths_below(tree, root);
+                REQUIRE(std::count(depth.begin(), depth.end(), -1) == 0);
+                CHECK(tree.children[root].size() == 1);
+                for (Rank rank = 0; rank < topology.size(); ++rank) {
+                    sent[static_cast<std::size_t>(rank)] +=
+                        static_cast<int>(tree.children[static_cast<std::size_t>(rank)].size());
+                    for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+                        const int from = topology.group_of(0, rank);
+                        if (from != topology.group_of(0, child)) flows[from].insert({rank, child});
+                    }
+                }
+            }
+            INFO(here << " and " << there << " ranks, " << name_of(shape));
+            CHECK(flows[0].size() == static_cast<std::size_t>((here - 1) * there));
+            CHECK(flows[1].size() == static_cast<std::size_t>(there * there));
+            for (const auto& cluster : clusters) {
+                for (const Rank rank : cluster) {
+                    if (rank == root) continue;
+                    const bool is_last = cluster == clusters.back();
+                    CHECK(sent[static_cast<std::size_t>(rank)] * there ==
+                          (is_last ? lanes * (there - 1) : lanes * there));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("lanes around a rank have all its links") {
+    const Topology topology =
+        Topology::from_clusters(16, {{0, 1, 2, 3, 4}, {5, 6, 7}, {8}, {9, 10, 11, 12, 13, 14, 15}});
+    for (const SendOrder& order : {SendOrder{{3, 0}, {0, 1}, {0, 2}}, SendOrder{{3, 2}, {3, 1}, {3, 0}}}) {
+        const auto trees = striped_trees(topology, order, {Shape::Kind::kary, 2}, 10, 9);
+        for (Rank rank = 0; rank < topology.size(); ++rank) {
+            const auto r = static_cast<std::size_t>(rank);
+            const auto around = striped_trees(topology, order, {Shape::Kind::kary, 2}, 10, 9, rank);
+            for (std::size_t lane = 0; lane < trees.size(); ++lane) {
+                CHECK(around[lane].parent[r] == trees[lane].parent[r]);
+                CHECK(around[lane].children[r] == trees[lane].children[r]);
+            }
+        }
+    }
 }
