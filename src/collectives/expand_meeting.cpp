@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ using Coordinators = std::vector<Rank>;
 /// shares: all have one.
 std::vector<std::size_t> turns(std::vector<int> shares, std::size_t count) {
     if (shares.empty()) shares.assign(count, 1);
+    int common = 0;
+    for (const int share : shares) common = std::gcd(common, share);
+    for (int& share : shares) share /= common;
     const int all = std::accumulate(shares.begin(), shares.end(), 0);
     std::vector<int> due(shares.size(), 0);
     std::vector<std::size_t> owners;
@@ -36,8 +40,13 @@ std::vector<std::size_t> turns(std::vector<int> shares, std::size_t count) {
 /// The coordinators' part: combines everybody's partial results.
 class Meet {
   public:
-    Meet(Coordinators coordinators, std::size_t self, Landings& landings, ScheduleBuilder& builder)
-        : coordinators_(std::move(coordinators)), self_(self), landings_(landings), builder_(builder) {}
+    /// `self`: this rank's place among the coordinators.
+    Meet(Coordinators coordinators, std::size_t self, int lane, Landings& landings, ScheduleBuilder& builder)
+        : coordinators_(std::move(coordinators)),
+          self_(self),
+          lane_(lane),
+          landings_(landings),
+          builder_(builder) {}
     virtual ~Meet() = default;
     Meet(const Meet&) = delete;
     Meet& operator=(const Meet&) = delete;
@@ -56,7 +65,7 @@ class Meet {
         for (std::size_t i = 1; i < count; ++i) {
             const std::size_t from = (self_ + count - i) % count;
             partials[from] = landings_.next(coordinators_[from]);
-            builder_.recv(coordinators_[from], block, partials[from]);
+            builder_.recv(coordinators_[from], block, partials[from], 1, contributions(lane_));
         }
         // From the right: each reduction takes the next operand on its left. The sum grows where the last
         // coordinator's value lies; our own value, which is being sent, is kept until then.
@@ -72,6 +81,7 @@ class Meet {
 
     Coordinators coordinators_;
     std::size_t self_;
+    int lane_;
     Landings& landings_;
     ScheduleBuilder& builder_;
 };
@@ -84,7 +94,7 @@ class Exchange final : public Meet {
         const std::size_t count = coordinators_.size();
         // Each starts with its right neighbour, so that not all send to the same coordinator first.
         for (std::size_t i = 1; i < count; ++i)
-            builder_.send(coordinators_[(self_ + i) % count], block, partial);
+            builder_.send(coordinators_[(self_ + i) % count], block, partial, 1, contributions(lane_));
         add_up(block, partial);
     }
 };
@@ -92,37 +102,46 @@ class Exchange final : public Meet {
 /// Reduce-scatter and allgather of the coordinators, each directly: every block has an owner among them.
 class Scatter final : public Meet {
   public:
-    Scatter(const Coordinators& coordinators, std::size_t self, const std::vector<int>& shares,
-            Landings& landings, ScheduleBuilder& builder)
-        : Meet(coordinators, self, landings, builder), owners_(turns(shares, coordinators.size())) {}
+    /// `owners`: turns() of the coordinators.
+    Scatter(const Coordinators& coordinators, std::size_t self, int lane, int lanes,
+            std::span<const std::size_t> owners, Landings& landings, ScheduleBuilder& builder)
+        : Meet(coordinators, self, lane, landings, builder),
+          lanes_(static_cast<std::uint32_t>(lanes)),
+          owners_(owners) {}
 
     void combine(std::uint32_t block, Place partial) override {
         if (owner_of(block) == self_) {
             add_up(block, partial);
         } else {
-            builder_.send(coordinators_[owner_of(block)], block, partial);
+            builder_.send(coordinators_[owner_of(block)], block, partial, 1, contributions(lane_));
         }
     }
 
     void deliver(std::uint32_t block) override {
         const Place result{kResult, block};
         if (owner_of(block) != self_)
-            return builder_.recv(coordinators_[owner_of(block)], block, result, 1, results());
+            return builder_.recv(coordinators_[owner_of(block)], block, result, 1, results(lane_));
         const std::size_t count = coordinators_.size();
         for (std::size_t i = 1; i < count; ++i)
-            builder_.send(coordinators_[(self_ + i) % count], block, result, 1, results());
+            builder_.send(coordinators_[(self_ + i) % count], block, result, 1, results(lane_));
     }
 
   private:
-    std::size_t owner_of(std::uint32_t block) const { return owners_[block % owners_.size()]; }
+    /// Each lane begins elsewhere in the order of owners: else some coordinators would own more than others.
+    std::size_t owner_of(std::uint32_t block) const {
+        return owners_[(block / lanes_ + static_cast<std::uint32_t>(lane_)) % owners_.size()];
+    }
 
-    std::vector<std::size_t> owners_;  // of as many blocks as the shares add up to; then they begin anew
+    std::uint32_t lanes_;
+    std::span<const std::size_t>
+        owners_;  // of as many blocks of a lane as the shares add up to; then they begin anew
 };
 
 class Doubling final : public Meet {
   public:
-    Doubling(const Coordinators& coordinators, std::size_t self, Landings& landings, ScheduleBuilder& builder)
-        : Meet(coordinators, self, landings, builder) {
+    Doubling(const Coordinators& coordinators, std::size_t self, int lane, Landings& landings,
+             ScheduleBuilder& builder)
+        : Meet(coordinators, self, lane, landings, builder) {
         while (power_ * 2 <= coordinators_.size()) power_ *= 2;
         const std::size_t surplus = coordinators_.size() - power_;
         // The first 2 × surplus coordinators meet in neighbouring pairs; the odd one of each goes on for
@@ -199,62 +218,54 @@ class Doubling final : public Meet {
     std::vector<Round> rounds_;
 };
 
-std::unique_ptr<Meet> make_meet(const Plan& plan, const Coordinators& coordinators, Rank self,
-                                Landings& landings, ScheduleBuilder& builder) {
+std::unique_ptr<Meet> make_meet(const Plan& plan, std::span<const std::size_t> owners,
+                                const Coordinators& coordinators, Rank self, int lane, Landings& landings,
+                                ScheduleBuilder& builder) {
     const auto place = std::find(coordinators.begin(), coordinators.end(), self);
     const auto index = static_cast<std::size_t>(place - coordinators.begin());
     switch (plan.algorithm.meeting) {
         case Meeting::exchange:
-            return std::make_unique<Exchange>(coordinators, index, landings, builder);
+            return std::make_unique<Exchange>(coordinators, index, lane, landings, builder);
         case Meeting::scatter:
-            return std::make_unique<Scatter>(coordinators, index, plan.shares, landings, builder);
+            return std::make_unique<Scatter>(coordinators, index, lane, plan.algorithm.lanes, owners,
+                                             landings, builder);
         default:
-            return std::make_unique<Doubling>(coordinators, index, landings, builder);
+            return std::make_unique<Doubling>(coordinators, index, lane, landings, builder);
     }
 }
 
-/// The coordinators of lane `lane` of `lanes`: spread evenly over each group's members.
+/// The coordinators of lane `lane` of `lanes`: where there are more lanes than members these take turns, so
+/// that blocks that follow each other have other coordinators in every group.
 Coordinators coordinators_of(const std::vector<std::vector<Rank>>& groups, int lane, int lanes) {
     Coordinators coordinators;
     for (const auto& group : groups) {
-        coordinators.push_back(
-            group[static_cast<std::size_t>(lane) * group.size() / static_cast<std::size_t>(lanes)]);
+        const auto size = static_cast<int>(group.size());
+        const int member = lanes > size ? lane % size : lane * size / lanes;
+        coordinators.push_back(group[static_cast<std::size_t>(member)]);
     }
     return coordinators;
 }
 
-/// One lane: a part of the blocks, with coordinators of its own.
+/// Every so many blocks have the same coordinators.
 struct Lane {
-    std::uint32_t first_block;
-    std::uint32_t end_block;
     TreeSteps steps;
     std::unique_ptr<Meet> meet;  // on its coordinators
-    std::vector<Place> values;   // of each block after the local reduction
 };
 
-/// The lanes' phases are separate loops: what others wait for comes first.
-void run_lanes(std::vector<Lane>& lanes, std::uint32_t own_buffer) {
-    for (Lane& lane : lanes) {
-        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
-            lane.values.push_back(lane.steps.reduce(block, {own_buffer, block}, {kResult, block}));
-        }
+/// Block by block, each in its lane. The phases are separate loops: what others wait for comes first.
+void run_lanes(std::vector<Lane>& lanes, std::uint32_t blocks, std::uint32_t own_buffer) {
+    const auto lane_of = [&](std::uint32_t block) -> Lane& { return lanes[block % lanes.size()]; };
+    std::vector<Place> values;
+    for (std::uint32_t block = 0; block < blocks; ++block)
+        values.push_back(lane_of(block).steps.reduce(block, {own_buffer, block}, {kResult, block}));
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        if (lane_of(block).meet) lane_of(block).meet->combine(block, values[block]);
     }
-    for (Lane& lane : lanes) {
-        if (!lane.meet) continue;
-        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
-            lane.meet->combine(block, lane.values[block - lane.first_block]);
-        }
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        if (lane_of(block).meet) lane_of(block).meet->deliver(block);
     }
-    for (Lane& lane : lanes) {
-        if (!lane.meet) continue;
-        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block)
-            lane.meet->deliver(block);
-    }
-    for (Lane& lane : lanes) {
-        for (std::uint32_t block = lane.first_block; block < lane.end_block; ++block) {
-            lane.steps.broadcast(block, {kResult, block});
-        }
-    }
+    for (std::uint32_t block = 0; block < blocks; ++block)
+        lane_of(block).steps.broadcast(block, {kResult, block});
 }
 
 }  // namespace
@@ -263,17 +274,15 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
     const auto groups = outermost_groups(topology);
     const auto mine = static_cast<std::size_t>(topology.is_flat() ? rank : topology.group_of(0, rank));
     const Algorithm& algorithm = plan.algorithm;
-    const std::uint64_t blocks = plan.blocks().count();
-    const auto share_end = [&](int lane) {
-        return static_cast<std::uint32_t>(blocks * static_cast<std::uint64_t>(lane) /
-                                          static_cast<std::uint64_t>(algorithm.lanes));
-    };
+    const std::uint32_t blocks = plan.blocks().count();
+    const std::vector<std::size_t> owners = algorithm.meeting == Meeting::scatter
+                                                ? turns(plan.shares, groups.size())
+                                                : std::vector<std::size_t>();
     Landings landings(builder);
     std::optional<NativeSteps> native;
     Place own{kInput, 0};
     std::vector<Lane> lanes;
-    for (int lane = 0; lane < algorithm.lanes; ++lane) {
-        if (share_end(lane) == share_end(lane + 1)) continue;
+    for (int lane = 0; lane < std::min(algorithm.lanes, static_cast<int>(blocks)); ++lane) {
         const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
         const Tree tree = cluster_tree(topology, algorithm, coordinators[mine]);
         if (lane == 0) {
@@ -281,14 +290,12 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
             own = native->reduce();
             if (!tree.contains(rank)) break;  // inside a native group: its coordinator does the rest
         }
-        lanes.push_back(
-            {share_end(lane),
-             share_end(lane + 1),
-             TreeSteps(tree, rank, reduction_use(plan.request), landings, builder),
-             coordinators[mine] == rank ? make_meet(plan, coordinators, rank, landings, builder) : nullptr,
-             {}});
+        lanes.push_back({TreeSteps(tree, rank, reduction_use(plan.request), landings, builder, lane),
+                         coordinators[mine] == rank
+                             ? make_meet(plan, owners, coordinators, rank, lane, landings, builder)
+                             : nullptr});
     }
-    run_lanes(lanes, own.buffer);
+    if (!lanes.empty()) run_lanes(lanes, blocks, own.buffer);
     if (native) native->broadcast();
 }
 

@@ -64,6 +64,27 @@ void take_out_reserve(NetworkCosts::Link& link) {
         link.gap.set(bytes, std::max(time, link.stream.at(bytes)));
 }
 
+/// A single host has nobody near to measure its NIC with; it is taken to be as the others' are (the lower
+/// median), where an uplink holds back what is sent if it is not.
+void fill_in_nics(NetworkCosts& costs) {
+    using Cluster = NetworkCosts::Cluster;
+    const auto fill_in = [&](double Cluster::*nic, double Cluster::*uplink) {
+        std::vector<double> known;
+        for (int c = 0; c < costs.count(); ++c) {
+            if (costs.cluster(c).*nic > 0) known.push_back(costs.cluster(c).*nic);
+        }
+        if (known.empty()) return;
+        std::sort(known.begin(), known.end());
+        const double usual = known[(known.size() - 1) / 2];
+        for (int c = 0; c < costs.count(); ++c) {
+            Cluster& cluster = costs.cluster(c);
+            if (!(cluster.*nic > 0) && cluster.*uplink > 0) cluster.*nic = std::max(usual, cluster.*uplink);
+        }
+    };
+    fill_in(&Cluster::nic_out, &Cluster::uplink_out);
+    fill_in(&Cluster::nic_in, &Cluster::uplink_in);
+}
+
 void add_curve(const Curve& curve, std::vector<double>& numbers) {
     numbers.push_back(static_cast<double>(curve.known().size()));
     for (const auto& [bytes, time] : curve.known()) {
@@ -192,6 +213,7 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
     }
+    fill_in_nics(costs);
     return costs;
 }
 

@@ -111,6 +111,16 @@ class Simulator {
         Seconds ready;
         std::vector<Value> values;  // of an eager send, block by block
     };
+    struct Message {  // on its way
+        Pending pending;
+        std::vector<SimulatedNetwork::SharedLink> links;
+        std::size_t next_link = 0;
+        Seconds full_gap{0};
+        Seconds gap{0};     ///< less what its port has saved up
+        Seconds start{0};   ///< leaves its port
+        Seconds left{0};    ///< has left it
+        Seconds passed{0};  ///< is through the links so far
+    };
     struct Traffic {
         std::queue<Pending> sends;
         std::queue<Pending> recvs;
@@ -147,7 +157,8 @@ class Simulator {
     void send_next(Rank rank);
     void leave(Rank rank, Pending pending);
     void arrive(Rank from, Pending pending);
-    Seconds pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap);
+    void pass_links(Rank rank, Message message);
+    void travel(Rank rank, Message message);
     void start_recv(Rank rank, std::uint32_t index);
     void match(Rank from, Rank to, Channel number);
     void start_native(Rank rank, std::uint32_t index);
@@ -331,26 +342,49 @@ void Simulator<Memory>::send_next(Rank rank) {
 template <typename Memory>
 void Simulator<Memory>::leave(Rank rank, Pending pending) {
     const Step& step = step_of(rank, pending.step);
-    const Bytes bytes = bytes_of(rank, step);
-    const Seconds full_gap = options_.network->gap(rank, step.peer, bytes);
-    const Seconds gap = rested(state(rank).send_credit, full_gap);
-    const Seconds start = now_;
-    const Seconds left = start + gap;
-    const Seconds passed = pass_links(rank, step.peer, bytes, left, gap);
-    const Seconds there = passed + options_.network->latency(rank, step.peer);
-    if (options_.eager) at(passed, [this, rank, index = pending.step] { complete(rank, index); });
-    // The receiver's port takes messages as they come, not as they were sent.
-    at(there, [this, rank, start, left, full_gap, pending = std::move(pending)]() mutable {
-        const Step& sent = step_of(rank, pending.step);
-        Seconds& recv_port = state(sent.peer).recv_port;
-        recv_port = std::max(recv_port + rested(state(sent.peer).recv_credit, full_gap), now_);
-        pending.ready = recv_port;
-        if (options_.observe) {
-            options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), start, left, recv_port});
-        }
-        arrive(rank, std::move(pending));
-    });
-    at(left, [this, rank] { send_next(rank); });
+    Message message;
+    message.full_gap = options_.network->gap(rank, step.peer, bytes_of(rank, step));
+    message.gap = rested(state(rank).send_credit, message.full_gap);
+    message.start = now_;
+    message.left = message.passed = now_ + message.gap;
+    if (options_.network->shared_links) message.links = options_.network->shared_links(rank, step.peer);
+    message.pending = std::move(pending);
+    at(message.left, [this, rank] { send_next(rank); });
+    pass_links(rank, std::move(message));
+}
+
+/// Each link when the first byte is there: before, others may come that have been sent later.
+template <typename Memory>
+void Simulator<Memory>::pass_links(Rank rank, Message message) {
+    if (message.next_link == message.links.size()) return travel(rank, std::move(message));
+    const Step& step = step_of(rank, message.pending.step);
+    const auto& link = message.links[message.next_link++];
+    Seconds& busy = link_busy_[link.number];
+    busy = std::max(busy, now_) + Seconds(static_cast<double>(bytes_of(rank, step)) / link.bytes_per_second);
+    busy = message.passed = std::max(busy, message.passed);
+    at(message.passed - message.gap,
+       [this, rank, message = std::move(message)]() mutable { pass_links(rank, std::move(message)); });
+}
+
+/// Through all links: the way is left, and the receiver's port, which takes messages as they come, not as
+/// they were sent.
+template <typename Memory>
+void Simulator<Memory>::travel(Rank rank, Message message) {
+    if (options_.eager)
+        at(message.passed, [this, rank, index = message.pending.step] { complete(rank, index); });
+    const Rank to = step_of(rank, message.pending.step).peer;
+    at(message.passed + options_.network->latency(rank, to),
+       [this, rank, message = std::move(message)]() mutable {
+           const Step& sent = step_of(rank, message.pending.step);
+           Seconds& recv_port = state(sent.peer).recv_port;
+           recv_port = std::max(recv_port + rested(state(sent.peer).recv_credit, message.full_gap), now_);
+           message.pending.ready = recv_port;
+           if (options_.observe) {
+               options_.observe({rank, sent.peer, sent.block, bytes_of(rank, sent), message.start,
+                                 message.left, recv_port});
+           }
+           arrive(rank, std::move(message.pending));
+       });
 }
 
 template <typename Memory>
@@ -358,19 +392,6 @@ void Simulator<Memory>::arrive(Rank from, Pending pending) {
     const Step& step = step_of(from, pending.step);
     channels_[{from, step.peer, step.channel}].sends.push(std::move(pending));
     match(from, step.peer, step.channel);
-}
-
-/// When the last byte is through all shared links; `left` is when it left the sender, `gap` after the first.
-template <typename Memory>
-Seconds Simulator<Memory>::pass_links(Rank from, Rank to, Bytes bytes, Seconds left, Seconds gap) {
-    if (!options_.network->shared_links) return left;
-    for (const auto& link : options_.network->shared_links(from, to)) {
-        Seconds& busy = link_busy_[link.number];
-        const Seconds passing(static_cast<double>(bytes) / link.bytes_per_second);
-        busy = std::max(std::max(busy, left - gap) + passing, left);
-        left = busy;
-    }
-    return left;
 }
 
 template <typename Memory>

@@ -683,6 +683,16 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     CHECK(costs_of(model, latency).link(0, 1).gap.at(65536) == Seconds(2e-5));
     model.clusters[0].reserve = 1e5;
     CHECK(costs_of(model, latency).link(0, 1).gap.at(65536) == Seconds(5e-3));
+    // A single host has no neighbour to measure its NIC with.
+    model.clusters[0].nic_out = 10e6;
+    model.clusters[1].nic_out = 12e6;
+    model.clusters[2].uplink_out = 5e6;
+    CHECK(costs_of(model, latency).cluster(2).nic_out == 10e6);
+    CHECK(costs_of(model, latency).cluster(2).nic_in == 0);
+    model.clusters[2].uplink_out = 20e6;
+    CHECK(costs_of(model, latency).cluster(2).nic_out == 20e6);
+    model.clusters[2].uplink_out = 0;
+    CHECK(costs_of(model, latency).cluster(2).nic_out == 0);
     // One lane says nothing of others beside it, nor do lanes that all carry as much.
     CHECK(costs.link(0, 1).all == 0);
     model.link(0, 1).there.rate = {{1, 10e6}, {2, 20e6}};
