@@ -112,7 +112,7 @@ Bytes fair_lanes(const std::vector<int>& sizes) {
 /// How large segments are, as far as it matters: processors need some 10 us for each, which is nothing where
 /// segments come this far apart.
 Bytes calm(const Candidate& candidate) {
-    constexpr double kFarApart = 500e-6;
+    constexpr double kFarApart = 1e-3;
     constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
     if (candidate.algorithm.segment_bytes == 0) return kMost;
     return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.algorithm.segment_bytes;
@@ -392,7 +392,9 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
         }
         candidate.algorithm = algorithm;
         candidate.seconds = meeting.total;
-        candidate.crossings = static_cast<int>(groups_.size()) - 1;
+        // In a scatter each passes an uplink less than twice, in all.
+        candidate.crossings =
+            algorithm.meeting == Meeting::scatter ? 1 : static_cast<int>(groups_.size()) - 1;
         candidate.time.last = meeting.total;
         candidate.time.interval = meeting.interval;
         candidate.time.binding = meeting.binding;

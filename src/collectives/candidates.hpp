@@ -21,7 +21,8 @@ struct Candidate {
     double seconds = 0;
     TreeTime time;  ///< of its parts; of native calls only `last` is known
     /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups
-    /// share, of which the model may not know. Meetings count as a tree that has as few as can be.
+    /// share, of which the model may not know. Meetings count as a tree that has as few as can be, a scatter
+    /// less.
     int crossings = 0;
     std::vector<int> shares;   ///< of a scatter meeting
     bool is_measured = false;  ///< not predicted; native calls only

@@ -235,13 +235,16 @@ std::unique_ptr<Meet> make_meet(const Plan& plan, std::span<const std::size_t> o
 }
 
 /// The coordinators of lane `lane` of `lanes`: where there are more lanes than members these take turns, so
-/// that blocks that follow each other have other coordinators in every group.
+/// that blocks that follow each other have other coordinators in every group, and meet others there the next
+/// time: the more flows, the less each carries, which is what those that have rested begin with (TCP's slow
+/// start).
 Coordinators coordinators_of(const std::vector<std::vector<Rank>>& groups, int lane, int lanes) {
     Coordinators coordinators;
-    for (const auto& group : groups) {
-        const auto size = static_cast<int>(group.size());
-        const int member = lanes > size ? lane % size : lane * size / lanes;
-        coordinators.push_back(group[static_cast<std::size_t>(member)]);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto size = static_cast<int>(groups[g].size());
+        const int shift = static_cast<int>(g) * (lane / size);
+        const int member = lanes > size ? (lane + shift) % size : lane * size / lanes;
+        coordinators.push_back(groups[g][static_cast<std::size_t>(member)]);
     }
     return coordinators;
 }

@@ -555,12 +555,24 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
     }
     SECTION("segments that are far apart are large enough") {
         std::vector<Candidate> found{candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.01)};
-        for (Candidate& one : found) one.time.interval = 600e-6;
+        for (Candidate& one : found) one.time.interval = 1100e-6;
         CHECK(best(found, any) == "ecef/chain@4K");
-        found[0].time.interval = 400e-6;
+        found[0].time.interval = 900e-6;
         CHECK(best(found, any) == "fef/chain@8K");
         found.push_back(candidate("fef/binary", 1.02));
         CHECK(best(found, any) == "fef/binary");
+    }
+    SECTION("the calmest NICs of pipelines") {
+        std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.03)};
+        found[0].time.sustained = 0.9;
+        found[1].time.sustained = 0.6;
+        CHECK(best(found, any) == "fef/chain@4K");
+        found[1].time.sustained = 0.8;
+        CHECK(best(found, any) == "ecef/chain@8K");
+    }
+    SECTION("the fewest lanes") {
+        CHECK(best({candidate("spread-ecef/chain@8Kx8", 1.0), candidate("spread-ecef/chain@8Kx2", 1.02)},
+                   any) == "spread-ecef/chain@8Kx2");
     }
     SECTION("nearly equal to the fastest, not to the one before") {
         CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03),
