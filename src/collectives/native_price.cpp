@@ -212,6 +212,18 @@ const Curve& measured_curve(const NativeTimes& native, Collective collective) {
     return native.barrier;
 }
 
+/// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
+/// smaller ones may be done otherwise from some size on.
+double beyond(const Curve& curve, Bytes bytes) {
+    constexpr Bytes kLarge = 1 << 20;
+    const auto& known = curve.known();
+    const auto& [last, time] = known.back();
+    if (last < kLarge || known.size() < 2) return time.count();
+    const auto& [before, time_before] = known[known.size() - 2];
+    const double slope = std::max((time - time_before).count(), 0.0) / static_cast<double>(last - before);
+    return time.count() + slope * static_cast<double>(bytes - last);
+}
+
 }  // namespace
 
 double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
@@ -239,7 +251,8 @@ NativePrice native_price(const Request& request, const std::vector<int>& cluster
                           static_cast<std::size_t>(costs.native.ranks) == cluster_of_rank.size();
     if (!is_known) return {estimated, false};
     const Bytes largest = curve.known().back().first;
-    double time = curve.at(std::min(request.bytes(), largest)).count();
+    double time =
+        request.bytes() > largest ? beyond(curve, request.bytes()) : curve.at(request.bytes()).count();
     if (request.root != 0) {
         Request from_0 = request;
         from_0.root = 0;

@@ -23,8 +23,9 @@ double native_time(const Request& request, const std::vector<int>& cluster_of_ra
                    const NetworkCosts& costs);
 
 /// What is known best: what was measured on all ranks of the job, where it was. Measured with root 0: other
-/// roots differ as native_time() says. Messages larger than any that was measured take as long as that one,
-/// or as native_time() says: MPI may change its algorithm, and what was measured says nothing of that.
+/// roots differ as native_time() says. Messages larger than any that was measured take as long as that one at
+/// least, or as native_time() says: MPI may change its algorithm, and what was measured says nothing of that.
+/// From 1 MiB on they go on as the last two sizes did.
 struct NativePrice {
     double seconds = 0;
     bool is_measured = false;

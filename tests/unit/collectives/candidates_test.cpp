@@ -353,6 +353,15 @@ TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]"
     CHECK(native(bcast).seconds == Approx(estimated));
     costs.native.bcast = Curve({{0, Seconds(0)}, {1024, Seconds(0.5)}});
     CHECK(native(bcast).seconds == Approx(0.5));
+    // But large ones go on as they did.
+    const Request large = request_of(Collective::bcast, 4 << 20);
+    costs.native.bcast = Curve({{1 << 18, Seconds(2)}, {1 << 20, Seconds(5)}});
+    CHECK(native(large).seconds == Approx(5 + 3 * 4));
+    CHECK_FALSE(native(large).is_measured);
+    costs.native.bcast = Curve({{1 << 18, Seconds(7)}, {1 << 20, Seconds(5)}});
+    CHECK(native(large).seconds == Approx(5));
+    costs.native.bcast = Curve({{1 << 18, Seconds(2e-6)}, {1 << 20, Seconds(5e-6)}});
+    CHECK(native(large).seconds > 0.3);
     costs.native.ranks = kSites.size() + 1;
     CHECK_FALSE(native(bcast).is_measured);
     CHECK(costs.restricted_to(std::vector<int>{0, 1, 2, 3}).native.ranks == 0);
