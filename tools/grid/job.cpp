@@ -77,13 +77,16 @@ int supervise(Child child, const EndSignals& signals, int keeper_fd, int timeout
     return status;
 }
 
-std::string version_of(const std::string& mpiexec) {
-    return run_command({mpiexec, "--version"}, "").output;
+Maker maker_of(const std::string& mpiexec) {
+    const std::string version = run_command({mpiexec, "--version"}, "").output;
+    const auto says = [&](const char* name) { return version.find(name) != std::string::npos; };
+    return says("Open MPI") ? Maker::open_mpi : says("Intel") ? Maker::intel : Maker::mpich;
 }
 
-/// MPICH's, and Intel MPI's: Hydra.
+/// MPICH's, and Intel MPI's: Hydra. Intel's does not look at the counts that stand with hosts, but at this
+/// one.
 Arguments hydra_command(const Job& job, const std::string& launcher, const std::string& first,
-                        const Arguments& places) {
+                        const Arguments& places, int most_per_host) {
     Arguments command{job.mpiexec,
                       "-launcher",
                       "ssh",
@@ -93,6 +96,7 @@ Arguments hydra_command(const Job& job, const std::string& launcher, const std::
                       first,
                       "-hosts",
                       fmt::format("{}", fmt::join(places, ","))};
+    if (job.maker == Maker::intel) command.insert(command.end(), {"-ppn", std::to_string(most_per_host)});
     for (const auto& [name, value] : rank_environment(job))
         command.insert(command.end(), {"-genv", name, value});
     return command;
@@ -156,7 +160,7 @@ void check_job(Job& job) {
          wanted.empty() ? Arguments{"mpiexec.mpich", "mpiexec"} : Arguments{wanted}) {
         job.mpiexec = find_program(name);
         if (job.mpiexec.empty()) continue;
-        job.is_open_mpi = version_of(job.mpiexec).find("Open MPI") != std::string::npos;
+        job.maker = maker_of(job.mpiexec);
         return;
     }
     throw Error(
@@ -188,8 +192,9 @@ Arguments mpiexec_command(const Job& job, const GridState& grid) {
         places.push_back(fmt::format("{}:{}", hosts[i].address, counts[i]));
     }
     const std::string launcher = grid.directory() + "/" + kLauncher;
-    Arguments command = job.is_open_mpi ? prrte_command(job, launcher, places)
-                                        : hydra_command(job, launcher, hosts.front().address, places);
+    Arguments command = job.maker == Maker::open_mpi
+                            ? prrte_command(job, launcher, places)
+                            : hydra_command(job, launcher, hosts.front().address, places, counts.front());
     command.insert(command.end(), {"-n", std::to_string(ranks)});
     command.insert(command.end(), job.program.begin(), job.program.end());
     return command;

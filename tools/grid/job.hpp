@@ -9,13 +9,16 @@
 
 namespace laple::grid {
 
+/// Whose launcher it is: they take different options.
+enum class Maker { mpich, intel, open_mpi };
+
 /// An MPI job to run in a grid.
 struct Job {
     Arguments program;                     ///< with its arguments
     int ranks = 0;                         ///< 0: one per host
     std::vector<std::string> hosts;        ///< names of those that get ranks, in this order; empty: all
     std::string mpiexec;                   ///< "": mpiexec.mpich, else mpiexec
-    bool is_open_mpi = false;              ///< whether that is Open MPI's, which has options of its own
+    Maker maker = Maker::mpich;            ///< of that launcher
     std::vector<std::string> environment;  ///< "NAME=value", for the ranks only
     int timeout_s = 0;                     ///< 0: none
 };
