@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables and pictures of what bench/peers/run has measured."""
+import math
+
+COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier"]
+
+
+def size_text(count):
+    for unit in ("", "K", "M"):
+        if count < 1024:
+            return f"{count}{unit}"
+        count //= 1024
+    return f"{count}G"
+
+
+def time_text(us):
+    return f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms" if us < 1e5 else f"{us / 1000:.0f} ms"
+
+
+def geometric_mean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
+
+
+class Cells:
+    """The times of one scenario: by (collective, bytes), of every column."""
+
+    def __init__(self, document, titles):
+        self.name = document["scenario"]
+        self.times = {}
+        self.bounds = {}
+        self.algorithms = {}
+        self.columns = []
+        for name, title in titles.items():
+            run = document["runs"].get(name)
+            if run is None:
+                continue
+            stock, laple = title, f"LaPle on {title}"
+            self.columns.append(stock)
+            if any("laple_us" in row for row in run["rows"]):
+                self.columns.append(laple)
+            for row in run["rows"]:
+                cell = (row["collective"], row["bytes"])
+                self.times.setdefault(cell, {})[stock] = row["stock_us"]
+                self.bounds[cell] = (row["bound_us"], row["binds"])
+                if "laple_us" in row:
+                    self.times[cell][laple] = row["laple_us"]
+                    self.algorithms[(cell, laple)] = row["algorithm"]
+        self.stocks = [c for c in self.columns if not c.startswith("LaPle")]
+        self.laples = [c for c in self.columns if c.startswith("LaPle")]
+
+    def cells(self):
+        return sorted(self.times, key=lambda cell: (COLLECTIVES.index(cell[0]), cell[1]))
+
+    def best_peer(self, cell):
+        return min((self.times[cell][c], c) for c in self.stocks if c in self.times[cell])
+
+    def speedup(self, cell, laple, stock=None):
+        """Over the best of the peers, or over one of them; nothing where one of both is missing."""
+        times = self.times[cell]
+        if laple not in times or (stock and stock not in times):
+            return None
+        return (times[stock] if stock else self.best_peer(cell)[0]) / times[laple]
+
+    def efficiency(self, cell, column):
+        return self.bounds[cell][0] / self.times[cell][column] if column in self.times[cell] else None
+
+
+def table(cells):
+    lines = ["| | | " + " | ".join(cells.columns) + " | best peer / LaPle | bound | of it | algorithm |",
+             "|---|---:|" + "---:|" * (len(cells.columns) + 3) + "---|"]
+    laple = cells.laples[-1] if cells.laples else None
+    for cell in cells.cells():
+        collective, count = cell
+        row = [collective, size_text(count) if collective != "barrier" else ""]
+        row += [time_text(cells.times[cell][c]) if c in cells.times[cell] else "-" for c in cells.columns]
+        if laple and laple in cells.times[cell]:
+            row += [f"{cells.speedup(cell, laple):.2f}", time_text(cells.bounds[cell][0]),
+                    f"{cells.efficiency(cell, laple):.2f}", f"`{cells.algorithms[(cell, laple)]}`"]
+        else:
+            row += ["-", time_text(cells.bounds[cell][0]), "-", ""]
+        lines.append("| " + " | ".join(row) + " |")
+    return lines
+
+
+def summary(all_cells, titles):
+    """Geometric means over the scenarios with several sites."""
+    several = [cells for cells in all_cells if cells.name != "single8"]
+    lines = ["| geometric mean over all cells | best peer of each | " + " | ".join(titles.values()) + " | worst cell |",
+             "|---|---:|" + "---:|" * len(titles) + "---|"]
+    for laple in dict.fromkeys(c for cells in several for c in cells.laples):
+        def speedups(stock):
+            return [s for cells in several for cell in cells.cells() if (s := cells.speedup(cell, laple, stock))]
+        worst = min((s, cells.name, cell) for cells in several for cell in cells.cells()
+                    if (s := cells.speedup(cell, laple)))
+        means = [f"{geometric_mean(speedups(stock)):.2f}" for stock in [None, *titles.values()]]
+        lines.append(f"| {laple} | " + " | ".join(means) +
+                     f" | {worst[0]:.2f}: {worst[1]}, {worst[2][0]} {size_text(worst[2][1])} |")
+    return lines
+
+
+def picture(cells, file):
+    """Times over the bound, one panel a collective; False where there is nothing to draw with."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        return False
+    collectives = [c for c in COLLECTIVES[:3] if any(cell[0] == c for cell in cells.times)]
+    figure, panels = pyplot.subplots(1, len(collectives), figsize=(4.2 * len(collectives), 3.6), sharey=True, squeeze=False)
+    for panel, collective in zip(panels[0], collectives):
+        mine = [cell for cell in cells.cells() if cell[0] == collective]
+        for column in cells.columns:
+            known = [cell for cell in mine if column in cells.times[cell]]
+            is_laple = column in cells.laples
+            panel.plot([mine.index(cell) for cell in known],
+                       [cells.times[cell][column] / cells.bounds[cell][0] for cell in known],
+                       marker="o", linewidth=2.2 if is_laple else 1.1, linestyle="-" if is_laple else "--", label=column)
+        panel.axhline(1, color="grey", linewidth=0.8)
+        panel.set_yscale("log")
+        panel.set_xticks(range(len(mine)), [size_text(cell[1]) for cell in mine])
+        panel.set_title(collective)
+    panels[0][0].set_ylabel("time / what the network allows")
+    panels[0][-1].legend(fontsize=7)
+    figure.suptitle(cells.name)
+    figure.tight_layout()
+    figure.savefig(file, dpi=110)
+    pyplot.close(figure)
+    return True
+
+
+def write_report(documents, titles, root):
+    """docs/performance.md, and docs/performance-SCENARIO.png."""
+    all_cells = [Cells(document, titles) for document in documents]
+    if not all_cells:
+        raise SystemExit("scripts/bench: nothing has been measured")
+    lines = ["# How fast is it?", "",
+             "LaPle beside other MPIs on emulated grids: real MPI libraries over real TCP, in network namespaces of one",
+             "machine (two cores); medians from one agreed start to the last rank's end. Written by `scripts/bench`, from",
+             "`bench/results`. \"Bound\" is a time that no algorithm can beat (latencies, NICs, uplinks), \"of it\" what part of",
+             "LaPle's time that is.", ""]
+    if any(cells.laples and cells.name != "single8" for cells in all_cells):
+        lines += [*summary(all_cells, titles), ""]
+    for document, cells in zip(documents, all_cells):
+        lines += [f"## {cells.name}", ""]
+        if picture(cells, root / "docs" / f"performance-{cells.name}.png"):
+            lines += [f"![{cells.name}: times over the bound](performance-{cells.name}.png)", ""]
+        lines += [*table(cells), ""]
+        lines += [f"- {titles[name]}: {run['mpi']}, {run['date']}, medians of {run['iterations']}."
+                  for name, run in document["runs"].items()]
+        lines += [f"- {titles[name]} could not be measured: {reason}" for name, reason in document["failures"].items()]
+        lines.append("")
+    (root / "docs" / "performance.md").write_text("\n".join(lines).rstrip() + "\n")
