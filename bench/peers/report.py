@@ -66,7 +66,8 @@ class Cells:
 
 
 def table(cells):
-    lines = ["| | | " + " | ".join(cells.columns) + " | best peer / LaPle | bound | of it | algorithm |",
+    last = cells.laples[-1] if cells.laples else "LaPle"
+    lines = ["| | | " + " | ".join(cells.columns) + f" | best peer / {last} | bound | of it | algorithm |",
              "|---|---:|" + "---:|" * (len(cells.columns) + 3) + "---|"]
     laple = cells.laples[-1] if cells.laples else None
     for cell in cells.cells():
@@ -138,7 +139,7 @@ def write_report(documents, titles, root):
              "LaPle beside other MPIs on emulated grids: real MPI libraries over real TCP, in network namespaces of one",
              "machine (two cores); medians from one agreed start to the last rank's end. Written by `scripts/bench`, from",
              "`bench/results`. \"Bound\" is a time that no algorithm can beat (latencies, NICs, uplinks), \"of it\" what part of",
-             "LaPle's time that is.", ""]
+             "LaPle's time that is. Means are over the cells that were measured with both.", ""]
     if any(cells.laples and cells.name != "single8" for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
     for document, cells in zip(documents, all_cells):
@@ -146,7 +147,7 @@ def write_report(documents, titles, root):
         if picture(cells, root / "docs" / f"performance-{cells.name}.png"):
             lines += [f"![{cells.name}: times over the bound](performance-{cells.name}.png)", ""]
         lines += [*table(cells), ""]
-        lines += [f"- {titles[name]}: {run['mpi']}, {run['date']}, medians of {run['iterations']}."
+        lines += [f"- {titles[name]}: {run['mpi']}, {run['date']}, LaPle at {run['commit']}, medians of {run['iterations']}."
                   for name, run in document["runs"].items()]
         lines += [f"- {titles[name]} could not be measured: {reason}" for name, reason in document["failures"].items()]
         lines.append("")

@@ -97,14 +97,18 @@ std::ptrdiff_t relays(const Candidate& candidate) {
                          [root](const Send& send) { return send.from != root; });
 }
 
-/// With so many lanes all ranks of a cluster, however many it has, coordinate about as many of them.
+/// With so many lanes all ranks of a cluster, however many it has, coordinate about as many of them. More
+/// than that are not worth their names.
 Bytes fair_lanes(const std::vector<int>& sizes) {
-    constexpr int kMost = 64;
+    constexpr int kFair = 64;
+    constexpr int kMost = 1024;  // as names may have (algorithm.cpp)
     int lanes = 1;
     for (const int size : sizes) {
         lanes = std::lcm(lanes, size);
-        if (lanes > kMost)
-            return static_cast<Bytes>(std::max(kMost, *std::max_element(sizes.begin(), sizes.end())));
+        if (lanes > kFair) {
+            const int largest = *std::max_element(sizes.begin(), sizes.end());
+            return static_cast<Bytes>(std::clamp(largest, kFair, kMost));
+        }
     }
     return static_cast<Bytes>(lanes);
 }

@@ -46,7 +46,9 @@ std::vector<Tree> trees_of(const Plan& plan, const Topology& topology, Rank arou
                                                     : order_of_shape(plan.algorithm.between.front().shape,
                                                                      topology.group_count(innermost),
                                                                      topology.group_of(innermost, root));
-        return striped_trees(topology, order, plan.algorithm.within, root, plan.algorithm.lanes, around);
+        // Some lanes may have no block.
+        const int lanes = std::min(plan.algorithm.lanes, static_cast<int>(plan.blocks().count()));
+        return striped_trees(topology, order, plan.algorithm.within, root, lanes, around);
     }
     if (plan.order.empty()) return {hierarchical_tree(topology, plan.algorithm, root)};
     return {ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root)};

@@ -116,7 +116,6 @@ class Simulator {
         std::vector<SimulatedNetwork::SharedLink> links;
         std::size_t next_link = 0;
         Seconds full_gap{0};
-        Seconds gap{0};     ///< less what its port has saved up
         Seconds start{0};   ///< leaves its port
         Seconds left{0};    ///< has left it
         Seconds passed{0};  ///< is through the links so far
@@ -344,16 +343,16 @@ void Simulator<Memory>::leave(Rank rank, Pending pending) {
     const Step& step = step_of(rank, pending.step);
     Message message;
     message.full_gap = options_.network->gap(rank, step.peer, bytes_of(rank, step));
-    message.gap = rested(state(rank).send_credit, message.full_gap);
     message.start = now_;
-    message.left = message.passed = now_ + message.gap;
+    message.left = message.passed = now_ + rested(state(rank).send_credit, message.full_gap);
     if (options_.network->shared_links) message.links = options_.network->shared_links(rank, step.peer);
     message.pending = std::move(pending);
     at(message.left, [this, rank] { send_next(rank); });
     pass_links(rank, std::move(message));
 }
 
-/// Each link when the first byte is there: before, others may come that have been sent later.
+/// Each link when the first byte is there: before, others may come that have been sent later. What a port has
+/// saved up is left out of that: a message would be overtaken by the next one, which has less of it.
 template <typename Memory>
 void Simulator<Memory>::pass_links(Rank rank, Message message) {
     if (message.next_link == message.links.size()) return travel(rank, std::move(message));
@@ -362,7 +361,7 @@ void Simulator<Memory>::pass_links(Rank rank, Message message) {
     Seconds& busy = link_busy_[link.number];
     busy = std::max(busy, now_) + Seconds(static_cast<double>(bytes_of(rank, step)) / link.bytes_per_second);
     busy = message.passed = std::max(busy, message.passed);
-    at(message.passed - message.gap,
+    at(std::max(message.passed - message.full_gap, now_),
        [this, rank, message = std::move(message)]() mutable { pass_links(rank, std::move(message)); });
 }
 

@@ -22,9 +22,9 @@ def row(collective, count, stock, laple=None):
 DOCUMENT = {
     "format": "laple-peers-1", "scenario": "wan4x4", "failures": {"openmpi": "does not start"},
     "runs": {
-        "mpich-4": {"mpi": "MPICH 4.0.2", "date": "today", "iterations": 15,
+        "mpich-4": {"mpi": "MPICH 4.0.2", "date": "today", "commit": "abc", "iterations": 15,
                     "rows": [row("bcast", 8, 4000.0, 2000.0), row("barrier", 0, 3000.0, 1500.0)]},
-        "intel": {"mpi": "Intel", "date": "today", "iterations": 15, "rows": [row("bcast", 8, 3000.0)]},
+        "intel": {"mpi": "Intel", "date": "today", "commit": "abc", "iterations": 15, "rows": [row("bcast", 8, 3000.0)]},
     },
 }
 
@@ -58,7 +58,7 @@ class Report(unittest.TestCase):
             report.write_report([DOCUMENT], TITLES | {"openmpi": "Open MPI"}, Path(name))
             text = (Path(name) / "docs" / "performance.md").read_text()
         self.assertIn("- Open MPI could not be measured: does not start", text)
-        self.assertIn("- Intel MPI: Intel, today, medians of 15.", text)
+        self.assertIn("- Intel MPI: Intel, today, LaPle at abc, medians of 15.", text)
 
 
 class CommandLine(unittest.TestCase):
