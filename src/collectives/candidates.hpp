@@ -40,11 +40,11 @@ class Pricing {
     ///
     ///     trees      every rule for the order between clusters; undivided with the local tree that is the
     ///                best for that size, in segments with chains and binary trees, for several sizes of
-    ///                segments; each with messages to other clusters from the coordinator, and spread; the
-    ///                best
-    ///                spread ones in several lanes
-    ///     meetings   exchange and doubling, in one lane; exchange and scatter in several (allreduce,
-    ///     barrier) native
+    ///                segments; each with messages to other clusters from the coordinator, and spread;
+    ///                the best spread ones in several lanes
+    ///     meetings   exchange and doubling in one lane, exchange and scatter in several (allreduce,
+    ///                barrier)
+    ///     native
     std::vector<Candidate> all();
 
     /// That algorithm's price; nothing where it has none: shapes between clusters of several levels, native

@@ -133,8 +133,7 @@ class Scatter final : public Meet {
     }
 
     std::uint32_t lanes_;
-    std::span<const std::size_t>
-        owners_;  // of as many blocks of a lane as the shares add up to; then they begin anew
+    std::span<const std::size_t> owners_;  // of the blocks of a lane in turn; then they begin anew
 };
 
 class Doubling final : public Meet {

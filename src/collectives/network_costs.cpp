@@ -74,8 +74,7 @@ void fill_in_nics(NetworkCosts& costs) {
             if (costs.cluster(c).*nic > 0) known.push_back(costs.cluster(c).*nic);
         }
         if (known.empty()) return;
-        std::sort(known.begin(), known.end());
-        const double usual = known[(known.size() - 1) / 2];
+        const double usual = median(known);
         for (int c = 0; c < costs.count(); ++c) {
             Cluster& cluster = costs.cluster(c);
             if (!(cluster.*nic > 0) && cluster.*uplink > 0) cluster.*nic = std::max(usual, cluster.*uplink);

@@ -10,9 +10,9 @@
 namespace laple {
 namespace {
 
-/// Bytes that may be under way to one peer. More than the bandwidth-delay product of the links LaPle is made
-/// for (1 Gbit/s × 20 ms = 2.5 MB would be the extreme; 100 Mbit/s × 40 ms = 0.5 MB the usual), so that a
-/// pipeline never waits for an acknowledgement, and a bound on requests and on temporary memory.
+/// Bytes that may be under way to one peer in one channel. More than the bandwidth-delay product of the links
+/// LaPle is made for (1 Gbit/s × 20 ms = 2.5 MB would be the extreme; 100 Mbit/s × 40 ms = 0.5 MB the usual),
+/// so that a pipeline never waits for an acknowledgement, and a bound on requests and on temporary memory.
 constexpr Bytes kWindowBytes = 512 * 1024;
 /// Inside a cluster, 1 Gbit/s × 100 us: what is sent into a full pipe delays what is there already, on its
 /// way through every rank of the cluster.

@@ -36,7 +36,7 @@ struct Plan {
     /// all alike.
     std::vector<int> shares = {};
     Seconds predicted{0};    ///< 0: not known
-    Bytes window_bytes = 0;  ///< under way to a rank in another cluster at a time; 0: as much as is usual
+    Bytes window_bytes = 0;  ///< under way in a channel to another cluster; 0: as much as is usual
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };
