@@ -362,11 +362,7 @@ class Walk {
         has_[0] = arrival_[at(cluster)];
         const double start_inside = times_.start(cluster, cluster);
         const double after_start = times_.rest(cluster, cluster) + times_.latency(cluster, cluster);
-        double wait = 0;
-        if (tree_.lanes > 1) {
-            lane_busy_ = busy_in_lanes(cluster);
-            wait = wait_in_lanes(cluster, out);
-        }
+        if (tree_.lanes > 1) lane_busy_ = busy_in_lanes(cluster);
         Uplink uplink = uplink_of(cluster, out.size());
         ForParent parent = parent_[at(cluster)];  // the coordinator's, which comes first
         const ForParent inside = for_parent(cluster, cluster);
@@ -380,7 +376,7 @@ class Walk {
             const double shared = times_.after_credit(cluster, sent.shared);
             for (const int child : children) {
                 sent.started += start_inside;
-                has_[at(child)] = {sent.started + shared + after_start + wait, sent.interval};
+                has_[at(child)] = {sent.started + shared + after_start, sent.interval};
             }
             parent = inside;
         }
@@ -424,19 +420,6 @@ class Walk {
                                                 receiving_.end()};
         const double busiest = std::max(most_in_turn(senders), most_in_turn(receivers));
         return first == 0 ? busiest : std::max({busiest, sending_[0], receiving_[0]});
-    }
-
-    /// How long a segment waits at a member, on average, because others of other lanes leave the cluster from
-    /// there: for half of such a message, as often as it finds one.
-    double wait_in_lanes(int cluster, std::span<const std::size_t> out) const {
-        if (lane_busy_ <= 0) return 0;
-        const int senders = members_[at(cluster)]->size() - first_in_turn(cluster);
-        double wait = 0;
-        for (const std::size_t send : out) {
-            const double port = times_.port(cluster, tree_.order[send].to);
-            wait += port / (senders * lane_busy_) * port / 2;
-        }
-        return wait;
     }
 
     /// The most that a member has on average, when they take each other's places from lane to lane.
