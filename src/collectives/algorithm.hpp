@@ -39,7 +39,7 @@ enum class Meeting {
 ///     ecef/binomial           between clusters the order that a heuristic finds, from what the network costs
 ///     spread-chain/chain@8K   one pipeline through all ranks, cluster by cluster, in segments of 8 KiB
 ///     spread-chain/chain@8Kx4 the same in 4 lanes: segments take turns between 4 such trees, in which ranks
-///                             change places (striped_trees, hierarchy.hpp)
+///                             change places (striped_trees.hpp)
 ///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast
 ///     exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own coordinators
 ///     scatter/flat@8Kx4       as before, but in each lane coordinators share the summing up

@@ -2,6 +2,7 @@
 #include "collectives/expand_meeting.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -283,19 +284,24 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
     Landings landings(builder);
     std::optional<NativeSteps> native;
     Place own{kInput, 0};
+    std::map<Rank, std::optional<RankLinks>> known;  // this rank's in the group's tree, by its coordinator
     std::vector<Lane> lanes;
     for (int lane = 0; lane < std::min(algorithm.lanes, static_cast<int>(blocks)); ++lane) {
         const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
-        const Tree tree = cluster_tree(topology, algorithm, coordinators[mine]);
-        if (lane == 0) {
-            native.emplace(plan, topology, tree, rank, builder);
-            own = native->reduce();
-            if (!tree.contains(rank)) break;  // inside a native group: its coordinator does the rest
+        const auto [links, is_new] = known.try_emplace(coordinators[mine]);
+        if (is_new) {
+            const Tree tree = cluster_tree(topology, algorithm, coordinators[mine]);
+            if (tree.contains(rank)) links->second = links_in(tree, rank);
+            if (lane == 0) {
+                native.emplace(plan, topology, tree, rank, builder);
+                own = native->reduce();
+            }
         }
-        lanes.push_back({TreeSteps(tree, rank, reduction_use(plan.request), landings, builder, lane),
-                         coordinators[mine] == rank
-                             ? make_meet(plan, owners, coordinators, rank, lane, landings, builder)
-                             : nullptr});
+        if (!links->second) break;  // inside a native group: its coordinator does the rest
+        lanes.push_back(
+            {TreeSteps(*links->second, rank, reduction_use(plan.request), landings, builder, lane),
+             coordinators[mine] == rank ? make_meet(plan, owners, coordinators, rank, lane, landings, builder)
+                                        : nullptr});
     }
     if (!lanes.empty()) run_lanes(lanes, blocks, own.buffer);
     if (native) native->broadcast();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "collectives/hierarchy.hpp"
 
@@ -15,16 +17,13 @@ Place Landings::next(Rank rank) {
     return builder_.at(ring.buffer, ring.count++);
 }
 
-TreeSteps::TreeSteps(const Tree& tree, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
+TreeSteps::TreeSteps(RankLinks links, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
                      int lane)
-    : parent_(tree.parent[static_cast<std::size_t>(rank)]),
-      children_(tree.children[static_cast<std::size_t>(rank)]),
-      landings_(&landings),
-      builder_(&builder),
-      lane_(lane) {
+    : links_(std::move(links)), landings_(&landings), builder_(&builder), lane_(lane) {
     if (use == Use::broadcast) return;
+    operands_.reserve(links_.children.size());
     // The nearest first: a broadcast serves the long way first, so a reduction hears of it last.
-    for (const Rank child : children_) {
+    for (const Rank child : links_.children) {
         operands_.push_back({child, use == Use::reduce_any_order || child < rank});
     }
     std::reverse(operands_.begin(), operands_.end());
@@ -54,13 +53,13 @@ Place TreeSteps::combine(std::uint32_t block, Place own, Place accumulator) {
 
 Place TreeSteps::reduce(std::uint32_t block, Place own, Place accumulator) {
     const Place value = combine(block, own, accumulator);
-    if (!is_root()) builder_->send(parent_, block, value, 1, contributions(lane_));
+    if (!is_root()) builder_->send(links_.parent, block, value, 1, contributions(lane_));
     return value;
 }
 
 void TreeSteps::broadcast(std::uint32_t block, Place place) {
-    if (!is_root()) builder_->recv(parent_, block, place, 1, results(lane_));
-    for (const Rank child : children_) builder_->send(child, block, place, 1, results(lane_));
+    if (!is_root()) builder_->recv(links_.parent, block, place, 1, results(lane_));
+    for (const Rank child : links_.children) builder_->send(child, block, place, 1, results(lane_));
 }
 
 TreeSteps::Use reduction_use(const Request& request) {
@@ -89,92 +88,103 @@ void NativeSteps::broadcast() {
 
 namespace {
 
-/// One for each lane, whose turns the blocks take.
-class Lanes {
+/// What a plan makes of one rank: its links in the tree, or in those of its lanes, and MPI's own calls.
+class Part {
   public:
-    Lanes(std::span<const Tree> trees, Rank rank, TreeSteps::Use use, Landings& landings,
-          ScheduleBuilder& builder) {
-        steps_.reserve(trees.size());
-        for (const Tree& tree : trees)
-            steps_.emplace_back(tree, rank, use, landings, builder, static_cast<int>(steps_.size()));
+    Part(const Plan& plan, const Topology& topology, Rank rank, TreeSteps::Use use, ScheduleBuilder& builder)
+        : root_(tree_root(plan.request)), landings_(builder) {
+        if (plan.algorithm.lanes > 1) {
+            const StripedTrees trees = striped_trees_of(plan, topology);
+            // Some lanes may have no block.
+            const int lanes = std::min(plan.algorithm.lanes, static_cast<int>(plan.blocks().count()));
+            lanes_.reserve(static_cast<std::size_t>(lanes));
+            for (int lane = 0; lane < lanes; ++lane)
+                lanes_.emplace_back(trees.links(lane, rank), rank, use, landings_, builder, lane);
+        } else {
+            const Tree tree = tree_of(plan, topology);
+            native_.emplace(plan, topology, tree, rank, builder);
+            if (tree.contains(rank)) lanes_.emplace_back(links_in(tree, rank), rank, use, landings_, builder);
+        }
     }
-    TreeSteps& of(std::uint32_t block) { return steps_[block % steps_.size()]; }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    bool is_in_tree() const { return !lanes_.empty(); }
+    Rank root() const { return root_; }
+    /// Blocks take turns.
+    TreeSteps& of(std::uint32_t block) { return lanes_[block % lanes_.size()]; }
+
+    /// Where the value of this rank's group is, if it is in the tree. (NativeSteps)
+    Place reduce_within() { return native_ ? native_->reduce() : Place{kInput, 0}; }
+    void broadcast_within() {
+        if (native_) native_->broadcast();
+    }
 
   private:
-    std::vector<TreeSteps> steps_;
+    Rank root_;
+    Landings landings_;
+    std::vector<TreeSteps> lanes_;
+    std::optional<NativeSteps> native_;
 };
 
-void expand_bcast(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
-                  ScheduleBuilder& builder) {
-    const Tree& tree = trees.front();
-    NativeSteps native(plan, topology, tree, rank, builder);
-    if (tree.contains(rank)) {
-        Landings landings(builder);
-        Lanes lanes(trees, rank, TreeSteps::Use::broadcast, landings, builder);
+void expand_bcast(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
+    Part part(plan, topology, rank, TreeSteps::Use::broadcast, builder);
+    if (part.is_in_tree()) {
         const std::uint32_t blocks = plan.blocks().count();
         for (std::uint32_t block = 0; block < blocks; ++block)
-            lanes.of(block).broadcast(block, {kResult, block});
+            part.of(block).broadcast(block, {kResult, block});
     }
-    native.broadcast();
+    part.broadcast_within();
 }
 
 /// The root of the tree ends with the value in kResult; where it is not the user's root, it passes it on.
-void expand_reduce(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
-                   ScheduleBuilder& builder) {
-    const Tree& tree = trees.front();
-    NativeSteps native(plan, topology, tree, rank, builder);
-    const Place group_value = native.reduce();
+void expand_reduce(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
+    Part part(plan, topology, rank, reduction_use(plan.request), builder);
+    const Place group_value = part.reduce_within();
     const std::uint32_t blocks = plan.blocks().count();
     const Rank root = plan.request.root;
-    if (tree.contains(rank)) {
-        Landings landings(builder);
-        Lanes lanes(trees, rank, reduction_use(plan.request), landings, builder);
+    if (part.is_in_tree()) {
         for (std::uint32_t block = 0; block < blocks; ++block) {
             const Place own{group_value.buffer, block};
-            const Place value = lanes.of(block).reduce(block, own, {kResult, block});
-            if (rank != tree.root) continue;
+            const Place value = part.of(block).reduce(block, own, {kResult, block});
+            if (rank != part.root()) continue;
             if (rank != root) builder.send(root, block, value);
             if (rank == root && value.buffer == kInput) builder.copy(block, value, {kResult, block});
         }
     }
-    if (rank == root && tree.root != root) {
+    if (rank == root && part.root() != root) {
         for (std::uint32_t block = 0; block < blocks; ++block)
-            builder.recv(tree.root, block, {kResult, block});
+            builder.recv(part.root(), block, {kResult, block});
     }
 }
 
-void expand_allreduce(const Plan& plan, const Topology& topology, std::span<const Tree> trees, Rank rank,
-                      ScheduleBuilder& builder) {
-    const Tree& tree = trees.front();
-    NativeSteps native(plan, topology, tree, rank, builder);
-    const Place group_value = native.reduce();
-    if (tree.contains(rank)) {
-        Landings landings(builder);
-        Lanes lanes(trees, rank, reduction_use(plan.request), landings, builder);
+void expand_allreduce(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
+    Part part(plan, topology, rank, reduction_use(plan.request), builder);
+    const Place group_value = part.reduce_within();
+    if (part.is_in_tree()) {
         const std::uint32_t blocks = plan.blocks().count();
         for (std::uint32_t block = 0; block < blocks; ++block) {
             const Place own{group_value.buffer, block};
-            TreeSteps& steps = lanes.of(block);
+            TreeSteps& steps = part.of(block);
             const Place value = steps.reduce(block, own, {kResult, block});
-            if (rank == tree.root && value.buffer == kInput) builder.copy(block, value, {kResult, block});
+            if (rank == part.root() && value.buffer == kInput) builder.copy(block, value, {kResult, block});
             steps.broadcast(block, {kResult, block});
         }
     }
-    native.broadcast();
+    part.broadcast_within();
 }
 
 }  // namespace
 
 void expand_tree(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
-    const std::vector<Tree> trees = trees_of(plan, topology, rank);
     switch (plan.request.collective) {
         case Collective::bcast:
-            return expand_bcast(plan, topology, trees, rank, builder);
+            return expand_bcast(plan, topology, rank, builder);
         case Collective::reduce:
-            return expand_reduce(plan, topology, trees, rank, builder);
+            return expand_reduce(plan, topology, rank, builder);
         case Collective::allreduce:
         case Collective::barrier:
-            return expand_allreduce(plan, topology, trees, rank, builder);
+            return expand_allreduce(plan, topology, rank, builder);
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -50,12 +49,13 @@ class TreeSteps {
         reduce_rank_order,  ///< needs keeps_rank_order(tree), or coordinators of such groups
     };
 
-    /// `rank` must be in `tree`. `landings` and `builder` must outlive this. `lane`: whose channels are used.
-    TreeSteps(const Tree& tree, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
+    /// `links`: of `rank` in the tree. `landings` and `builder` must outlive this. `lane`: whose channels are
+    /// used.
+    TreeSteps(RankLinks links, Rank rank, Use use, Landings& landings, ScheduleBuilder& builder,
               int lane = 0);
 
-    bool is_root() const { return parent_ < 0; }
-    bool is_leaf() const { return children_.empty(); }
+    bool is_root() const { return links_.parent < 0; }
+    bool is_leaf() const { return links_.children.empty(); }
 
     /// Receives the children's partial results of `block` and combines them with `own`. Returns where the
     /// combined value is: `accumulator`, or `own` when there are no children. `own` may be the same place as
@@ -71,8 +71,7 @@ class TreeSteps {
         Rank rank;
         bool is_left;  // its value is the left operand, ours the right one
     };
-    Rank parent_;
-    std::vector<Rank> children_;   // in broadcast order
+    RankLinks links_;
     std::vector<Child> operands_;  // in reduction order
     Landings* landings_;
     ScheduleBuilder* builder_;

@@ -44,39 +44,10 @@ class HierarchyBuilder {
             groups.push_back(rotated_to(members, holds_root ? tree_.root : members.front()));
             join_members(groups.back());
         }
-        join_clusters(groups, groups, order, spread);
+        join_clusters(groups, order, spread);
     }
 
-    /// One lane of several. Links that neither begin nor end in the cluster of `around` or in the one that
-    /// this hears from may be left out; none are where `around` is no rank.
-    void build_lane(const SendOrder& order, int lane, Rank around) {
-        const int level = topology_.level_count() - 1;
-        std::vector<int> parent(static_cast<std::size_t>(topology_.group_count(level)), -1);
-        for (const Send& send : order) parent[static_cast<std::size_t>(send.to)] = send.from;
-        const int home = around < 0 ? -1 : topology_.group_of(level, around);
-        const auto is_near = [&](int cluster) {
-            return around < 0 || cluster == home || cluster == parent[static_cast<std::size_t>(home)];
-        };
-        std::vector<std::vector<Rank>> groups(parent.size());
-        std::vector<std::vector<Rank>> senders(parent.size());
-        for (int cluster = 0; cluster < topology_.group_count(level); ++cluster) {
-            const auto c = static_cast<std::size_t>(cluster);
-            if (!is_near(cluster) && (parent[c] < 0 || !is_near(parent[c]))) continue;
-            groups[c] = in_lane(parent, cluster, lane);
-            if (!is_near(cluster)) continue;
-            senders[c].assign(groups[c].end() - senders_in(cluster), groups[c].end());
-            join_members(senders[c]);
-            if (senders[c].front() != groups[c].front()) tree_.link(groups[c].front(), senders[c].front());
-        }
-        SendOrder near;
-        for (const Send& send : order) {
-            if (is_near(send.from)) near.push_back(send);
-        }
-        join_clusters(groups, senders, near, true);
-    }
-
-    /// The next tree has the same root.
-    Tree take() { return std::exchange(tree_, Tree::lone_root(topology_.size(), tree_.root)); }
+    Tree take() { return std::move(tree_); }
 
   private:
     /// Divides `order` by group, keeping it; the root's group comes first and each group's coordinator too.
@@ -96,40 +67,14 @@ class HierarchyBuilder {
         return groups;
     }
 
-    /// All members of a cluster but the root of the tree, unless it is alone.
-    int senders_in(int cluster) const {
-        const int level = topology_.level_count() - 1;
-        const auto size = static_cast<int>(topology_.members(level, cluster).size());
-        return size > 1 && topology_.group_of(level, tree_.root) == cluster ? size - 1 : size;
-    }
-
-    /// The members of a cluster in the order in which they stand in a lane: the root, then the others, who
-    /// change places from lane to lane. When all who send from the cluster before have had their turns with
-    /// all here whom they meet, both shift against each other.
-    std::vector<Rank> in_lane(const std::vector<int>& parent, int cluster, int lane) const {
-        const auto members = topology_.members(topology_.level_count() - 1, cluster);
-        std::vector<Rank> order(members.begin(), members.end());
-        const auto root = std::find(order.begin(), order.end(), tree_.root);
-        if (root != order.end()) std::rotate(order.begin(), root, root + 1);
-        const int others = senders_in(cluster);
-        const int before = parent[static_cast<std::size_t>(cluster)];
-        const int round = std::lcm(before < 0 ? 1 : senders_in(before), others);
-        int depth = 0;
-        for (int c = before; c >= 0; c = parent[static_cast<std::size_t>(c)]) ++depth;
-        std::rotate(order.end() - others, order.end() - others + (lane + depth * (lane / round)) % others,
-                    order.end());
-        return order;
-    }
-
-    /// Edges between clusters, whose trees stand; each leaves from one of the cluster's `senders`.
-    void join_clusters(const std::vector<std::vector<Rank>>& groups,
-                       const std::vector<std::vector<Rank>>& senders, const SendOrder& order, bool spread) {
+    /// Edges between clusters, whose trees stand.
+    void join_clusters(const std::vector<std::vector<Rank>>& groups, const SendOrder& order, bool spread) {
         const int level = topology_.level_count() - 1;
         std::vector<std::vector<int>> depth(groups.size());
         for (const Send& send : order) {
             const auto from = static_cast<std::size_t>(send.from);
             if (spread && depth[from].empty()) depth[from] = depths_below(tree_, groups[from].front());
-            link_groups(level, senders[from], groups[static_cast<std::size_t>(send.to)].front(), spread,
+            link_groups(level, groups[from], groups[static_cast<std::size_t>(send.to)].front(), spread,
                         depth[from]);
         }
     }
@@ -221,19 +166,6 @@ Tree ordered_tree(const Topology& topology, const SendOrder& order, bool spread,
     HierarchyBuilder builder(topology, inside, root);
     builder.build(order, spread);
     return builder.take();
-}
-
-std::vector<Tree> striped_trees(const Topology& topology, const SendOrder& order, Shape within, Rank root,
-                                int lanes, Rank around) {
-    Algorithm inside;
-    inside.within = within;
-    HierarchyBuilder builder(topology, inside, root);
-    std::vector<Tree> trees;
-    for (int lane = 0; lane < lanes; ++lane) {
-        builder.build_lane(order, lane, around);
-        trees.push_back(builder.take());
-    }
-    return trees;
 }
 
 SendOrder order_of_shape(Shape shape, int clusters, int root) {

@@ -31,22 +31,6 @@ Tree hierarchical_tree(const Topology& topology, const Algorithm& algorithm, Ran
 /// cluster.
 Tree ordered_tree(const Topology& topology, const SendOrder& order, bool spread, Shape within, Rank root);
 
-/// The trees of lanes. Segments take turns between them; each has other ranks where messages go from cluster
-/// to cluster, and other inner ranks: all flows between clusters are used, and all NICs alike. The root sends
-/// each segment once, and to its own cluster if it is not alone there; members of a cluster take each other's
-/// places from lane to lane.
-///
-///     lane 0 of 3, chains, root 0 of {0 1 2 3}     0 ── 1 ── 2 ── 3 ══ 4 ── 5 ── 6      {4 5 6}
-///     lane 1                                       0 ── 2 ── 3 ── 1 ══ 5 ── 6 ── 4
-///     lane 2                                       0 ── 3 ── 1 ── 2 ══ 6 ── 4 ── 5
-///
-/// (algorithms.md 3k, rotated striped chains; with binary trees inside what two trees do there: Sanders,
-/// Speck, Träff, 2009)
-///
-/// With `around`, a rank, only that rank's links are sure to be there: that is quicker.
-std::vector<Tree> striped_trees(const Topology& topology, const SendOrder& order, Shape within, Rank root,
-                                int lanes, Rank around = -1);
-
 /// The order of messages that makes `shape` of all clusters in turn, the root's first.
 SendOrder order_of_shape(Shape shape, int clusters, int root);
 

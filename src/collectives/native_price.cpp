@@ -16,12 +16,12 @@ constexpr Bytes kLongReduction = 2 * 1024;
 class Rounds {
   public:
     Rounds(const Request& request, const std::vector<int>& cluster_of_rank, const NetworkCosts& costs)
-        : root_(static_cast<std::size_t>(request.root)),
-          cluster_of_(cluster_of_rank),
+        : cluster_of_(cluster_of_rank),
           costs_(costs),
           ready_(cluster_of_rank.size(), 0),
           credit_(ready_.size(), 0),
           usual_credit_(ready_.size(), 0) {
+        std::rotate(cluster_of_.begin(), cluster_of_.begin() + request.root, cluster_of_.end());
         for (std::size_t i = 0; costs.shares_ports && i < ready_.size(); ++i) {
             credit_[i] = costs.cluster(cluster(i)).credit();
             usual_credit_[i] = costs.cluster(cluster(i)).usual_credit();
@@ -88,7 +88,7 @@ class Rounds {
         credit_[from] -= saved;
         return gap - saved;
     }
-    int cluster(std::size_t i) const { return cluster_of_[(i + root_) % ranks()]; }
+    int cluster(std::size_t i) const { return cluster_of_[i]; }
     double latency_of(std::size_t from, std::size_t to) const {
         return costs_.link(cluster(from), cluster(to)).latency;
     }
@@ -105,8 +105,7 @@ class Rounds {
         return gap;
     }
 
-    std::size_t root_;
-    const std::vector<int>& cluster_of_;
+    std::vector<int> cluster_of_;  // the root's first
     const NetworkCosts& costs_;
     std::vector<double> ready_;
     std::vector<double> next_;

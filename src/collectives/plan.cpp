@@ -38,20 +38,21 @@ Rank tree_root(const Request& request) {
     return request.collective == Collective::reduce && !request.commutative ? 0 : request.root;
 }
 
-std::vector<Tree> trees_of(const Plan& plan, const Topology& topology, Rank around) {
+StripedTrees striped_trees_of(const Plan& plan, const Topology& topology) {
     const Rank root = tree_root(plan.request);
-    if (plan.algorithm.lanes > 1) {
-        const int innermost = topology.level_count() - 1;
-        const SendOrder order = !plan.order.empty() ? plan.order
-                                                    : order_of_shape(plan.algorithm.between.front().shape,
-                                                                     topology.group_count(innermost),
-                                                                     topology.group_of(innermost, root));
-        // Some lanes may have no block.
-        const int lanes = std::min(plan.algorithm.lanes, static_cast<int>(plan.blocks().count()));
-        return striped_trees(topology, order, plan.algorithm.within, root, lanes, around);
-    }
-    if (plan.order.empty()) return {hierarchical_tree(topology, plan.algorithm, root)};
-    return {ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root)};
+    if (!plan.order.empty()) return {topology, plan.order, plan.algorithm.within, root};
+    const int innermost = topology.level_count() - 1;
+    const SendOrder order =
+        order_of_shape(plan.algorithm.between.front().shape, topology.group_count(innermost),
+                       topology.group_of(innermost, root));
+    return {topology, order, plan.algorithm.within, root};
+}
+
+Tree tree_of(const Plan& plan, const Topology& topology) {
+    const Rank root = tree_root(plan.request);
+    if (plan.algorithm.lanes > 1) return striped_trees_of(plan, topology).tree(0);
+    if (plan.order.empty()) return hierarchical_tree(topology, plan.algorithm, root);
+    return ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root);
 }
 
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology) {

@@ -10,6 +10,7 @@
 #include "collectives/collective.hpp"
 #include "collectives/schedule.hpp"
 #include "collectives/send_order.hpp"
+#include "collectives/striped_trees.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -57,8 +58,10 @@ Schedule expand(const Plan& plan, const Topology& topology, Rank rank);
 /// passes the result on to the root: only there does every subtree hold consecutive ranks.
 Rank tree_root(const Request& request);
 
-/// The tree over all ranks of a plan without a meeting, or those of its lanes: then, with `around`, that
-/// rank's links at least.
-std::vector<Tree> trees_of(const Plan& plan, const Topology& topology, Rank around = -1);
+/// The tree over all ranks of a plan without a meeting; of one with lanes, the first.
+Tree tree_of(const Plan& plan, const Topology& topology);
+
+/// The trees of a plan with lanes but without a meeting. `topology` must outlive them.
+StripedTrees striped_trees_of(const Plan& plan, const Topology& topology);
 
 }  // namespace laple

@@ -150,16 +150,21 @@ void ScheduleBuilder::reads(std::uint32_t step, Place place) {
     for (std::uint32_t i = 0; i < schedule_.steps[step].run; ++i) {
         Access& a = access({place.buffer, place.slot + i});
         depends_on(step, a.writer);
-        a.readers.push_back(step);
+        if (a.first_reader < 0) {
+            a.first_reader = step;
+        } else {
+            a.others.push_back(step);
+        }
     }
 }
 
 void ScheduleBuilder::writes(std::uint32_t step, Place place) {
     for (std::uint32_t i = 0; i < schedule_.steps[step].run; ++i) {
         Access& a = access({place.buffer, place.slot + i});
-        if (a.readers.empty()) depends_on(step, a.writer);
-        for (const std::uint32_t reader : a.readers) depends_on(step, reader);
-        a.readers.clear();
+        depends_on(step, a.first_reader < 0 ? a.writer : a.first_reader);
+        for (const std::uint32_t reader : a.others) depends_on(step, reader);
+        a.first_reader = -1;
+        a.others.clear();
         a.writer = step;
     }
 }

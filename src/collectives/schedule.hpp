@@ -120,9 +120,11 @@ class ScheduleBuilder {
     Schedule finish() &&;
 
   private:
+    /// What has been done with a place.
     struct Access {
         std::int64_t writer = -1;
-        std::vector<std::uint32_t> readers;  // since that write
+        std::int64_t first_reader = -1;     // since that write; most places have one
+        std::vector<std::uint32_t> others;  // that read it then
     };
     struct Traffic {
         std::vector<std::uint32_t> under_way;  // ring of the last steps, as many as its window

@@ -51,21 +51,12 @@ void copy_input(const Blocks& blocks, ScheduleBuilder& builder) {
     builder.copy(0, {kInput, 0}, {kResult, 0}, blocks.count());
 }
 
-/// The same tree with ranks for members.
-Tree over_ranks(const Tree& tree, const LocalRanks& ranks) {
-    const Rank last = *std::max_element(ranks.ranks.begin(), ranks.ranks.end());
-    Tree renamed = Tree::lone_root(last + 1, rank_at(ranks, 0));
-    // Parents before their children, as members are numbered.
-    std::vector<int> open{0};
-    while (!open.empty()) {
-        const int member = open.back();
-        open.pop_back();
-        for (const int child : tree.children[at(member)]) {
-            renamed.link(rank_at(ranks, member), rank_at(ranks, child));
-            open.push_back(child);
-        }
-    }
-    return renamed;
+/// This rank's links in a tree over members.
+RankLinks own_links(const Tree& tree, const LocalRanks& ranks) {
+    RankLinks links = links_in(tree, ranks.self);
+    if (links.parent >= 0) links.parent = rank_at(ranks, links.parent);
+    for (Rank& child : links.children) child = rank_at(ranks, child);
+    return links;
 }
 
 /// Member of the complete tree numbered in order over first … end - 1: the largest power of two from the
@@ -116,7 +107,7 @@ TwoTrees two_trees(int ranks) {
 void add_tree_bcast(const Tree& tree, const LocalRanks& ranks, const Blocks& blocks,
                     ScheduleBuilder& builder) {
     Landings landings(builder);
-    TreeSteps steps(over_ranks(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::broadcast, landings,
+    TreeSteps steps(own_links(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::broadcast, landings,
                     builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block) steps.broadcast(block, {kResult, block});
 }
@@ -125,8 +116,8 @@ void add_two_tree_bcast(const LocalRanks& ranks, const Blocks& blocks, ScheduleB
     const TwoTrees trees = two_trees(size_of(ranks));
     const Rank self = rank_at(ranks, ranks.self);
     Landings landings(builder);
-    TreeSteps even(over_ranks(trees.first, ranks), self, TreeSteps::Use::broadcast, landings, builder);
-    TreeSteps odd(over_ranks(trees.second, ranks), self, TreeSteps::Use::broadcast, landings, builder);
+    TreeSteps even(own_links(trees.first, ranks), self, TreeSteps::Use::broadcast, landings, builder);
+    TreeSteps odd(own_links(trees.second, ranks), self, TreeSteps::Use::broadcast, landings, builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block)
         (block % 2 == 0 ? even : odd).broadcast(block, {kResult, block});
 }
@@ -134,7 +125,7 @@ void add_two_tree_bcast(const LocalRanks& ranks, const Blocks& blocks, ScheduleB
 void add_tree_reduce(const Tree& tree, const LocalRanks& ranks, const Blocks& blocks,
                      ScheduleBuilder& builder) {
     Landings landings(builder);
-    TreeSteps steps(over_ranks(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::reduce_any_order,
+    TreeSteps steps(own_links(tree, ranks), rank_at(ranks, ranks.self), TreeSteps::Use::reduce_any_order,
                     landings, builder);
     for (std::uint32_t block = 0; block < blocks.count(); ++block) {
         const Place value = steps.reduce(block, {kInput, block}, {kResult, block});

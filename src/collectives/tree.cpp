@@ -129,6 +129,10 @@ void Tree::link(Rank from, Rank to) {
     children[static_cast<std::size_t>(from)].push_back(to);
 }
 
+RankLinks links_in(const Tree& tree, Rank rank) {
+    return {tree.parent[static_cast<std::size_t>(rank)], tree.children[static_cast<std::size_t>(rank)]};
+}
+
 std::vector<int> depths_below(const Tree& tree, Rank top) {
     std::vector<int> depth(tree.parent.size(), -1);
     std::vector<Rank> open{top};

@@ -61,6 +61,14 @@ struct Tree {
     bool contains(Rank rank) const { return parent[static_cast<std::size_t>(rank)] != kNotInTree; }
 };
 
+/// The neighbours of one rank in a tree.
+struct RankLinks {
+    Rank parent = Tree::kNoParent;
+    std::vector<Rank> children;  ///< in the order in which a broadcast serves them
+};
+/// `rank` must be in `tree`.
+RankLinks links_in(const Tree& tree, Rank rank);
+
 /// For each rank the number of edges that lead to it from `top`; -1 for ranks that are not below `top`.
 std::vector<int> depths_below(const Tree& tree, Rank top);
 

@@ -26,8 +26,9 @@ Seconds on_line(Known::const_iterator a, Known::const_iterator b, Bytes bytes) {
 
 Seconds Curve::at(Bytes bytes) const {
     if (known_.empty()) return Seconds(0);
+    if (bytes <= known_.front().first) return known_.front().second;
     const auto above = std::lower_bound(known_.begin(), known_.end(), bytes, is_smaller);
-    if (above != known_.end() && (above->first == bytes || above == known_.begin())) return above->second;
+    if (above != known_.end() && above->first == bytes) return above->second;
     if (above != known_.end()) return on_line(std::prev(above), above, bytes);
     const auto last = std::prev(known_.end());
     if (last == known_.begin()) return last->second;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "collectives/send_order.hpp"
+#include "collectives/tree.hpp"
+#include "topology/topology.hpp"
+
+namespace laple {
+
+/// The trees of lanes. Segments take turns between them; each has other ranks where messages go from cluster
+/// to cluster, and other inner ranks: all flows between clusters are used, and all NICs alike. The root sends
+/// each segment once, and to its own cluster if it is not alone there; members of a cluster take each other's
+/// places from lane to lane.
+///
+///     lane 0 of 3, chains, root 0 of {0 1 2 3}     0 ── 1 ── 2 ── 3 ══ 4 ── 5 ── 6      {4 5 6}
+///     lane 1                                       0 ── 2 ── 3 ── 1 ══ 5 ── 6 ── 4
+///     lane 2                                       0 ── 3 ── 1 ── 2 ══ 6 ── 4 ── 5
+///
+/// Messages to other clusters leave from the place with the fewest messages to send, of equals the one
+/// nearest to the coordinator, and before those to the own cluster.
+///
+/// (algorithms.md 3k, rotated striped chains; with binary trees inside what two trees do there: Sanders,
+/// Speck, Träff, 2009)
+class StripedTrees {
+  public:
+    /// The innermost clusters, numbered as in the topology, get the message in `order`, which begins at
+    /// `root`'s; `within` is the shape inside them. `topology` must outlive this. O(ranks, and for each
+    /// message those of the cluster that it leaves).
+    StripedTrees(const Topology& topology, const SendOrder& order, Shape within, Rank root);
+
+    // Clusters point into the map of insides.
+    StripedTrees(const StripedTrees&) = delete;
+    StripedTrees& operator=(const StripedTrees&) = delete;
+
+    /// The neighbours of `rank` in the tree of lane `lane` ≥ 0. O(ranks of its cluster + messages from
+    /// there).
+    RankLinks links(int lane, Rank rank) const;
+    /// That tree.
+    Tree tree(int lane) const;
+
+  private:
+    /// A place in a cluster, which ranks take in turn: 0 is the coordinator's.
+    using Place = int;
+
+    /// The links inside a cluster, by place.
+    struct Inside {
+        ShapeLinks links;
+        std::vector<int> depth;
+    };
+
+    struct Cluster {
+        std::vector<Rank> members;       // the tree's root first
+        const Inside* inside = nullptr;  // of so many
+        int fixed = 0;                   // of them: the root, unless alone
+        int before = -1;                 // the cluster that this one hears from
+        Place heard_from = 0;            // the place there
+        int depth = 0;                   // clusters before it
+        int round = 1;                   // lanes after which it shifts once more against the one before
+        std::vector<int> to;             // clusters that hear from this one, in order
+        std::vector<Place> from;         // of each the place here
+    };
+
+    void add_clusters();
+    void join(const SendOrder& order);
+    /// Where a cluster's next message leaves, if those places have that many messages each.
+    static Place least_loaded(const Cluster& cluster, const std::vector<int>& load);
+    const Inside& inside(int size, int fixed);
+
+    /// The ranks after the fixed ones have moved on so far in a lane.
+    static int shift(const Cluster& cluster, int lane);
+    static Rank rank_at(const Cluster& cluster, Place place, int lane);
+    static Place place_of(const Cluster& cluster, Rank rank, int lane);
+    Cluster& cluster(int number) { return clusters_[static_cast<std::size_t>(number)]; }
+    const Cluster& cluster(int number) const { return clusters_[static_cast<std::size_t>(number)]; }
+
+    const Topology& topology_;
+    Shape within_;
+    Rank root_;
+    std::vector<Cluster> clusters_;
+    std::map<std::pair<int, int>, Inside> insides_;  // by size and number of fixed members
+};
+
+}  // namespace laple
