@@ -34,9 +34,11 @@ constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root'
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
 
-/// The same where clusters are in groups: and one that gives a group its copy and lets it spread it.
-constexpr std::array<std::string_view, 4> kPipelineRulesInGroups{"jackson", "ecef-la-max", "nearest",
-                                                                 "bottom-up"};
+/// Where clusters are in groups, also one that gives a group its copy and lets it spread it.
+constexpr std::string_view kPipelineRuleInGroups = "bottom-up";
+
+/// What takes so many times as long as the fastest is not worth a closer look.
+constexpr double kHopeless = 1.5;
 
 /// With many clusters a look at every segment size would cost more than it brings.
 constexpr int kManyClusters = 24;
@@ -135,21 +137,59 @@ std::vector<Candidate> sorted(std::vector<Candidate> candidates) {
     return result;
 }
 
-/// Whether both are pipelines and the busiest NIC of `a` has clearly less to do. One that is never idle holds
-/// up all that come after it whenever it falls behind, and there may be several on the way.
+/// Adds to `settled` the orders of candidates `now` that need no larger segments, as `smaller` ones tell.
+/// Both hold two for each order, one after the other.
+void settle(std::span<const Candidate> now, std::span<const Candidate> smaller,
+            std::vector<SendOrder>& settled) {
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Candidate& candidate : now) fastest = std::min(fastest, candidate.seconds);
+    const auto is_settled = [&](const Candidate& here, const Candidate& before) {
+        const bool grows = here.seconds > kNearlyEqual * before.seconds;
+        const bool hardly_falls = kNearlyEqual * here.seconds > before.seconds;
+        return grows || (hardly_falls && here.seconds > kHopeless * fastest);
+    };
+    for (std::size_t i = 0; i < now.size(); i += 2) {
+        const auto here = now.subspan(i, 2);
+        for (std::size_t j = 0; j < smaller.size(); j += 2) {
+            const auto before = smaller.subspan(j, 2);
+            if (before[0].order != here[0].order) continue;
+            if (is_settled(here[0], before[0]) && is_settled(here[1], before[1]))
+                settled.push_back(here[0].order);
+            break;
+        }
+    }
+}
+
+/// Whether the busiest NIC is idle for half of the time at least.
+bool rests(const Candidate& candidate) {
+    return candidate.time.sustained <= candidate.seconds / 2;
+}
+
+/// Whether both are pipelines and the busiest NIC of `a` has clearly less to do than that of `b`, which
+/// hardly rests. One that is never idle holds up all that come after it whenever it falls behind, and there
+/// may be several on the way.
 bool is_calmer(const Candidate& a, const Candidate& b) {
     constexpr double kClearly = 0.75;
     const bool are_pipelines = a.algorithm.segment_bytes > 0 && b.algorithm.segment_bytes > 0 &&
                                !a.algorithm.order.empty() && !b.algorithm.order.empty();
-    return are_pipelines && a.time.sustained < kClearly * b.time.sustained;
+    return are_pipelines && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
 }
 
-/// Fewer copies between groups; calmer NICs; an undivided message, or segments large enough; less that waits
-/// for others; fewer connections.
+/// Whether both let NICs rest, so that what ranks take to pass a message on counts most, and fewer of them do
+/// so one after the other in `a`.
+bool is_shorter(const Candidate& a, const Candidate& b) {
+    constexpr int kClearlyFewer = 4;
+    return rests(a) && rests(b) && a.hops + kClearlyFewer <= b.hops;
+}
+
+/// Fewer copies between groups; calmer NICs; clearly fewer ranks that wait for each other; an undivided
+/// message, or segments large enough; fewer clusters that wait for others; fewer connections.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
-    if (is_calmer(a, b)) return true;
-    if (is_calmer(b, a)) return false;
+    for (const auto& is_better : {is_calmer, is_shorter}) {
+        if (is_better(a, b)) return true;
+        if (is_better(b, a)) return false;
+    }
     if (calm(a) != calm(b)) return calm(a) > calm(b);
     if (relays(a) != relays(b)) return relays(a) < relays(b);
     return a.algorithm.lanes < b.algorithm.lanes;
@@ -219,9 +259,16 @@ Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
             return !down.has_trunks() || down.group_of(send.from) != down.group_of(send.to);
         }));
     candidate.seconds = candidate.time.last;
+    candidate.hops = hops_in(algorithm.within);
     candidate.algorithm = std::move(algorithm);
     candidate.order = std::move(tree.order);
     return candidate;
+}
+
+/// Messages one after the other, at most, inside the largest cluster.
+int Pricing::hops_in(Shape within) {
+    const auto& sizes = pricer_.sizes();
+    return pricer_.members(within, *std::max_element(sizes.begin(), sizes.end())).deepest;
 }
 
 SendOrder Pricing::order_for(const Algorithm& algorithm, const ClusterTimes& clusters) {
@@ -259,33 +306,55 @@ Shape Pricing::best_local() {
     return *best_local_;
 }
 
-/// Trees of one kind whose order is found by each of `rules`; no such rule cares where messages leave a
-/// cluster.
+/// Trees of one kind whose order is found by each of `rules`, two for each: no such rule cares where messages
+/// leave a cluster. Rules that find the same order have the same prices. Not those of `settled` orders.
 void Pricing::add_orders(std::span<const std::string_view> rules, Shape within, Bytes segment_bytes,
-                         std::vector<Candidate>& found) {
+                         std::span<const SendOrder> settled, std::vector<Candidate>& found) {
     const ClusterTimes clusters = clusters_for(within, segment_bytes);
+    const std::size_t first = found.size();
     for (const std::string_view rule : rules) {
         Algorithm from_coordinator = ordered(rule, false, within, segment_bytes);
         SendOrder order = order_for(from_coordinator, clusters);
-        found.push_back(tree(std::move(from_coordinator), order));
-        found.push_back(tree(ordered(rule, true, within, segment_bytes), std::move(order)));
+        if (std::find(settled.begin(), settled.end(), order) != settled.end()) continue;
+        std::size_t same = first;
+        while (same < found.size() && found[same].order != order) same += 2;
+        if (same < found.size()) {
+            for (const std::size_t kind : {same, same + 1}) {
+                Candidate candidate = found[kind];
+                candidate.algorithm.order = rule;
+                found.push_back(std::move(candidate));
+            }
+        } else {
+            found.push_back(tree(std::move(from_coordinator), order));
+            found.push_back(tree(ordered(rule, true, within, segment_bytes), std::move(order)));
+        }
     }
 }
 
 void Pricing::add_trees(std::vector<Candidate>& found) {
     std::vector<std::string_view> rules = order_rules();
     std::erase(rules, kBestRule);
-    add_orders(rules, best_local(), 0, found);
+    add_orders(rules, best_local(), 0, {}, found);
 }
 
+/// The larger the segments, the longer the first takes to everybody and the less all others take: the sum is
+/// taken to fall first, and then to grow. An order whose sum grows is not tried with larger segments, nor one
+/// that is far behind and hardly falls.
 void Pricing::add_pipelines(std::vector<Candidate>& found) {
     if (request_.bytes() < kLeastToCut) return;
-    const std::span<const std::string_view> rules =
-        topology_.level_count() > 1 ? std::span<const std::string_view>(kPipelineRulesInGroups)
-                                    : kPipelineRules;
-    for (const Bytes segment_bytes : segments_for(costs_.count())) {
-        if (2 * segment_bytes > request_.bytes()) break;
-        for (const Shape within : {kChain, kBinary}) add_orders(rules, within, segment_bytes, found);
+    for (const Shape within : {kChain, kBinary}) {
+        std::vector<std::string_view> rules(kPipelineRules.begin(), kPipelineRules.end());
+        if (topology_.level_count() > 1) rules.push_back(kPipelineRuleInGroups);
+        std::vector<SendOrder> settled;
+        std::size_t before = found.size();
+        for (const Bytes segment_bytes : segments_for(costs_.count())) {
+            if (2 * segment_bytes > request_.bytes()) break;
+            const std::size_t now = found.size();
+            add_orders(rules, within, segment_bytes, settled, found);
+            const std::span<const Candidate> smaller(found.data() + before, now - before);
+            settle({found.data() + now, found.size() - now}, smaller, settled);
+            before = now;
+        }
     }
 }
 
@@ -354,7 +423,6 @@ void Pricing::add_best_orders(std::vector<Candidate>& found) {
     // The search knows no lanes.
     if (best == found.end() || best->algorithm.order.empty() || best->algorithm.lanes > 1) return;
     // No order makes up for that.
-    constexpr double kHopeless = 1.5;
     if (std::any_of(found.begin(), found.end(),
                     [&](const Candidate& other) { return kHopeless * other.seconds < best->seconds; }))
         return;
@@ -395,6 +463,7 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
             meeting = meeting_time(algorithm, segments, groups_, up, down, pricer_);
         }
         candidate.algorithm = algorithm;
+        candidate.hops = hops_in(algorithm.within);
         candidate.seconds = meeting.total;
         // In a scatter each passes an uplink less than twice, in all.
         candidate.crossings =

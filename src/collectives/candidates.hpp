@@ -24,6 +24,7 @@ struct Candidate {
     /// share, of which the model may not know. Meetings count as a tree that has as few as can be, a scatter
     /// less.
     int crossings = 0;
+    int hops = 0;  ///< messages one after the other inside the largest cluster, of all but native calls
     std::vector<int> shares;   ///< of a scatter meeting
     bool is_measured = false;  ///< not predicted; native calls only
 };
@@ -62,7 +63,7 @@ class Pricing {
     const SegmentTimes& times(Bytes segment_bytes, SegmentTimes::Direction direction);
     const SegmentTimes& times_of_tree(Bytes segment_bytes);
     void add_orders(std::span<const std::string_view> rules, Shape within, Bytes segment_bytes,
-                    std::vector<Candidate>& found);
+                    std::span<const SendOrder> settled, std::vector<Candidate>& found);
     void add_trees(std::vector<Candidate>& found);
     void add_pipelines(std::vector<Candidate>& found);
     void add_lanes(std::vector<Candidate>& found);
@@ -74,6 +75,7 @@ class Pricing {
     SendOrder order_for(const Algorithm& algorithm);
     ClusterTimes clusters_for(Shape within, Bytes segment_bytes);
     Shape best_local();
+    int hops_in(Shape within);
 
     const Request& request_;
     const Topology& topology_;
@@ -85,11 +87,10 @@ class Pricing {
     std::optional<Shape> best_local_;  // once it is asked for
 };
 
-/// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the one
-/// with the fewest crossings, then the one with the largest segments unless they are far apart anyway, for
-/// messages cost processors time that the model does not know, then the one with the fewest relays, which may
-/// be late; and MPI's own call unless another one is clearly better (kWorthwhile), for it costs nothing to
-/// try. `found` as from Pricing::all(). nullptr when none is allowed.
+/// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the
+/// simplest (is_simpler in candidates.cpp says why and in which order); and MPI's own call unless another one
+/// is clearly better (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all(). nullptr when
+/// none is allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 

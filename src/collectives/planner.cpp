@@ -170,23 +170,28 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
     return plan;
 }
 
-static_assert(kNearlyEqual == 1.04, "reason_for says how near");
+static_assert(kNearlyEqual == 1.04 && kWorthwhile == 0.95, "reason_for says how near");
 
-const char* reason_for(const Candidate& best, const std::vector<Candidate>& found) {
-    if (best.algorithm.is_native) return "predicted as fast as any";
-    if (&best == &found.front()) return "predicted the fastest";
-    return "predicted within 4 % of the fastest, and simpler";
+/// `best` of those candidates that are allowed, of which `fastest` is the first.
+std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
+    const char* of_whom = are_all_allowed ? "" : " of what is allowed";
+    if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
+    if (best.algorithm.is_native) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
+    return fmt::format("predicted within 4 % of the fastest{}, and simpler", of_whom);
 }
 
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
               const NetworkCosts& costs) {
     const auto found = Pricing(request, topology, costs).all();
-    const Candidate* best = best_of(found, [&](const Algorithm& algorithm) {
+    const auto may_use = [&](const Algorithm& algorithm) {
         return !rules.forbids(algorithm, request.collective, request.bytes());
-    });
+    };
+    const Candidate* best = best_of(found, may_use);
     if (best == nullptr)
         return {request, Algorithm::native(), "what LaPle would choose is forbidden in LAPLE_ALGORITHM"};
-    Plan plan{request, best->algorithm, reason_for(*best, found)};
+    const auto fastest = std::find_if(
+        found.begin(), found.end(), [&](const Candidate& candidate) { return may_use(candidate.algorithm); });
+    Plan plan{request, best->algorithm, reason_for(*best, *fastest, fastest == found.begin())};
     if (!best->algorithm.order.empty()) plan.order = best->order;
     plan.shares = best->shares;
     plan.predicted = Seconds(best->seconds);

@@ -61,6 +61,7 @@ Members members_of(Shape shape, int size, bool behind_root) {
         if (member > 0) members.most_below = std::max(members.most_below, links.children[at(member)].size());
         for (const int child : links.children[at(member)]) {
             members.depth[at(child)] = members.depth[at(member)] + 1;
+            members.deepest = std::max(members.deepest, members.depth[at(child)]);
             members.children.push_back(child);
         }
     }

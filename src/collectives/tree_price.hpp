@@ -20,7 +20,7 @@ struct ClusterTree {
     SendOrder order;
     bool spread = false;  ///< where messages to other clusters leave from (LevelShape)
     Shape within;
-    int lanes = 1;  ///< more than one: of which segments take turns (striped_tree); then it is spread
+    int lanes = 1;  ///< more than one: of which segments take turns (StripedTrees); then it is spread
 };
 
 /// What makes a plan take as long as it does.
@@ -53,6 +53,7 @@ struct Members {
     std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
     std::vector<int> children;
     std::vector<int> depth;
+    int deepest = 0;
     std::size_t most_below = 0;  ///< children that a member other than the coordinator has at most
 
     /// The ways from the coordinator that may be the longest: no other way has more of all three.

@@ -19,10 +19,12 @@
 #include "collectives/planner.hpp"
 #include "collectives/simulated_network.hpp"
 #include "collectives/verifier.hpp"
+#include "simulated.hpp"
 #include "some_costs.hpp"
 #include "support/random_topology.hpp"
 
 using namespace laple;
+using test::simulated_seconds;
 
 namespace {
 
@@ -39,16 +41,6 @@ Plan plan_of(const Request& request, const Candidate& candidate) {
     if (!candidate.algorithm.order.empty()) plan.order = candidate.order;
     plan.shares = candidate.shares;
     return plan;
-}
-
-double simulated_seconds(const Plan& plan, const Topology& topology, const NetworkCosts& costs) {
-    const auto schedules = expand_all(plan, topology);
-    NoMemory memory;
-    SimulationOptions options;
-    options.network = simulated_network(topology, costs, plan.blocks().count() > 1);
-    const SimulationResult result = Simulator<NoMemory>(schedules, topology, memory, options).run();
-    REQUIRE(result.ok());
-    return result.makespan.count();
 }
 
 Topology random_clusters(std::mt19937_64& random) {
@@ -518,6 +510,53 @@ TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[c
     CHECK(good >= 0.95 * cells);
 }
 
+TEST_CASE("hops are those of the largest cluster", "[candidates]") {
+    const Topology topology = Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}});
+    const NetworkCosts costs = test::uniform_costs(2, Seconds(1e-3), 1e8);
+    const Request request = request_of(Collective::allreduce, 1 << 20);
+    Pricing pricing(request, topology, costs);
+    const auto hops = [&](const char* name) {
+        return pricing.price(parse_algorithm(name, Collective::allreduce))->hops;
+    };
+    CHECK(hops("nearest/chain@8K") == 7);
+    CHECK(hops("nearest/binary@8K") == 3);
+    CHECK(hops("exchange/chain@8K") == 7);
+    CHECK(hops("exchange/flat@8Kx4") == 1);
+}
+
+TEST_CASE("no pipeline that was not looked at is clearly faster than the best", "[candidates]") {
+    std::mt19937_64 random(29);
+    int unlooked = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+        const Topology topology = random_clusters(random);
+        if (topology.is_flat()) continue;
+        const NetworkCosts costs = test::random_costs(topology.group_count(0), random);
+        for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+            const Bytes bytes = Bytes{1} << std::uniform_int_distribution(14, 22)(random);
+            const Request request = request_of(collective, bytes);
+            Pricing pricing(request, topology, costs);
+            const auto found = pricing.all();
+            for (const char* rule : {"jackson", "ecef-la-max", "nearest"}) {
+                for (const char* within : {"chain", "binary"}) {
+                    for (const char* spread : {"", "spread-"}) {
+                        for (const int kilobytes : {4, 8, 16, 32, 64}) {
+                            if (Bytes{2048} * static_cast<Bytes>(kilobytes) > bytes) break;
+                            const auto name = fmt::format("{}{}/{}@{}K", spread, rule, within, kilobytes);
+                            const Algorithm algorithm = parse_algorithm(name, collective);
+                            unlooked += std::none_of(found.begin(), found.end(), [&](const Candidate& known) {
+                                return known.algorithm == algorithm;
+                            });
+                            INFO(name << ", " << bytes << " bytes, trial " << trial);
+                            CHECK(kNearlyEqual * pricing.price(algorithm)->seconds >= found.front().seconds);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(unlooked > 500);
+}
+
 TEST_CASE("planned schedules are correct, with any number of levels", "[candidates]") {
     std::mt19937_64 random(14);
     for (int trial = 0; trial < 24; ++trial) {
@@ -578,6 +617,22 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best(found, any) == "fef/chain@4K");
         found[1].time.sustained = 0.8;
         CHECK(best(found, any) == "ecef/chain@8K");
+        // Both rest for most of the time.
+        found[0].time.sustained = 0.4;
+        found[1].time.sustained = 0.1;
+        CHECK(best(found, any) == "ecef/chain@8K");
+    }
+    SECTION("clearly fewer hops, where NICs rest") {
+        std::vector<Candidate> found{candidate("spread-ecef/binary@8Kx8", 1.0),
+                                     candidate("spread-ecef/chain@16K", 1.01)};
+        found[0].hops = 3;
+        found[1].hops = 7;
+        CHECK(best(found, any) == "spread-ecef/binary@8Kx8");
+        for (Candidate& one : found) one.time.sustained = 0.6;
+        CHECK(best(found, any) == "spread-ecef/chain@16K");
+        for (Candidate& one : found) one.time.sustained = 0;
+        found[1].hops = 6;
+        CHECK(best(found, any) == "spread-ecef/chain@16K");
     }
     SECTION("the fewest lanes") {
         CHECK(best({candidate("spread-ecef/chain@8Kx8", 1.0), candidate("spread-ecef/chain@8Kx2", 1.02)},
