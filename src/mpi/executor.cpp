@@ -12,7 +12,9 @@ namespace {
 constexpr int kSelfTag = 1;
 constexpr int kFirstTag = 16;  // of as many as there are channels
 constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
+constexpr std::size_t kKeptSteps = std::size_t{1} << 20;
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kUsualRequests = 4096;
 
 /// One run of one schedule.
 class Run {
@@ -23,9 +25,21 @@ class Run {
           schedule_(prepared.schedule()),
           operands_(operands),
           channels_(channels),
-          waits_(prepared.waits()) {
+          buffers_(scratch.lists().buffers),
+          waits_(scratch.lists().waits),
+          ready_(scratch.lists().ready),
+          requests_(scratch.lists().requests),
+          step_of_request_(scratch.lists().step_of_request) {
+        waits_ = prepared.waits();
+        ready_.clear();
+        requests_.clear();
+        step_of_request_.clear();
         lay_out_temporaries(scratch);
         ready_.reserve(schedule_.steps.size());
+        // How many are under way at a time differs from run to run.
+        const std::size_t most = std::min(schedule_.steps.size(), kUsualRequests);
+        requests_.reserve(most);
+        step_of_request_.reserve(most);
         for (std::uint32_t i = 0; i < waits_.size(); ++i) {
             if (waits_[i] == 0) ready_.push_back(i);
         }
@@ -59,21 +73,23 @@ class Run {
     /// bytes, also before its address.
     void lay_out_temporaries(Scratch& scratch) {
         const Blocks& blocks = schedule_.blocks;
-        std::vector<Span> spans;
-        if (!operands_.has_result) spans.push_back(span_of(blocks.units));
-        for (const std::uint32_t slots : schedule_.temporary_slots)
-            spans.push_back(span_of(blocks.units_in(0) * slots));
+        const auto for_each_span = [&](auto&& use) {
+            if (!operands_.has_result) use(span_of(blocks.units));
+            for (const std::uint32_t slots : schedule_.temporary_slots)
+                use(span_of(blocks.units_in(0) * slots));
+        };
         std::size_t total = 0;
-        for (const Span& span : spans) total += aligned(static_cast<std::size_t>(span.bytes));
+        for_each_span([&](const Span& span) { total += aligned(static_cast<std::size_t>(span.bytes)); });
         std::byte* next = scratch.get(total);
 
+        buffers_.clear();
         // Only read from: the executor never writes to kInput.
-        memory_.push_back(const_cast<std::byte*>(operands_.input));
-        if (operands_.has_result) memory_.push_back(operands_.result);
-        for (const Span& span : spans) {
-            memory_.push_back(next - span.low);
+        buffers_.push_back(const_cast<std::byte*>(operands_.input));
+        if (operands_.has_result) buffers_.push_back(operands_.result);
+        for_each_span([&](const Span& span) {
+            buffers_.push_back(next - span.low);
             next += aligned(static_cast<std::size_t>(span.bytes));
-        }
+        });
         stride_ = static_cast<std::ptrdiff_t>(blocks.units_per_block) * operands_.layout.extent;
     }
 
@@ -82,7 +98,7 @@ class Run {
     }
 
     std::byte* address(Place place) const {
-        return memory_[place.buffer] + stride_ * static_cast<std::ptrdiff_t>(place.slot);
+        return buffers_[place.buffer] + stride_ * static_cast<std::ptrdiff_t>(place.slot);
     }
 
     int count_of(const Step& step) const {
@@ -214,14 +230,15 @@ class Run {
     const Schedule& schedule_;
     const Operands& operands_;
     const Channels& channels_;
-    std::vector<std::byte*> memory_;  // by buffer: address of slot 0's first unit, as MPI wants it
-    std::ptrdiff_t stride_ = 0;       // from a slot to the next one
-    std::vector<std::uint32_t> waits_;
-    std::vector<std::uint32_t> ready_;  // in the order in which they became so
+    std::ptrdiff_t stride_ = 0;  // from a slot to the next one
     std::size_t next_ready_ = 0;
     std::size_t done_ = 0;
-    std::vector<MPI_Request> requests_;
-    std::vector<std::uint32_t> step_of_request_;
+    // Scratch::Lists
+    std::vector<std::byte*>& buffers_;
+    std::vector<std::uint32_t>& waits_;
+    std::vector<std::uint32_t>& ready_;
+    std::vector<MPI_Request>& requests_;
+    std::vector<std::uint32_t>& step_of_request_;
     int error_ = MPI_SUCCESS;
 };
 
@@ -261,6 +278,7 @@ std::byte* Scratch::get(std::size_t bytes) {
 }
 
 void Scratch::trim() {
+    if (lists_.waits.capacity() > kKeptSteps) lists_ = {};
     if (capacity_ <= kKeptScratchBytes) return;
     memory_.reset();
     capacity_ = 0;
