@@ -51,11 +51,16 @@ std::string composition(const Candidate& candidate, const Request& request) {
                 "result\n"
                 "  {} segments, {} apart on average: {}\n",
                 lanes, segments, time_text(candidate.time.interval), describe(candidate.time.binding));
+        const std::string apart = time_text(candidate.time.interval);
+        const std::string how = segments <= static_cast<std::uint64_t>(lanes)
+                                    ? fmt::format(", each in a lane of its own for {}", apart)
+                                : lanes > 1
+                                    ? fmt::format(" in {} lanes, those of a lane {} apart", lanes, apart)
+                                    : fmt::format(", {} apart", apart);
         return fmt::format(
             "  clusters combine inside, their coordinators meet, clusters spread the result\n"
-            "  {} segments{}; the next one comes every {}: {}\n",
-            segments, lanes > 1 ? fmt::format(" in {} lanes; in each", lanes) : "",
-            time_text(candidate.time.interval), describe(candidate.time.binding));
+            "  {} segments{}: {}\n",
+            segments, how, describe(candidate.time.binding));
     }
     if (segments == 1)
         return fmt::format(
@@ -66,37 +71,56 @@ std::string composition(const Candidate& candidate, const Request& request) {
     const bool saves = rest < 0.99 * static_cast<double>(segments - 1) * candidate.time.interval;
     return fmt::format(
         "  {} until the first of {} segments is {}\n"
-        "  {} for the others, {} apart: {}\n{}",
+        "  {} for the others, {} apart{}: {}\n{}",
         time_text(candidate.time.first), segments,
         request.collective == Collective::reduce ? "at the root" : "everywhere",
-        time_text(std::max(rest, 0.0)), time_text(candidate.time.interval), describe(candidate.time.binding),
+        time_text(std::max(rest, 0.0)), time_text(candidate.time.interval),
+        candidate.algorithm.lanes > 1 ? " on average" : "", describe(candidate.time.binding),
         saves ? "  (less what NICs let pass at once, having rested)\n" : "");
 }
 
-/// Why it is not the chosen one.
-std::string why_not(const Candidate& candidate, const Candidate& best, const Request& request) {
-    if (candidate.algorithm.is_native)
-        return fmt::format("knows no clusters: {}",
-                           candidate.is_measured ? "as measured" : "estimated from its rounds of messages");
-    constexpr double kAsFast = 0.005;
-    const double later = candidate.seconds - best.seconds;
-    if (std::abs(later) < kAsFast * best.seconds) return "as fast";
-    if (later < 0) {
-        return fmt::format("{} earlier{}", time_text(-later),
-                           best.seconds <= kNearlyEqual * candidate.seconds ? ", but less simple" : "");
-    }
+/// "5.07 ms later", "209 us earlier".
+std::string later_text(double seconds) {
+    return fmt::format("{} {}", time_text(std::abs(seconds)), seconds < 0 ? "earlier" : "later");
+}
+
+/// Why one that is cut takes longer.
+std::string what_takes_longer(const Candidate& candidate, const Candidate& best) {
+    if (candidate.algorithm.meeting != Meeting::tree)
+        return fmt::format(": a segment every {}, {}", time_text(candidate.time.interval),
+                           describe(candidate.time.binding));
     const double first = candidate.time.first - best.time.first;
     const double others = candidate.seconds - candidate.time.first;
+    if (best.algorithm.meeting == Meeting::tree && first > others - (best.seconds - best.time.first))
+        return fmt::format(", {} of it for its first segment", time_text(first));
+    return fmt::format(": {} for all but the first segment, {}", time_text(others),
+                       describe(candidate.time.binding));
+}
+
+/// Why it is not the chosen one.
+std::string why_not(const Candidate& candidate, const Candidate& best, const Explanation& explanation) {
+    const Request& request = explanation.request;
+    if (explanation.rules.forbids(candidate.algorithm, request.collective, request.bytes()))
+        return "forbidden";
+    constexpr double kAsFast = 0.005;
+    const double later = candidate.seconds - best.seconds;
+    if (candidate.algorithm.is_native)
+        return fmt::format("{}: knows no clusters; {}", later_text(later),
+                           candidate.is_measured ? "as measured" : "estimated from its rounds of messages");
+    if (std::abs(later) < kAsFast * best.seconds) return "as fast";
+    if (later < 0) {
+        const bool is_near = best.seconds <= kNearlyEqual * candidate.seconds;
+        return later_text(later) + (best.algorithm.is_native ? ", too little to leave MPI's own for"
+                                    : is_near                ? ", but less simple"
+                                                             : "");
+    }
     const bool is_cut =
         Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes).count() > 1;
     if (!is_cut && best.algorithm.segment_bytes > 0)
-        return "is not cut: who passes it on waits for all of it";
-    if (!is_cut || candidate.time.binding.kind == Binding::Kind::start)
-        return fmt::format("{} later", time_text(later));
-    if (candidate.algorithm.meeting == Meeting::tree && first > others - (best.seconds - best.time.first))
-        return fmt::format("its first segment arrives {} later", time_text(first));
-    return fmt::format("{} for all but the first segment: {}", time_text(others),
-                       describe(candidate.time.binding));
+        return later_text(later) + ": is not cut, who passes it on waits for all of it";
+    const bool says_more =
+        is_cut && !best.algorithm.is_native && candidate.time.binding.kind != Binding::Kind::start;
+    return later_text(later) + (says_more ? what_takes_longer(candidate, best) : "");
 }
 
 /// Candidates of one kind differ in the size of segments only, or in the name of the rule that has found the
@@ -163,7 +187,7 @@ std::string describe(const Binding& binding) {
         case Binding::Kind::start:
             return "latencies";
         case Binding::Kind::port:
-            return fmt::format("a NIC in cluster {} sends each of them on", binding.a);
+            return fmt::format("the busiest NIC of cluster {}", binding.a);
         case Binding::Kind::link:
             return fmt::format("the link from cluster {} to {}", binding.a, binding.b);
         case Binding::Kind::uplink:
@@ -202,6 +226,7 @@ Request request_named(const std::string& collective, Bytes bytes, Rank root, int
 Explanation explain(const Request& request, const Situation& situation, const Rules& rules) {
     Explanation explanation;
     explanation.request = request;
+    explanation.rules = rules;
     explanation.plan = choose_plan(request, situation.topology, rules, situation.costs);
     const bool is_empty = request.bytes() == 0 && request.collective != Collective::barrier;
     if (is_empty || request.bytes() > kMostPlannedBytes) return explanation;
@@ -230,7 +255,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(in_direction(plan)));
     if (!plan.algorithm.is_native && plan.algorithm.meeting == Meeting::tree &&
         situation.topology.size() <= 64) {
-        const Tree tree = trees_of(plan, situation.topology).front();
+        const Tree tree = tree_of(plan, situation.topology);
         if (plan.algorithm.lanes > 1)
             text += fmt::format(
                 "  segments take turns between {} trees, in which members of a cluster change places; the "
@@ -254,7 +279,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
             fmt::format("{:>10}  {:<30} {}\n", time_text(candidate->seconds), name_of(candidate->algorithm),
                         is_chosen         ? "chosen"
                         : best == nullptr ? ""
-                                          : why_not(*candidate, *best, explanation.request));
+                                          : why_not(*candidate, *best, explanation));
     }
     return text;
 }
@@ -294,7 +319,7 @@ std::string dot_of(const Explanation& explanation, const Situation& situation) {
                     "use --format svg or trace for a picture of its messages");
     }
     const Topology& topology = situation.topology;
-    const Tree tree = trees_of(plan, topology).front();
+    const Tree tree = tree_of(plan, topology);
     std::string text =
         fmt::format("digraph \"{} {}{}\" {{\n  node [shape=circle];\n", size_text(explanation.request),
                     name_of(plan.algorithm), plan.algorithm.lanes > 1 ? ", first lane" : "");

@@ -14,6 +14,7 @@ namespace laple::plan {
 /// to MPI without a choice.
 struct Explanation {
     Request request;
+    Rules rules;
     Plan plan;
     std::vector<Candidate> candidates;
 };
@@ -30,7 +31,7 @@ std::string json_of(const Explanation& explanation, const Situation& situation);
 /// The tree of ranks, for Graphviz.
 std::string dot_of(const Explanation& explanation, const Situation& situation);
 
-/// "the NIC of cluster 0 sends to 3 others", "the uplink of cluster 2", ...
+/// "the busiest NIC of cluster 0", "the uplink of cluster 2", ...
 std::string describe(const Binding& binding);
 
 /// "0 -> 1, 0 -> 2, 2 -> 3": who sends to whom between clusters.

@@ -134,7 +134,8 @@ void add_network(CLI::App* command, Options& options) {
     command->add_option("--model", options.model, "What laple-discover --json --model has written");
     command->add_option(
         "--synthetic", options.synthetic,
-        "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"");
+        "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"; "
+        "latencies are one way, rates those of one connection");
     command
         ->add_option("--ports", options.ports,
                      "What a rank sends at once shares its NIC, as over TCP, or queues for it")

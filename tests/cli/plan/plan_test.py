@@ -86,6 +86,28 @@ class Explain(PlanTest):
         self.assertIn("until the first of", text)
         self.assertIn("\n3\n└─", text)
 
+    def test_what_is_forbidden_is_marked_and_does_not_count(self):
+        call = ["explain", "bcast", "256K", "--synthetic", "site:3:10ms:100Mbit node:4:50us:1Gbit"]
+        best = json.loads(self.output(*call, "--format", "json"))["algorithm"]
+        text = self.output(*call, "--algorithm", "^" + best)
+        self.assertRegex(text, r"(?m)^ .* " + re.escape(best) + " +forbidden$")
+        self.assertRegex(text, "predicted .*the fastest of what is allowed")
+        self.assertNotIn(f"{best}, ", text)
+
+    def test_mpis_own_is_left_for_a_reason(self):
+        near = ["--synthetic", "site:2:5ms rack:2:200us node:4:20us:10Gbit"]
+        text = self.output("explain", "reduce", "8", *near)
+        self.assertIn("native, 5.28 ms: nothing is predicted to be 5 % faster", text)
+        self.assertIn("earlier, too little to leave MPI's own for", text)
+
+    def test_rows_say_how_much_later(self):
+        text = self.output("explain", "allreduce", "1M", *SITES, "--rows", "30")
+        rows = text.split("and why not\n")[1].splitlines()
+        self.assertGreater(len(rows), 10)
+        for row in rows:
+            self.assertRegex(row, r"chosen|as fast|[ms] later|[ms] earlier", row)
+        self.assertRegex(text, r"exchange/flat@\S+x2 .*later: a segment every \d")
+
     def test_a_level_of_single_ranks_changes_nothing(self):
         def predicted(network):
             return json.loads(self.output("explain", "bcast", "1M", "--synthetic", network, "--format", "json"))["predicted"]
