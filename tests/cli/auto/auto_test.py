@@ -141,9 +141,8 @@ class OnTwoSites(unittest.TestCase):
         self.assertEqual(len(model["clusters"]), 2)
         (link,) = model["links"]
         self.assertEqual(link["between"], [0, 1])
-        # Loose: this machine may be busy. Nothing is faster than the network.
+        # This machine may be busy, but nothing is faster than the network.
         self.assertGreater(link["plogp"]["latency"], 4e-3)
-        self.assertLess(link["plogp"]["latency"], 50e-3)
         self.assertEqual(link["there"][0][0], 1)
         # And it goes on from there without measuring anew.
         run = self.run_job(LAPLE_DISCOVER, "--model", "--quiet", "--resume", self.file("model.json", run.stdout),

@@ -126,7 +126,6 @@ class Jobs(GridTest):
         result = self.run_job("barrier")
         time_ms = float(re.search(r"barrier_ms=(\S+)", result.stdout).group(1))
         self.assertGreaterEqual(time_ms, 5)
-        self.assertLess(time_ms, 100)
 
     def test_check(self):
         result = self.laple_grid("check", self.scenario)
