@@ -3,12 +3,14 @@
 // laple-info: what LaPle would work with in this job: settings, topology and model, and where each comes
 // from.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +25,7 @@
 #include "model/model_file.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
+#include "network.hpp"
 
 namespace laple::info {
 namespace {
@@ -35,8 +38,9 @@ constexpr auto kHelp =
   mpiexec -hosts a,b,c,d laple-info                 and what a job on these hosts would use
   laple-info model.json                             what is in a file
   mpiexec -hosts a,b,c,d laple-info --json
+  mpiexec -hosts a,b,c,d laple-info --network       what keeps TCP slow between them, and the lines to type
 
-Measures nothing. Where nothing is known of these hosts yet, a job measures at its first collective (LAPLE_TOPOLOGY).
+Measures nothing, but with --network sends 1 MiB between hosts, to see what becomes of it. Where nothing is known of these hosts yet, a job measures at its first collective (LAPLE_TOPOLOGY).
 )";
 
 /// What a job on these hosts would use, and where it comes from.
@@ -136,6 +140,7 @@ void print_json(const InForce& used, const std::vector<std::string>& warnings, s
 struct Options {
     std::string file;
     bool json = false;
+    bool network = false;
 };
 
 /// False when the program is to end with `exit_code`. All ranks decide alike; rank 0 alone talks.
@@ -143,6 +148,9 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     CLI::App app(kHelp, "laple-info");
     app.add_option("file", options.file, "A magpie_clusters or model file to show instead");
     app.add_flag("--json", options.json, "For programs");
+    app.add_flag("--network", options.network,
+                 "The TCP connections between the hosts, what slows them down, and the lines to type")
+        ->excludes("file");
     app.set_version_flag("--version", "laple-info " LAPLE_VERSION);
     try {
         app.parse(argc, argv);
@@ -170,6 +178,30 @@ int show(const Options& options, const std::vector<Node>& hosts, int ranks) {
     return used.problem.empty() ? 0 : kBadInput;
 }
 
+/// Of the fastest NIC that is known, and where that comes from.
+std::pair<double, std::string> rate_of_nics(const InForce& used) {
+    constexpr double kUsual = 125e6;
+    double rate = 0;
+    if (used.model) {
+        for (const ClusterModel& cluster : used.model->links.clusters)
+            rate = std::max({rate, cluster.nic_out, cluster.nic_in});
+    }
+    if (rate > 0) return {rate, "the fastest NIC in the model"};
+    return {kUsual, "1 Gbit/s, for no rate has been measured"};
+}
+
+int show_network(const Options& options, const std::vector<Node>& hosts, const NetworkState& state,
+                 int ranks) {
+    std::vector<std::string> warnings;
+    const Settings settings = read_settings(laple_environment(), warnings);
+    const InForce used = in_force(settings, hosts, ranks);
+    for (const std::string& warning : warnings) fmt::print(stderr, "laple-info: {}\n", warning);
+    if (!used.problem.empty()) fmt::print(stderr, "laple-info: {}\n", used.problem);
+    const auto [rate, source] = rate_of_nics(used);
+    fmt::print("{}", options.json ? network_json(state, rate, source) : network_text(state, rate, source));
+    return used.problem.empty() ? 0 : kBadInput;
+}
+
 int run(int argc, char** argv) {
     int rank = 0;
     int ranks = 0;
@@ -179,9 +211,10 @@ int run(int argc, char** argv) {
     int exit_code = 0;
     if (!parse(argc, argv, rank == 0, options, exit_code)) return exit_code;
     const auto hosts = mpi::gather_hosts(MPI_COMM_WORLD, 0, rank, ranks);
-    if (!hosts) return 0;
     try {
-        return show(options, *hosts, ranks);
+        const auto network = options.network ? look_at_network(rank, ranks) : std::nullopt;
+        if (!hosts || (options.network && !network)) return 0;
+        return network ? show_network(options, *hosts, *network, ranks) : show(options, *hosts, ranks);
     } catch (const std::exception& error) {
         fmt::print(stderr, "laple-info: {}\n", error.what());
         return kBadInput;

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""laple-info as its users meet it: in a shell, and in a job on two emulated sites.
+
+Usage: info_test.py LAPLE_INFO LAPLE_GRID
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LAPLE_INFO, LAPLE_GRID = sys.argv[1:3]
+NAME = f"info{os.getpid()}"
+TWO_SITES = {
+    "format": "laple-grid-1",
+    "name": NAME,
+    "description": "two sites of two hosts",
+    "nic": "100Mbit",
+    "uplink": "100Mbit",
+    "sites": [{"name": "a", "hosts": 2}, {"name": "b", "hosts": 2}],
+    "link": {"delay": "5ms"},
+}
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+class InAShell(unittest.TestCase):
+    def test_settings_and_where_they_come_from(self):
+        shown = run(LAPLE_INFO, env={**os.environ, "LAPLE_DEBUG": "1"})
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"(?m)^LAPLE_DEBUG +1 +environment$")
+        self.assertRegex(shown.stdout, r"(?m)^LAPLE_TOPOLOGY .* default$")
+        self.assertEqual(json.loads(run(LAPLE_INFO, "--json").stdout)["hosts"], 1)
+
+    def test_a_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".map") as file:
+            file.write("cluster 0 process 0 1\ncluster 1 process 2 3\n")
+            file.flush()
+            self.assertIn("4 ranks in 2 clusters (2 2)", run(LAPLE_INFO, file.name).stdout)
+
+    def test_wrong_command_lines(self):
+        for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"]):
+            shown = run(LAPLE_INFO, *arguments)
+            self.assertEqual((shown.returncode, shown.stdout), (2, ""), arguments)
+            self.assertIn("laple-info: ", shown.stderr)
+
+    def test_no_network_within_one_host(self):
+        shown = run(LAPLE_INFO, "--network")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("one host: no connection to look at", shown.stdout)
+
+
+class OnTwoSites(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if run(LAPLE_GRID, "doctor").returncode != 0:
+            raise unittest.SkipTest("no grid can be raised here")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as scenario:
+            json.dump(TWO_SITES, scenario)
+            scenario.flush()
+            up = run(LAPLE_GRID, "up", scenario.name)
+        if up.returncode != 0:
+            raise RuntimeError(up.stderr)
+        cls.grid = up.stdout.strip()
+
+    @classmethod
+    def tearDownClass(cls):
+        run(LAPLE_GRID, "down", cls.grid)
+
+    def type_line(self, host, line):
+        shown = run(LAPLE_GRID, "shell", self.grid, host, "--", "sh", "-c", line)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+
+    def network(self):
+        shown = run(LAPLE_GRID, "exec", self.grid, "-n", "8", "--", LAPLE_INFO, "--network", "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return json.loads(shown.stdout)
+
+    def lines(self, host):
+        """What is to be typed because of that host."""
+        return [each["line"] for each in self.network()["advice"] if each["problem"].startswith(host)]
+
+    def test_connections_of_all_hosts(self):
+        state = self.network()
+        self.assertEqual([host["name"] for host in state["hosts"]], ["a-1", "a-2", "b-1", "b-2"])
+        ends = {host["own_addresses"][0]: number for number, host in enumerate(state["hosts"])}
+        seen = {(flow["host"], ends[flow["peer_address"]]) for flow in state["connections"]}
+        self.assertEqual(seen, {(a, b) for a in range(4) for b in range(4) if a != b})
+        for flow in state["connections"]:
+            is_far = flow["host"] // 2 != ends[flow["peer_address"]] // 2
+            self.assertEqual(flow["least_round_trip"] > 9e-3, is_far, flow)
+        # 1 MiB each way between every two hosts.
+        self.assertGreaterEqual(sum(flow["sent"] for flow in state["connections"]), 12 << 20)
+
+    def test_the_line_to_type_helps(self):
+        self.type_line("a-1", 'sysctl -w net.ipv4.tcp_wmem="4096 16384 65536"')
+        lines = [line for line in self.lines("a-1") if "tcp_wmem" in line]
+        self.assertEqual(len(lines), 1)
+        self.type_line("a-1", lines[0])
+        self.assertEqual([line for line in self.lines("a-1") if "tcp_wmem" in line], [])
+
+    def test_for_people(self):
+        shown = run(LAPLE_GRID, "exec", self.grid, "--", LAPLE_INFO, "--network")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"(?m)^a-1 +b-[12] +\d+\.\d ms +1\d\.\d ms ")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
