@@ -19,6 +19,7 @@ std::optional<Meeting> meeting_named(std::string_view name) {
     if (name == "exchange") return Meeting::exchange;
     if (name == "doubling") return Meeting::doubling;
     if (name == "scatter") return Meeting::scatter;
+    if (name == "regional") return Meeting::regional;
     return std::nullopt;
 }
 
@@ -87,6 +88,7 @@ std::string name_of(const Algorithm& algorithm) {
     if (algorithm.meeting == Meeting::exchange) name += "exchange/";
     if (algorithm.meeting == Meeting::doubling) name += "doubling/";
     if (algorithm.meeting == Meeting::scatter) name += "scatter/";
+    if (algorithm.meeting == Meeting::regional) name += "regional/";
     for (const LevelShape& level : algorithm.between) {
         if (!algorithm.order.empty()) {
             name += fmt::format("{}{}/", level.spread ? kSpread : "", algorithm.order);
@@ -108,11 +110,10 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
     std::vector<std::string_view> parts = split(text, '/');
     if (const auto meeting = meeting_named(parts.front())) {
         if (is_rooted(collective))
-            refuse(
-                name,
-                fmt::format(
-                    "{} cannot be done by exchange, doubling or scatter; those are for allreduce and barrier",
-                    name_of(collective)));
+            refuse(name, fmt::format("{} cannot be done by exchange, doubling, scatter or regional; those "
+                                     "are for allreduce and "
+                                     "barrier",
+                                     name_of(collective)));
         if (parts.size() == 1) refuse(name, "the tree inside the clusters is missing");
         algorithm.meeting = *meeting;
         parts.erase(parts.begin());
@@ -138,9 +139,13 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
     if (algorithm.native_within && algorithm.segment_bytes > 0)
         refuse(name, "native within takes no segments");
     if (algorithm.lanes > 1 && algorithm.native_within) refuse(name, "native within takes no lanes");
+    if (algorithm.meeting == Meeting::regional && (algorithm.native_within || !algorithm.between.empty()))
+        refuse(name, "regional takes one LEVEL, inside the clusters, and not native");
     if (algorithm.lanes > 1 && algorithm.meeting == Meeting::tree &&
         (algorithm.segment_bytes == 0 || algorithm.between.size() != 1 || !algorithm.between.front().spread))
-        refuse(name, "lanes need \"exchange\", \"doubling\", \"scatter\", or one spread- tree and segments");
+        refuse(name,
+               "lanes need \"exchange\", \"doubling\", \"scatter\", \"regional\", or one spread- tree and "
+               "segments");
     return algorithm;
 }
 
@@ -151,7 +156,8 @@ std::string algorithm_grammar() {
            "clusters; one LEVEL between clusters may be a rule that orders them by cost: " +
            fmt::format("{}", fmt::join(order_rules(), ", ")) +
            "; "
-           "the first may be exchange, doubling or scatter (allreduce, barrier), the last may be native";
+           "the first may be exchange, doubling, scatter or regional (allreduce, barrier), the last may be "
+           "native";
 }
 
 }  // namespace laple

@@ -28,6 +28,7 @@ enum class Meeting {
     exchange,  ///< each sends to all others: one latency, C-1 messages each (MagPIe)
     doubling,  ///< recursive doubling: log2 C latencies
     scatter,   ///< each sums up a share of the message and sends it to all others: two latencies, least data
+    regional,  ///< near clusters combine first, one for all of them exchanges: the far way once, few copies
 };
 
 /// How a collective is done, apart from the root and the size of the message. Has a name, which is what users
@@ -43,6 +44,7 @@ enum class Meeting {
 ///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast
 ///     exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own coordinators
 ///     scatter/flat@8Kx4       as before, but in each lane coordinators share the summing up
+///     regional/flat@8Kx8      as exchange, but between regions, in which near clusters combine first
 ///
 /// Meetings are for allreduce and barrier.
 ///

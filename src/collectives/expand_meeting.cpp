@@ -12,6 +12,7 @@
 
 #include "collectives/expand_tree.hpp"
 #include "collectives/hierarchy.hpp"
+#include "collectives/regions.hpp"
 
 namespace laple {
 namespace {
@@ -225,6 +226,7 @@ std::unique_ptr<Meet> make_meet(const Plan& plan, std::span<const std::size_t> o
     const auto index = static_cast<std::size_t>(place - coordinators.begin());
     switch (plan.algorithm.meeting) {
         case Meeting::exchange:
+        case Meeting::regional:
             return std::make_unique<Exchange>(coordinators, index, lane, landings, builder);
         case Meeting::scatter:
             return std::make_unique<Scatter>(coordinators, index, lane, plan.algorithm.lanes, owners,
@@ -274,9 +276,13 @@ void run_lanes(std::vector<Lane>& lanes, std::uint32_t blocks, std::uint32_t own
 }  // namespace
 
 void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, ScheduleBuilder& builder) {
-    const auto groups = outermost_groups(topology);
-    const auto mine = static_cast<std::size_t>(topology.is_flat() ? rank : topology.group_of(0, rank));
     const Algorithm& algorithm = plan.algorithm;
+    std::optional<Regions> regions;
+    if (algorithm.meeting == Meeting::regional) regions.emplace(topology, plan.regions, algorithm.within);
+    const auto groups = regions ? regions->ranks() : outermost_groups(topology);
+    const auto mine = static_cast<std::size_t>(regions              ? regions->region_of(rank)
+                                               : topology.is_flat() ? rank
+                                                                    : topology.group_of(0, rank));
     const std::uint32_t blocks = plan.blocks().count();
     const std::vector<std::size_t> owners = algorithm.meeting == Meeting::scatter
                                                 ? turns(plan.shares, groups.size())
@@ -285,21 +291,26 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
     std::optional<NativeSteps> native;
     Place own{kInput, 0};
     std::map<Rank, std::optional<RankLinks>> known;  // this rank's in the group's tree, by its coordinator
-    std::vector<Lane> lanes;
-    for (int lane = 0; lane < std::min(algorithm.lanes, static_cast<int>(blocks)); ++lane) {
-        const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
-        const auto [links, is_new] = known.try_emplace(coordinators[mine]);
+    const auto links_to = [&](Rank coordinator, int lane) -> std::optional<RankLinks> {
+        if (regions) return regions->links(coordinator, lane, rank);
+        const auto [links, is_new] = known.try_emplace(coordinator);
         if (is_new) {
-            const Tree tree = cluster_tree(topology, algorithm, coordinators[mine]);
+            const Tree tree = cluster_tree(topology, algorithm, coordinator);
             if (tree.contains(rank)) links->second = links_in(tree, rank);
             if (lane == 0) {
                 native.emplace(plan, topology, tree, rank, builder);
                 own = native->reduce();
             }
         }
-        if (!links->second) break;  // inside a native group: its coordinator does the rest
+        return links->second;
+    };
+    std::vector<Lane> lanes;
+    for (int lane = 0; lane < std::min(algorithm.lanes, static_cast<int>(blocks)); ++lane) {
+        const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
+        auto links = links_to(coordinators[mine], lane);
+        if (!links) break;  // inside a native group: its coordinator does the rest
         lanes.push_back(
-            {TreeSteps(*links->second, rank, reduction_use(plan.request), landings, builder, lane),
+            {TreeSteps(std::move(*links), rank, reduction_use(plan.request), landings, builder, lane),
              coordinators[mine] == rank ? make_meet(plan, owners, coordinators, rank, lane, landings, builder)
                                         : nullptr});
     }

@@ -16,6 +16,9 @@ namespace laple {
 ///     scatter: every block has an owner among the coordinators, who gets the partial results of all others,
 ///         evaluates the same expression and sends the result back: two latencies, but each link carries a
 ///         block twice at most, where it carries it C-1 times in an exchange (reduce-scatter and allgather)
+///     regional: the groups are regions of near clusters (regions.hpp), which combine at deputies first, then
+///         at the region's coordinator; the coordinators exchange. The far way is gone once, and carries one
+///         copy to each region, not to each cluster
 ///
 /// With k lanes the blocks are divided among k sets of coordinators, different ranks where a group has that
 /// many: with a flat tree inside, that is a local reduce-scatter, k meetings at once, and a local allgather

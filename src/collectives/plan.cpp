@@ -57,7 +57,8 @@ Tree tree_of(const Plan& plan, const Topology& topology) {
 
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology) {
     if (algorithm.is_native) return true;
-    if (algorithm.native_within && topology.is_flat()) return false;
+    const bool is_regional = algorithm.meeting == Meeting::regional;
+    if ((algorithm.native_within || is_regional) && topology.is_flat()) return false;
     const bool is_striped = algorithm.meeting == Meeting::tree && algorithm.lanes > 1;
     if (is_striped && (topology.is_flat() || (topology.level_count() > 1 && algorithm.order.empty())))
         return false;
@@ -65,7 +66,7 @@ bool can_do(const Algorithm& algorithm, const Request& request, const Topology& 
     if (!algorithm.order.empty()) return false;
     if (!has_consecutive_groups(topology)) return false;
     // Lanes have other coordinators than the smallest rank, and with them trees that wrap around.
-    if (algorithm.lanes > 1) return false;
+    if (algorithm.lanes > 1 || is_regional) return false;
     if (algorithm.native_within || algorithm.meeting != Meeting::tree) return !has_spread(algorithm);
     return keeps_rank_order(hierarchical_tree(topology, algorithm, tree_root(request)));
 }

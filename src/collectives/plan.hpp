@@ -8,6 +8,7 @@
 #include "collectives/algorithm.hpp"
 #include "collectives/blocks.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/regions.hpp"
 #include "collectives/schedule.hpp"
 #include "collectives/send_order.hpp"
 #include "collectives/striped_trees.hpp"
@@ -36,16 +37,17 @@ struct Plan {
     /// How much of the message the coordinators of each outermost group sum up, in a scatter meeting; empty:
     /// all alike.
     std::vector<int> shares = {};
-    Seconds predicted{0};    ///< 0: not known
-    Bytes window_bytes = 0;  ///< under way in a channel to another cluster; 0: as much as is usual
+    RegionList regions = {};  ///< of a regional meeting; empty: the outermost groups
+    Seconds predicted{0};     ///< 0: not known
+    Bytes window_bytes = 0;   ///< under way in a channel to another cluster; 0: as much as is usual
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };
 
 /// Whether `algorithm` can carry out `request` exactly on `topology`. Reasons against it: the operation is
-/// not commutative and the tree cannot keep rank order (an order by costs is never asked to, nor are lanes);
-/// the native call is wanted within clusters, or trees in lanes between them, and there are none; a shape is
-/// wanted for the lanes between clusters of several levels.
+/// not commutative and the tree cannot keep rank order (an order by costs is never asked to, nor are lanes,
+/// nor regions); the native call is wanted within clusters, or trees in lanes or regions between them, and
+/// there are none; a shape is wanted for the lanes between clusters of several levels.
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology);
 
 /// This rank's steps. `plan.algorithm` must not be native and can_do() must hold.

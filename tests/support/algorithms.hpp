@@ -34,7 +34,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                      {"exchange/flat", "exchange/binomial@16", "exchange/chain/binomial@16",
                       "exchange/flat@16x4", "exchange/native", "doubling/chain@16", "doubling/flat@16x3",
                       "doubling/native", "exchange/spread-flat/chain@16", "scatter/flat@16x4",
-                      "scatter/flat@16x7", "scatter/binomial@16", "scatter/chain/flat@16", "scatter/native"});
+                      "scatter/flat@16x7", "scatter/binomial@16", "scatter/chain/flat@16", "scatter/native",
+                      "regional/flat@16x4", "regional/binary@16x7", "regional/flat", "regional/chain@16"});
     }
     return names;
 }

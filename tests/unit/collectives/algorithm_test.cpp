@@ -46,7 +46,8 @@ TEST_CASE("what makes no sense is refused, with the names that do") {
                              "flat/chain@8Kx2",
                              "spread-flat/chainx2",
                              "spread-flat/spread-flat/chain@8Kx2",
-                             "scatter/flat"}) {
+                             "scatter/flat",
+                             "regional/flat"}) {
         INFO(name);
         CHECK_THROWS_WITH(parse_algorithm(name, Collective::bcast), Catch::Contains("; "));
     }
@@ -54,6 +55,8 @@ TEST_CASE("what makes no sense is refused, with the names that do") {
                       Catch::Contains("flat, binomial, binary"));
     CHECK_THROWS_AS(parse_algorithm("exchange", Collective::allreduce), Error);
     CHECK_THROWS_AS(parse_algorithm("flat/flatx2", Collective::allreduce), Error);
+    CHECK_THROWS_AS(parse_algorithm("regional/native", Collective::allreduce), Error);
+    CHECK_THROWS_AS(parse_algorithm("regional/flat/flat", Collective::allreduce), Error);
 }
 
 TEST_CASE("rules: collective, range, forbidding") {
