@@ -14,6 +14,7 @@
 #include "collectives/meeting_price.hpp"
 #include "collectives/native_price.hpp"
 #include "collectives/order_rule.hpp"
+#include "collectives/regional_price.hpp"
 #include "collectives/scatter_price.hpp"
 
 namespace laple {
@@ -28,6 +29,7 @@ const Shape kChain{Shape::Kind::chain};
 constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
 constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
+constexpr double kLeastGain = 1.2;    // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
 
@@ -43,6 +45,12 @@ constexpr double kHopeless = 1.5;
 /// With many clusters a look at every segment size would cost more than it brings.
 constexpr int kManyClusters = 24;
 constexpr std::array<Bytes, 2> kFewSegments{8192, 32768};
+
+/// Among many clusters without groups, looking for regions would cost more than it brings.
+bool may_meet_in_regions(const Request& request, const Topology& topology, const NetworkCosts& costs) {
+    if (is_rooted(request.collective) || request.bytes() < kLeastToCut) return false;
+    return topology.level_count() > 1 || costs.count() <= kManyClusters;
+}
 
 std::span<const Bytes> segments_for(int clusters) {
     if (clusters > kManyClusters) return kFewSegments;
@@ -165,14 +173,22 @@ bool rests(const Candidate& candidate) {
     return candidate.time.sustained <= candidate.seconds / 2;
 }
 
+bool is_pipeline(const Candidate& candidate) {
+    return candidate.algorithm.segment_bytes > 0 && !candidate.algorithm.order.empty();
+}
+
 /// Whether both are pipelines and the busiest NIC of `a` has clearly less to do than that of `b`, which
 /// hardly rests. One that is never idle holds up all that come after it whenever it falls behind, and there
 /// may be several on the way.
 bool is_calmer(const Candidate& a, const Candidate& b) {
     constexpr double kClearly = 0.75;
-    const bool are_pipelines = a.algorithm.segment_bytes > 0 && b.algorithm.segment_bytes > 0 &&
-                               !a.algorithm.order.empty() && !b.algorithm.order.empty();
-    return are_pipelines && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
+    return is_pipeline(a) && is_pipeline(b) && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
+}
+
+/// Whether both are pipelines that links between clusters hold up, and fewer clusters get what has passed
+/// that link in `a`: it is never idle, so all of them wait for each delay there.
+bool holds_up_fewer(const Candidate& a, const Candidate& b) {
+    return is_pipeline(a) && is_pipeline(b) && a.behind > 0 && a.behind < b.behind;
 }
 
 /// Whether both let NICs rest, so that what ranks take to pass a message on counts most, and fewer of them do
@@ -182,11 +198,12 @@ bool is_shorter(const Candidate& a, const Candidate& b) {
     return rests(a) && rests(b) && a.hops + kClearlyFewer <= b.hops;
 }
 
-/// Fewer copies between groups; calmer NICs; clearly fewer ranks that wait for each other; an undivided
-/// message, or segments large enough; fewer clusters that wait for others; fewer connections.
+/// Fewer copies between groups; calmer NICs; clearly fewer ranks that wait for each other; fewer clusters
+/// behind the link that holds up all; an undivided message, or segments large enough; fewer clusters that
+/// wait for others; fewer connections.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
-    for (const auto& is_better : {is_calmer, is_shorter}) {
+    for (const auto& is_better : {is_calmer, is_shorter, holds_up_fewer}) {
         if (is_better(a, b)) return true;
         if (is_better(b, a)) return false;
     }
@@ -197,6 +214,11 @@ bool is_simpler(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
+bool is_near(const Candidate& candidate, const Candidate& fastest) {
+    const double factor = is_calmer(candidate, fastest) ? kNearlyEqualIfCalmer : kNearlyEqual;
+    return candidate.seconds <= factor * fastest.seconds;
+}
+
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use) {
     const Candidate* fastest = nullptr;
@@ -206,8 +228,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         const bool is_native = candidate.algorithm.is_native;
         if (!may_use(candidate.algorithm)) continue;
         if (is_native) native = &candidate;
-        if (is_native || (fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds))
-            continue;
+        if (is_native || (fastest != nullptr && !is_near(candidate, *fastest))) continue;
         if (fastest == nullptr) fastest = &candidate;
         if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
     }
@@ -222,7 +243,19 @@ Pricing::Pricing(const Request& request, const Topology& topology, const Network
       costs_(costs),
       root_cluster_(topology.group_of(topology.level_count() - 1, tree_root(request))),
       pricer_(cluster_sizes(topology)),
-      groups_(groups_of_clusters(topology)) {}
+      groups_(groups_of_clusters(topology)),
+      regions_(may_meet_in_regions(request, topology, costs) ? regions_by_latency(topology, costs)
+                                                             : RegionList()) {}
+
+/// In ranks.
+std::vector<int> Pricing::region_sizes() const {
+    std::vector<int> sizes;
+    for (const auto& region : regions_) {
+        sizes.push_back(0);
+        for (const int cluster : region) sizes.back() += pricer_.sizes()[static_cast<std::size_t>(cluster)];
+    }
+    return sizes;
+}
 
 /// The times of the segments that the message is cut into.
 const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction direction) {
@@ -244,6 +277,20 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
                                     : SegmentTimes::Direction::broadcast);
 }
 
+/// Clusters whose copies pass a link, or the uplink of a cluster; 0 for what is no such thing.
+int clusters_behind(const Binding& binding, const SendOrder& order) {
+    const bool is_link = binding.kind == Binding::Kind::link;
+    if (!is_link && binding.kind != Binding::Kind::uplink) return 0;
+    std::vector<int> behind;
+    if (is_link) behind.push_back(binding.b);
+    for (const Send& send : order) {
+        const bool is_next = (!is_link && send.from == binding.a) ||
+                             std::find(behind.begin(), behind.end(), send.from) != behind.end();
+        if (is_next) behind.push_back(send.to);
+    }
+    return static_cast<int>(behind.size());
+}
+
 Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
     const std::uint64_t segments = segments_of(request_, algorithm.segment_bytes);
     ClusterTree tree{std::move(order), is_spread(algorithm), algorithm.within, algorithm.lanes};
@@ -260,6 +307,7 @@ Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
         }));
     candidate.seconds = candidate.time.last;
     candidate.hops = hops_in(algorithm.within);
+    candidate.behind = clusters_behind(candidate.time.binding, tree.order);
     candidate.algorithm = std::move(algorithm);
     candidate.order = std::move(tree.order);
     return candidate;
@@ -334,6 +382,7 @@ void Pricing::add_orders(std::span<const std::string_view> rules, Shape within, 
 void Pricing::add_trees(std::vector<Candidate>& found) {
     std::vector<std::string_view> rules = order_rules();
     std::erase(rules, kBestRule);
+    std::erase(rules, kSlowLastRule);  // for pipelines
     add_orders(rules, best_local(), 0, {}, found);
 }
 
@@ -358,8 +407,27 @@ void Pricing::add_pipelines(std::vector<Candidate>& found) {
     }
 }
 
+/// Beside the best pipeline through all clusters that holds up several of them at a slow link, the one that
+/// does not, for sizes of segments that have proved best for it.
+void Pricing::add_slow_last(std::vector<Candidate>& found) {
+    constexpr std::array<Bytes, 2> kUsualSegments{8192, 16384};
+    const Candidate* best = nullptr;
+    for (const Candidate& candidate : found) {
+        if (candidate.algorithm.order != "nearest" || !is_pipeline(candidate)) continue;
+        if (best == nullptr || candidate.seconds < best->seconds) best = &candidate;
+    }
+    if (best == nullptr || best->behind < 2) return;
+    for (const Shape within : {kChain, kBinary}) {
+        for (const Bytes segment_bytes : kUsualSegments) {
+            if (2 * segment_bytes <= request_.bytes())
+                found.push_back(*price(ordered(kSlowLastRule, true, within, segment_bytes)));
+        }
+    }
+}
+
 /// The best pipeline of each kind in several lanes, where that may be the fastest of all and is no little
-/// gain.
+/// gain. Flows that share a link have unequal parts of it, and all wait for the slowest one: what lanes gain
+/// there must be more than that.
 void Pricing::add_lanes(std::vector<Candidate>& found) {
     const auto& sizes = pricer_.sizes();
     const int largest = *std::max_element(sizes.begin(), sizes.end());
@@ -385,7 +453,7 @@ void Pricing::add_lanes(std::vector<Candidate>& found) {
             Algorithm algorithm = alone.algorithm;
             algorithm.lanes = lanes;
             Candidate candidate = tree(std::move(algorithm), alone.order);
-            if (kNearlyEqual * candidate.seconds > alone.seconds) break;
+            if ((is_slow_flow ? kLeastGain : kNearlyEqual) * candidate.seconds > alone.seconds) break;
             found.push_back(std::move(candidate));
         }
     }
@@ -401,9 +469,12 @@ void Pricing::add_meetings(std::vector<Candidate>& found) {
     const auto& sizes = pricer_.sizes();
     const int largest = std::min(*std::max_element(sizes.begin(), sizes.end()), kMostLanes);
     const Bytes fair = fair_lanes(sizes);
+    const Bytes in_regions = fair_lanes(region_sizes());
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
         for (const Shape shape : {kChain, kBinary}) add(meeting(Meeting::exchange, shape, segment_bytes, 1));
+        if (largest > 1 && !regions_.empty() && in_regions * segment_bytes <= request_.bytes())
+            add(meeting(Meeting::regional, kFlat, segment_bytes, static_cast<int>(in_regions)));
         if (topology_.level_count() > 1) continue;
         for (int lanes = 2; lanes <= largest; lanes *= 2)
             add(meeting(Meeting::exchange, kFlat, segment_bytes, lanes));
@@ -459,6 +530,11 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
             SharedMeeting shared = share_meeting(algorithm.lanes, segments, pricer_.sizes(), up, down);
             meeting = shared.time;
             candidate.shares = std::move(shared.shares);
+        } else if (algorithm.meeting == Meeting::regional) {
+            if (algorithm.within != kFlat || algorithm.lanes == 1) return std::nullopt;
+            const RegionList& regions = regions_.empty() ? groups_ : regions_;
+            meeting = regional_time(algorithm.lanes, segments, pricer_.sizes(), regions, up, down);
+            candidate.regions = regions;
         } else {
             meeting = meeting_time(algorithm, segments, groups_, up, down, pricer_);
         }
@@ -466,8 +542,8 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
         candidate.hops = hops_in(algorithm.within);
         candidate.seconds = meeting.total;
         // In a scatter each passes an uplink less than twice, in all.
-        candidate.crossings =
-            algorithm.meeting == Meeting::scatter ? 1 : static_cast<int>(groups_.size()) - 1;
+        const std::size_t meet = candidate.regions.empty() ? groups_.size() : candidate.regions.size();
+        candidate.crossings = algorithm.meeting == Meeting::scatter ? 1 : static_cast<int>(meet) - 1;
         candidate.time.last = meeting.total;
         candidate.time.interval = meeting.interval;
         candidate.time.binding = meeting.binding;
@@ -485,6 +561,7 @@ std::vector<Candidate> Pricing::all() {
     found.reserve(kUsual);
     add_trees(found);
     add_pipelines(found);
+    add_slow_last(found);
     add_meetings(found);
     add_lanes(found);
     add_best_orders(found);

@@ -24,8 +24,10 @@ struct Candidate {
     /// share, of which the model may not know. Meetings count as a tree that has as few as can be, a scatter
     /// less.
     int crossings = 0;
-    int hops = 0;  ///< messages one after the other inside the largest cluster, of all but native calls
+    int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
+    int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
     std::vector<int> shares;   ///< of a scatter meeting
+    RegionList regions;        ///< of a regional meeting
     bool is_measured = false;  ///< not predicted; native calls only
 };
 
@@ -43,13 +45,14 @@ class Pricing {
     ///                best for that size, in segments with chains and binary trees, for several sizes of
     ///                segments; each with messages to other clusters from the coordinator, and spread;
     ///                the best spread ones in several lanes
-    ///     meetings   exchange and doubling in one lane, exchange and scatter in several (allreduce,
-    ///                barrier)
+    ///     meetings   exchange and doubling in one lane, exchange, scatter and regional in several
+    ///                (allreduce, barrier)
     ///     native
     std::vector<Candidate> all();
 
     /// That algorithm's price; nothing where it has none: shapes between clusters of several levels, native
-    /// calls inside clusters, scatter but in lanes that are flat inside single clusters.
+    /// calls inside clusters, scatter but in lanes that are flat inside single clusters, regional but in
+    /// lanes that are flat inside clusters.
     std::optional<Candidate> price(const Algorithm& algorithm);
 
   private:
@@ -66,6 +69,7 @@ class Pricing {
                     std::span<const SendOrder> settled, std::vector<Candidate>& found);
     void add_trees(std::vector<Candidate>& found);
     void add_pipelines(std::vector<Candidate>& found);
+    void add_slow_last(std::vector<Candidate>& found);
     void add_lanes(std::vector<Candidate>& found);
     void add_meetings(std::vector<Candidate>& found);
     void add_best_orders(std::vector<Candidate>& found);
@@ -76,6 +80,7 @@ class Pricing {
     ClusterTimes clusters_for(Shape within, Bytes segment_bytes);
     Shape best_local();
     int hops_in(Shape within);
+    std::vector<int> region_sizes() const;
 
     const Request& request_;
     const Topology& topology_;
@@ -83,11 +88,12 @@ class Pricing {
     int root_cluster_;
     TreePricer pricer_;
     std::vector<std::vector<int>> groups_;  // outermost, as lists of clusters
+    RegionList regions_;                    // empty: no cluster is nearer to some than to others
     std::vector<std::unique_ptr<Times>> times_;
     std::optional<Shape> best_local_;  // once it is asked for
 };
 
-/// What `found` says is best, of those that `may_use` allows: of nearly equal ones (kNearlyEqual) the
+/// What `found` says is best, of those that `may_use` allows: of nearly equal ones (is_near) the
 /// simplest (is_simpler in candidates.cpp says why and in which order); and MPI's own call unless another one
 /// is clearly better (kWorthwhile), for it costs nothing to try. `found` as from Pricing::all(). nullptr when
 /// none is allowed.
@@ -95,6 +101,13 @@ const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 
 inline constexpr double kNearlyEqual = 1.04;
+
+/// The same if the fastest is a pipeline in which a NIC hardly rests, and NICs of the other one clearly do:
+/// on emulated grids the former took up to a fifth longer than predicted.
+inline constexpr double kNearlyEqualIfCalmer = 1.08;
+
+/// Whether `candidate` takes nearly as long as `fastest`, so that the simpler one is taken.
+bool is_near(const Candidate& candidate, const Candidate& fastest);
 
 /// A prediction must be so much shorter than that of MPI's own call.
 inline constexpr double kWorthwhile = 0.95;

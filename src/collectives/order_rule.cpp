@@ -62,15 +62,25 @@ bool is_legal(const SendOrder& order, int root) {
     return true;
 }
 
-SendOrder nearest_chain(const SegmentTimes& times, int root) {
+/// How many times as long as another's may the time be in which a cluster is served that is not slow.
+constexpr double kAlike = 1.25;
+constexpr double kAny = std::numeric_limits<double>::infinity();
+
+/// From each cluster to the nearest of those that wait and are served in `alike` times the least gap.
+SendOrder nearest_chain(const SegmentTimes& times, int root, double alike = kAny) {
     std::vector<bool> has(at(times.count()), false);
     has[at(root)] = true;
     SendOrder order;
     for (int from = root; order.size() + 1 < has.size(); from = order.back().to) {
+        double least = kAny;
+        for (int to = 0; to < times.count(); ++to) {
+            if (!has[at(to)]) least = std::min(least, times.gap(from, to));
+        }
         int nearest = -1;
         const auto trip = [&](int to) { return times.gap(from, to) + times.latency(from, to); };
         for (int to = 0; to < times.count(); ++to) {
-            if (!has[at(to)] && (nearest < 0 || trip(to) < trip(nearest))) nearest = to;
+            if (has[at(to)] || times.gap(from, to) > alike * least) continue;
+            if (nearest < 0 || trip(to) < trip(nearest)) nearest = to;
         }
         has[at(nearest)] = true;
         order.push_back({from, nearest});
@@ -140,6 +150,7 @@ std::vector<std::string_view> order_rules() {
         if (heuristic.name != kFlat) names.push_back(heuristic.name);
     }
     names.push_back(kNearest);
+    names.push_back(kSlowLastRule);
     names.push_back(kBestRule);
     return names;
 }
@@ -165,6 +176,7 @@ ClusterTimes cluster_times(Shape within, std::uint64_t segments, const SegmentTi
 SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
                    const ClusterTimes& clusters, const SegmentTimes& times, TreePricer& pricer) {
     if (rule == kNearest) return nearest_chain(times, root);
+    if (rule == kSlowLastRule) return nearest_chain(times, root, kAlike);
     if (rule == kBestRule) return best_by_price(around, root, segments, clusters, times, pricer);
     return heuristic_named(rule)->build(clusters, root);
 }

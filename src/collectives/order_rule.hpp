@@ -13,12 +13,16 @@ namespace laple {
 /// hold them: those of heuristics.hpp but "flat", which is a shape; and
 ///
 ///     nearest   each cluster passes the message on to the one nearest to it that waits: a pipeline
+///     slow-last the same, but those that it would take clearly longer to serve wait till the end: nobody is
+///               behind a slow link then, which is never idle, and whoever is behind that waits for all
+///               delays
 ///     best      the best that is known: of all of these, of exact_order or improved, and, for pipelines, of
 ///               what they become when clusters are moved to other senders one by one
 std::vector<std::string_view> order_rules();
 bool is_order_rule(std::string_view name);
 
 inline constexpr std::string_view kBestRule = "best";
+inline constexpr std::string_view kSlowLastRule = "slow-last";
 
 /// What heuristics are given for a message in `segments` segments that cost `times` each, with trees of
 /// `within` inside the clusters.

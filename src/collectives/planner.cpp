@@ -164,20 +164,23 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
     if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
         if (!algorithm.order.empty()) plan.order = std::move(priced->order);
         plan.shares = std::move(priced->shares);
+        plan.regions = std::move(priced->regions);
         plan.predicted = Seconds(priced->seconds);
         plan.window_bytes = window_for(plan, costs);
     }
     return plan;
 }
 
-static_assert(kNearlyEqual == 1.04 && kWorthwhile == 0.95, "reason_for says how near");
+static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfCalmer == 1.08 && kWorthwhile == 0.95,
+              "reason_for says how near");
 
 /// `best` of those candidates that are allowed, of which `fastest` is the first.
 std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
     const char* of_whom = are_all_allowed ? "" : " of what is allowed";
     if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
     if (best.algorithm.is_native) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
-    return fmt::format("predicted within 4 % of the fastest{}, and simpler", of_whom);
+    const int percent = best.seconds <= kNearlyEqual * fastest.seconds ? 4 : 8;
+    return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
 }
 
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
@@ -194,6 +197,7 @@ Plan cheapest(const Request& request, const Topology& topology, const Rules& rul
     Plan plan{request, best->algorithm, reason_for(*best, *fastest, fastest == found.begin())};
     if (!best->algorithm.order.empty()) plan.order = best->order;
     plan.shares = best->shares;
+    plan.regions = best->regions;
     plan.predicted = Seconds(best->seconds);
     if (!plan.algorithm.is_native) plan.window_bytes = window_for(plan, costs);
     return plan;

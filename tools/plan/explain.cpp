@@ -33,6 +33,13 @@ const Candidate* chosen(const Explanation& explanation) {
     return found == explanation.candidates.end() ? nullptr : &*found;
 }
 
+/// "{0 1}"
+std::vector<std::string> region_names(const RegionList& regions) {
+    std::vector<std::string> names;
+    for (const auto& region : regions) names.push_back(fmt::format("{{{}}}", fmt::join(region, " ")));
+    return names;
+}
+
 /// Where the time of a plan goes.
 std::string composition(const Candidate& candidate, const Request& request) {
     const Blocks blocks = Blocks::cut(request.units, request.unit_bytes, candidate.algorithm.segment_bytes);
@@ -51,6 +58,14 @@ std::string composition(const Candidate& candidate, const Request& request) {
                 "result\n"
                 "  {} segments, {} apart on average: {}\n",
                 lanes, segments, time_text(candidate.time.interval), describe(candidate.time.binding));
+        if (candidate.algorithm.meeting == Meeting::regional)
+            return fmt::format(
+                "  near clusters combine first, {}; coordinators of {} lanes exchange between them, all "
+                "spread "
+                "the result\n"
+                "  {} segments, {} apart on average: {}\n",
+                fmt::join(region_names(candidate.regions), " "), lanes, segments,
+                time_text(candidate.time.interval), describe(candidate.time.binding));
         const std::string apart = time_text(candidate.time.interval);
         const std::string how = segments <= static_cast<std::uint64_t>(lanes)
                                     ? fmt::format(", each in a lane of its own for {}", apart)
@@ -109,9 +124,9 @@ std::string why_not(const Candidate& candidate, const Candidate& best, const Exp
                            candidate.is_measured ? "as measured" : "estimated from its rounds of messages");
     if (std::abs(later) < kAsFast * best.seconds) return "as fast";
     if (later < 0) {
-        const bool is_near = best.seconds <= kNearlyEqual * candidate.seconds;
+        const bool is_as_good = is_near(best, candidate);
         return later_text(later) + (best.algorithm.is_native ? ", too little to leave MPI's own for"
-                                    : is_near                ? ", but less simple"
+                                    : is_as_good             ? ", but less simple"
                                                              : "");
     }
     const bool is_cut =

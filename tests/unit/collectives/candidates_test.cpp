@@ -40,6 +40,7 @@ Plan plan_of(const Request& request, const Candidate& candidate) {
     Plan plan{request, candidate.algorithm, ""};
     if (!candidate.algorithm.order.empty()) plan.order = candidate.order;
     plan.shares = candidate.shares;
+    plan.regions = candidate.regions;
     return plan;
 }
 
@@ -557,6 +558,37 @@ TEST_CASE("no pipeline that was not looked at is clearly faster than the best", 
     CHECK(unlooked > 500);
 }
 
+TEST_CASE("a slow cluster is the last of a pipeline, and no other waits behind it", "[candidates]") {
+    // Cluster 1 is the nearest of all, on a slow line.
+    const Topology topology = Topology::from_clusters(12, {{0, 1, 2, 3}, {4, 5}, {6, 7, 8}, {9, 10, 11}});
+    NetworkCosts costs = test::uniform_costs(4, Seconds(10e-3), 12e6);
+    costs.shares_ports = true;
+    for (int c = 0; c < 4; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 12e6;
+        if (c == 1) continue;
+        for (NetworkCosts::Link* link : {&costs.link(c, 1), &costs.link(1, c)}) {
+            link->latency = 2e-3;
+            link->gap = link->stream = Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds((1 << 20) / 6e6)}});
+        }
+    }
+    for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+        const Request request = request_of(collective, 8 << 20);
+        Pricing pricing(request, topology, costs);
+        const auto slow_last = pricing.price(parse_algorithm("spread-slow-last/chain@8K", collective));
+        const auto nearest = pricing.price(parse_algorithm("spread-nearest/chain@8K", collective));
+        CHECK(slow_last->order == SendOrder{{0, 2}, {2, 3}, {3, 1}});
+        CHECK(nearest->order == SendOrder{{0, 1}, {1, 2}, {2, 3}});
+        CHECK(slow_last->behind == 1);
+        CHECK(nearest->behind > 1);
+        const std::vector<Candidate> both{*nearest, *slow_last};
+        CHECK(best_of(both, [](const Algorithm&) { return true; }) == &both[1]);
+        const auto all = pricing.all();
+        CHECK(std::any_of(all.begin(), all.end(), [](const Candidate& candidate) {
+            return candidate.algorithm.order == kSlowLastRule;
+        }));
+    }
+}
+
 TEST_CASE("planned schedules are correct, with any number of levels", "[candidates]") {
     std::mt19937_64 random(14);
     for (int trial = 0; trial < 24; ++trial) {
@@ -633,6 +665,24 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         for (Candidate& one : found) one.time.sustained = 0;
         found[1].hops = 6;
         CHECK(best(found, any) == "spread-ecef/chain@16K");
+    }
+    SECTION("calmer NICs may be a little later, if the fastest has one that hardly rests") {
+        std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.07)};
+        found[1].time.sustained = 0.1;
+        CHECK(best(found, any) == "ecef/chain@8K");
+        found[0].time.sustained = 0.9;
+        CHECK(best(found, any) == "fef/chain@4K");
+        found[1].seconds = 1.09;
+        CHECK(best(found, any) == "ecef/chain@8K");
+    }
+    SECTION("the fewest clusters behind the link that holds up all") {
+        std::vector<Candidate> found{candidate("nearest/chain@8K", 1.0),
+                                     candidate("slow-last/chain@8K", 1.01)};
+        found[0].behind = 4;
+        found[1].behind = 1;
+        CHECK(best(found, any) == "slow-last/chain@8K");
+        found[1].behind = 0;  // is held up by something else
+        CHECK(best(found, any) == "nearest/chain@8K");
     }
     SECTION("the fewest lanes") {
         CHECK(best({candidate("spread-ecef/chain@8Kx8", 1.0), candidate("spread-ecef/chain@8Kx2", 1.02)},
