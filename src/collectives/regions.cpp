@@ -77,8 +77,7 @@ RegionList regions_by_latency(const Topology& topology, const NetworkCosts& cost
 }
 
 Regions::Regions(const Topology& topology, RegionList regions, Shape within)
-    : topology_(topology),
-      regions_(regions.empty() ? groups_of_clusters(topology) : std::move(regions)) {
+    : topology_(topology), regions_(regions.empty() ? groups_of_clusters(topology) : std::move(regions)) {
     const int innermost = topology_.level_count() - 1;
     region_of_.resize(at(topology_.group_count(innermost)));
     for (const auto& region : regions_) {

@@ -11,7 +11,8 @@
 
 namespace laple {
 
-/// Clusters that are near each other, as lists of innermost clusters, each ascending; every cluster is in one.
+/// Clusters that are near each other, as lists of innermost clusters, each ascending; every cluster is in
+/// one.
 using RegionList = std::vector<std::vector<int>>;
 
 /// The clusters of each outermost group where the topology has groups of clusters. Otherwise those that
@@ -48,7 +49,7 @@ class Regions {
     const Topology& topology_;
     RegionList regions_;
     std::map<std::size_t, ShapeLinks> inside_;  // by number of members
-    std::vector<int> region_of_;  // by cluster
+    std::vector<int> region_of_;                // by cluster
     std::vector<std::vector<Rank>> ranks_;
 };
 

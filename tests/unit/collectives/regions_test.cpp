@@ -133,9 +133,8 @@ TEST_CASE("two near sites and one across an ocean combine in regions, if one cop
     const auto chosen = [&](Bytes bytes) {
         const Request request{Collective::allreduce, bytes / 8, 8, 0, true};
         const Plan plan = choose_plan(request, topology, {}, costs);
-        const double regional =
-            test::simulated_seconds(choose_plan(request, topology, parse_rules("regional/flat@8Kx8"), costs),
-                                    topology, costs);
+        const double regional = test::simulated_seconds(
+            choose_plan(request, topology, parse_rules("regional/flat@8Kx8"), costs), topology, costs);
         const double scatter = test::simulated_seconds(
             choose_plan(request, topology, parse_rules("scatter/flat@8Kx4"), costs), topology, costs);
         return std::pair(plan.algorithm.meeting, regional / scatter);
