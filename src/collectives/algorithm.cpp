@@ -157,7 +157,7 @@ std::string algorithm_grammar() {
            fmt::format("{}", fmt::join(order_rules(), ", ")) +
            "; "
            "the first may be exchange, doubling, scatter or regional (allreduce, barrier), the last may be "
-           "native";
+           "native, but in regional";
 }
 
 }  // namespace laple

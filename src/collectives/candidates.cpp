@@ -29,6 +29,7 @@ const Shape kChain{Shape::Kind::chain};
 constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
 constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
+constexpr std::size_t kMostRegions = 8;
 constexpr double kLeastGain = 1.2;    // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
@@ -173,6 +174,20 @@ bool rests(const Candidate& candidate) {
     return candidate.time.sustained <= candidate.seconds / 2;
 }
 
+/// Clusters whose copies pass a link, or the uplink of a cluster; 0 for what is no such thing.
+int clusters_behind(const Binding& binding, const SendOrder& order) {
+    const bool is_link = binding.kind == Binding::Kind::link;
+    if (!is_link && binding.kind != Binding::Kind::uplink) return 0;
+    std::vector<int> behind;
+    if (is_link) behind.push_back(binding.b);
+    for (const Send& send : order) {
+        const bool is_next = (!is_link && send.from == binding.a) ||
+                             std::find(behind.begin(), behind.end(), send.from) != behind.end();
+        if (is_next) behind.push_back(send.to);
+    }
+    return static_cast<int>(behind.size());
+}
+
 bool is_pipeline(const Candidate& candidate) {
     return candidate.algorithm.segment_bytes > 0 && !candidate.algorithm.order.empty();
 }
@@ -229,12 +244,16 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         if (!may_use(candidate.algorithm)) continue;
         if (is_native) native = &candidate;
         if (is_native || (fastest != nullptr && !is_near(candidate, *fastest))) continue;
+        // The larger allowance is for calmer NICs alone.
+        const bool is_late = fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds;
+        if (is_late && !is_calmer(candidate, *best)) continue;
         if (fastest == nullptr) fastest = &candidate;
         if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
     }
     if (best == nullptr) return native;
     if (native == nullptr) return best;
-    return fastest->seconds < kWorthwhile * native->seconds ? best : native;
+    if (fastest->seconds >= kWorthwhile * native->seconds) return native;
+    return best->seconds < native->seconds ? best : fastest;
 }
 
 Pricing::Pricing(const Request& request, const Topology& topology, const NetworkCosts& costs)
@@ -247,14 +266,15 @@ Pricing::Pricing(const Request& request, const Topology& topology, const Network
       regions_(may_meet_in_regions(request, topology, costs) ? regions_by_latency(topology, costs)
                                                              : RegionList()) {}
 
-/// In ranks.
-std::vector<int> Pricing::region_sizes() const {
-    std::vector<int> sizes;
+/// With so many all ranks of a cluster do as much in regional meetings (regions.hpp).
+Bytes Pricing::lanes_in_regions() const {
+    std::vector<int> sizes = pricer_.sizes();
     for (const auto& region : regions_) {
-        sizes.push_back(0);
-        for (const int cluster : region) sizes.back() += pricer_.sizes()[static_cast<std::size_t>(cluster)];
+        int ranks = 0;
+        for (const int cluster : region) ranks += pricer_.sizes()[static_cast<std::size_t>(cluster)];
+        sizes.push_back(ranks);
     }
-    return sizes;
+    return fair_lanes(sizes);
 }
 
 /// The times of the segments that the message is cut into.
@@ -275,20 +295,6 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
     return times(segment_bytes, request_.collective == Collective::reduce
                                     ? SegmentTimes::Direction::reduction
                                     : SegmentTimes::Direction::broadcast);
-}
-
-/// Clusters whose copies pass a link, or the uplink of a cluster; 0 for what is no such thing.
-int clusters_behind(const Binding& binding, const SendOrder& order) {
-    const bool is_link = binding.kind == Binding::Kind::link;
-    if (!is_link && binding.kind != Binding::Kind::uplink) return 0;
-    std::vector<int> behind;
-    if (is_link) behind.push_back(binding.b);
-    for (const Send& send : order) {
-        const bool is_next = (!is_link && send.from == binding.a) ||
-                             std::find(behind.begin(), behind.end(), send.from) != behind.end();
-        if (is_next) behind.push_back(send.to);
-    }
-    return static_cast<int>(behind.size());
 }
 
 Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
@@ -469,11 +475,11 @@ void Pricing::add_meetings(std::vector<Candidate>& found) {
     const auto& sizes = pricer_.sizes();
     const int largest = std::min(*std::max_element(sizes.begin(), sizes.end()), kMostLanes);
     const Bytes fair = fair_lanes(sizes);
-    const Bytes in_regions = fair_lanes(region_sizes());
+    const Bytes in_regions = regions_.empty() || regions_.size() > kMostRegions ? 1 : lanes_in_regions();
     for (const Bytes segment_bytes : segments_for(costs_.count())) {
         if (2 * segment_bytes > request_.bytes()) break;
         for (const Shape shape : {kChain, kBinary}) add(meeting(Meeting::exchange, shape, segment_bytes, 1));
-        if (largest > 1 && !regions_.empty() && in_regions * segment_bytes <= request_.bytes())
+        if (in_regions > 1 && in_regions * segment_bytes <= request_.bytes())
             add(meeting(Meeting::regional, kFlat, segment_bytes, static_cast<int>(in_regions)));
         if (topology_.level_count() > 1) continue;
         for (int lanes = 2; lanes <= largest; lanes *= 2)
@@ -532,18 +538,23 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
             candidate.shares = std::move(shared.shares);
         } else if (algorithm.meeting == Meeting::regional) {
             if (algorithm.within != kFlat || algorithm.lanes == 1) return std::nullopt;
-            const RegionList& regions = regions_.empty() ? groups_ : regions_;
+            RegionList regions = regions_.empty() ? regions_by_latency(topology_, costs_) : regions_;
+            if (regions.empty()) regions = groups_;
             meeting = regional_time(algorithm.lanes, segments, pricer_.sizes(), regions, up, down);
-            candidate.regions = regions;
+            candidate.regions = std::move(regions);
         } else {
             meeting = meeting_time(algorithm, segments, groups_, up, down, pricer_);
         }
         candidate.algorithm = algorithm;
         candidate.hops = hops_in(algorithm.within);
         candidate.seconds = meeting.total;
-        // In a scatter each passes an uplink less than twice, in all.
-        const std::size_t meet = candidate.regions.empty() ? groups_.size() : candidate.regions.size();
-        candidate.crossings = algorithm.meeting == Meeting::scatter ? 1 : static_cast<int>(meet) - 1;
+        // In a scatter each passes an uplink less than twice, in all; in regions a known number of times.
+        candidate.crossings = static_cast<int>(groups_.size()) - 1;
+        if (algorithm.meeting == Meeting::scatter) candidate.crossings = 1;
+        if (algorithm.meeting == Meeting::regional) {
+            const double copies = copies_in_regions(pricer_.sizes(), candidate.regions);
+            candidate.crossings = std::max(static_cast<int>(copies), 1);
+        }
         candidate.time.last = meeting.total;
         candidate.time.interval = meeting.interval;
         candidate.time.binding = meeting.binding;

@@ -22,7 +22,7 @@ struct Candidate {
     TreeTime time;  ///< of its parts; of native calls only `last` is known
     /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups
     /// share, of which the model may not know. Meetings count as a tree that has as few as can be, a scatter
-    /// less.
+    /// less, one in regions as many copies as pass the busiest uplink.
     int crossings = 0;
     int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
     int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
@@ -41,7 +41,9 @@ class Pricing {
     /// All that are worth a thought, MPI's own among them; the best first, of equals the one that comes first
     /// in the order below.
     ///
-    ///     trees      every rule for the order between clusters; undivided with the local tree that is the
+    ///     trees      every rule for the order between clusters, slow-last where a link holds up several of
+    ///     them
+    ///                in a pipeline; undivided with the local tree that is the
     ///                best for that size, in segments with chains and binary trees, for several sizes of
     ///                segments; each with messages to other clusters from the coordinator, and spread;
     ///                the best spread ones in several lanes
@@ -80,7 +82,7 @@ class Pricing {
     ClusterTimes clusters_for(Shape within, Bytes segment_bytes);
     Shape best_local();
     int hops_in(Shape within);
-    std::vector<int> region_sizes() const;
+    Bytes lanes_in_regions() const;
 
     const Request& request_;
     const Topology& topology_;
@@ -102,8 +104,8 @@ const Candidate* best_of(const std::vector<Candidate>& found,
 
 inline constexpr double kNearlyEqual = 1.04;
 
-/// The same if the fastest is a pipeline in which a NIC hardly rests, and NICs of the other one clearly do:
-/// on emulated grids the former took up to a fifth longer than predicted.
+/// The same if the fastest is a pipeline in which a NIC hardly rests, and NICs of the other one have clearly
+/// less to do: on emulated grids the former took up to a fifth longer than predicted.
 inline constexpr double kNearlyEqualIfCalmer = 1.08;
 
 /// Whether `candidate` takes nearly as long as `fastest`, so that the simpler one is taken.

@@ -239,7 +239,7 @@ std::unique_ptr<Meet> make_meet(const Plan& plan, std::span<const std::size_t> o
 /// The coordinators of lane `lane` of `lanes`: where there are more lanes than members these take turns, so
 /// that blocks that follow each other have other coordinators in every group, and meet others there the next
 /// time: the more flows, the less each carries, which is what those that have rested begin with (TCP's slow
-/// start).
+/// start). Not those of regions, whose turns are those of their deputies.
 Coordinators coordinators_of(const std::vector<std::vector<Rank>>& groups, int lane, int lanes) {
     Coordinators coordinators;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -306,7 +306,8 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
     };
     std::vector<Lane> lanes;
     for (int lane = 0; lane < std::min(algorithm.lanes, static_cast<int>(blocks)); ++lane) {
-        const Coordinators coordinators = coordinators_of(groups, lane, algorithm.lanes);
+        const Coordinators coordinators = regions ? regions->coordinators(lane, algorithm.lanes)
+                                                  : coordinators_of(groups, lane, algorithm.lanes);
         auto links = links_to(coordinators[mine], lane);
         if (!links) break;  // inside a native group: its coordinator does the rest
         lanes.push_back(

@@ -128,6 +128,7 @@ SendOrder best_by_price(const ClusterTree& around, int root, std::uint64_t segme
         if (heuristic.name != kFlat) candidates.push_back(heuristic.build(clusters, root));
     }
     candidates.push_back(nearest_chain(times, root));
+    if (segments > 1) candidates.push_back(nearest_chain(times, root, kAlike));
     if (segments == 1) candidates.push_back(best_order(clusters, root, LocalPhase::after_sends).order);
     ClusterTree best = around;
     double least = std::numeric_limits<double>::infinity();

@@ -161,6 +161,7 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
     Plan plan{request, algorithm, "asked for"};
     if (costs.is_empty() || !request.commutative)
         return algorithm.order.empty() ? std::optional(std::move(plan)) : std::nullopt;
+    if (algorithm.meeting == Meeting::regional) plan.regions = regions_by_latency(topology, costs);
     if (auto priced = Pricing(request, topology, costs).price(algorithm)) {
         if (!algorithm.order.empty()) plan.order = std::move(priced->order);
         plan.shares = std::move(priced->shares);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace laple {
 namespace {
@@ -23,11 +24,19 @@ class RegionalPrice {
           up_(up),
           down_(down),
           part_(sizes.size()),
+          meetings_(sizes.size() * sizes.size()),
           of_trunk_(at(down.groups() * down.groups())) {
         for (const auto& region : regions_) {
-            double ranks = 0;
-            for (const int c : region) ranks += sizes_[at(c)];
+            cluster_at_.emplace_back();
+            for (const int c : region)
+                cluster_at_.back().insert(cluster_at_.back().end(), at(sizes_[at(c)]), c);
+            const auto ranks = static_cast<double>(cluster_at_.back().size());
             for (const int c : region) part_[at(c)] = sizes_[at(c)] / ranks;
+        }
+        for (std::size_t i = 0; i < regions_.size(); ++i) {
+            for (std::size_t j = 0; j < regions_.size(); ++j) {
+                if (i != j) count_meetings(cluster_at_[i], cluster_at_[j]);
+            }
         }
     }
 
@@ -41,10 +50,28 @@ class RegionalPrice {
     }
 
   private:
-    /// Messages for each segment, on average.
+    /// How often coordinators of two clusters meet.
+    struct Meetings {
+        double part = 0;  ///< of all lanes
+        int flows = 0;    ///< between as many pairs of ranks
+    };
+
+    /// Of two regions, of which the clusters are given by rank.
+    void count_meetings(const std::vector<int>& from, const std::vector<int>& to) {
+        const int period = std::lcm(static_cast<int>(from.size()), static_cast<int>(to.size()));
+        for (int lane = 0; lane < lanes_; ++lane) {
+            const int a = from[at(coordinator_place(lane, lanes_, static_cast<int>(from.size())))];
+            const int b = to[at(coordinator_place(lane, lanes_, static_cast<int>(to.size())))];
+            Meetings& meetings = between(a, b);
+            meetings.part += 1.0 / lanes_;
+            if (lane < period) ++meetings.flows;
+        }
+    }
+    Meetings& between(int a, int b) { return meetings_[at(a) * sizes_.size() + at(b)]; }
+
+    /// Messages for each segment, on average; it gets as many as it sends.
     struct Traffic {
-        double out = 0;
-        double in = 0;
+        double messages = 0;
         double sending = 0;  ///< seconds of the NIC
         double getting = 0;
     };
@@ -57,9 +84,11 @@ class RegionalPrice {
                 if (o == c) continue;
                 // Partial results to the one that coordinates; results from there, which are contributions
                 // the other way.
-                const double there = is_own ? part_[at(o)] : part_[at(c)] * part_[at(o)];
-                const double back = is_own ? part_[at(c)] : 0;
-                add(across, c, o, there, back, is_own);
+                if (is_own) {
+                    add(across, c, o, part_[at(o)], part_[at(c)], std::max(coordinators(c), coordinators(o)));
+                } else if (between(c, o).flows > 0) {
+                    add(across, c, o, between(c, o).part, 0, between(c, o).flows);
+                }
             }
         }
         const double own = std::ceil(segments_ / std::min(sizes_[at(c)], lanes_));
@@ -71,19 +100,17 @@ class RegionalPrice {
         const double nic = std::max(sending, getting);
         at_least(nic, down_.credit(c), {Binding::Kind::port, c, c});
         sustained_ = std::max(sustained_, nic - down_.usual_credit(c));
-        at_least(
-            segments_ * std::max(across.out, across.in) * std::max(up_.uplink_out(c), down_.uplink_out(c)), 0,
-            {Binding::Kind::uplink, c, -1});
+        at_least(segments_ * across.messages * std::max(up_.uplink_out(c), down_.uplink_out(c)), 0,
+                 {Binding::Kind::uplink, c, -1});
     }
 
-    /// For each segment `c` sends `there` partial results and `back` results to `o`, and gets as many results
-    /// and partial results from it; between regions it gets as many partial results as it sends.
-    void add(Traffic& traffic, int c, int o, double there, double back, bool is_own) {
-        traffic.out += there + back;
-        traffic.in += there + back;
+    /// For each segment `c` sends `there` partial results and `back` results to `o`, over so many flows. It
+    /// gets as many results and partial results from there; without results, as many partial results.
+    void add(Traffic& traffic, int c, int o, double there, double back, int flows) {
+        traffic.messages += there + back;
         traffic.sending += (there + back) * down_.port(c, o);
-        traffic.getting += is_own ? there * down_.port(c, o) + back * up_.port(c, o) : there * up_.port(c, o);
-        const int flows = std::max(coordinators(c), coordinators(o));
+        traffic.getting +=
+            back > 0 ? there * down_.port(c, o) + back * up_.port(c, o) : there * up_.port(c, o);
         at_least(segments_ * (there + back) / flows * down_.gap(c, o), down_.credit_of_flow(c, o),
                  {Binding::Kind::link, c, o});
         of_trunk_[at(down_.group_of(c) * down_.groups() + down_.group_of(o))] += there + back;
@@ -148,8 +175,10 @@ class RegionalPrice {
     const RegionList& regions_;
     const SegmentTimes& up_;
     const SegmentTimes& down_;
-    std::vector<double> part_;      // of the region's ranks, by cluster
-    std::vector<double> of_trunk_;  // messages for each segment, from group to group
+    std::vector<std::vector<int>> cluster_at_;  // of each region, by the places of its ranks
+    std::vector<double> part_;                  // of the region's ranks, by cluster
+    std::vector<Meetings> meetings_;            // from cluster to cluster
+    std::vector<double> of_trunk_;              // messages for each segment, from group to group
     MeetingTime time_;
     double busiest_ = 0;
     double sustained_ = 0;
@@ -160,6 +189,20 @@ class RegionalPrice {
 MeetingTime regional_time(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
                           const RegionList& regions, const SegmentTimes& up, const SegmentTimes& down) {
     return RegionalPrice(lanes, segments, sizes, regions, up, down).time();
+}
+
+double copies_in_regions(const std::vector<int>& sizes, const RegionList& regions) {
+    double most = 0;
+    for (const auto& region : regions) {
+        double ranks = 0;
+        for (const int c : region) ranks += sizes[at(c)];
+        for (const int c : region) {
+            const double part = sizes[at(c)] / ranks;
+            const auto others = static_cast<double>(regions.size() + region.size() - 2);
+            most = std::max(most, 1 - part + part * others);
+        }
+    }
+    return most;
 }
 
 }  // namespace laple

@@ -21,8 +21,13 @@ namespace laple {
 ///     b (n-1)          results inside its cluster
 ///
 /// and gets as much; an uplink passes the part of the middle three, for m in place of b. The whole takes the
-/// time of the busiest of them, and the latencies: to the coordinator, to another region, to its clusters.
+/// time of the busiest of them (clusters meet as often as the lanes' turns let them), and the latencies: to
+/// the coordinator, to another region, to its clusters.
 MeetingTime regional_time(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
                           const RegionList& regions, const SegmentTimes& up, const SegmentTimes& down);
+
+/// How many copies of the message pass the busiest uplink of a cluster, each way: the middle three of the
+/// above.
+double copies_in_regions(const std::vector<int>& sizes, const RegionList& regions);
 
 }  // namespace laple

@@ -59,21 +59,20 @@ RegionList regions_by_latency(const Topology& topology, const NetworkCosts& cost
     if (topology.level_count() > 1) return groups_of_clusters(topology);
     constexpr double kLargeStep = 2;
     constexpr double kLeast = 1e-9;
-    RegionList best;
-    double largest = kLargeStep;
+    RegionList outermost;
     double before = 0;
     Joined joined(costs.count());
     for (const Edge& edge : shortest_first(costs)) {
         if (joined.are_joined(edge.a, edge.b)) continue;
-        const double step = before > 0 ? edge.latency / before : 0;
-        if (step >= largest) {
-            largest = step;
-            best = joined.regions();
-        }
+        if (before > 0 && edge.latency >= kLargeStep * before) outermost = joined.regions();
         joined.join(edge.a, edge.b);
         before = std::max(edge.latency, kLeast);
     }
-    return best;
+    return outermost;
+}
+
+int coordinator_place(int lane, int lanes, int ranks) {
+    return lanes > ranks ? lane % ranks : lane * ranks / lanes;
 }
 
 Regions::Regions(const Topology& topology, RegionList regions, Shape within)
@@ -97,6 +96,13 @@ int Regions::cluster_of(Rank rank) const {
 
 int Regions::region_of(Rank rank) const {
     return region_of_[at(cluster_of(rank))];
+}
+
+std::vector<Rank> Regions::coordinators(int lane, int lanes) const {
+    std::vector<Rank> coordinators;
+    for (const auto& ranks : ranks_)
+        coordinators.push_back(ranks[at(coordinator_place(lane, lanes, static_cast<int>(ranks.size())))]);
+    return coordinators;
 }
 
 Rank Regions::deputy(int cluster, Rank coordinator, int lane) const {

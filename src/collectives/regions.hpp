@@ -16,17 +16,21 @@ namespace laple {
 using RegionList = std::vector<std::vector<int>>;
 
 /// The clusters of each outermost group where the topology has groups of clusters. Otherwise those that
-/// latencies set apart: joined nearest first until the step to the next latency is the largest of all.
-/// Nothing when no step is large (a factor of 2), and with fewer than three clusters.
+/// latencies set apart: joined nearest first, up to the last step to a latency that is twice as long or more.
+/// Nothing when there is no such step, and with fewer than three clusters.
 ///
 ///     5 ms between 0 and 1, 40 and 45 ms from there to 2     {0 1} {2}
 ///
-/// (single linkage, cut at the largest gap; GridMPI and MagPIe know two levels only, seed 003 any number)
+/// (single linkage, cut at its outermost gap)
 RegionList regions_by_latency(const Topology& topology, const NetworkCosts& costs);
+
+/// Which of a region's ranks, by its place among them, is the coordinator of a lane.
+int coordinator_place(int lane, int lanes, int ranks);
 
 /// Who combines with whom inside the regions of a regional meeting (expand_meeting.hpp), lane by lane. Every
 /// cluster has a deputy there, whose place members take in turn; one of the region's is its coordinator, whom
-/// the other deputies are next to.
+/// the other deputies are next to. If the lanes are a multiple of the ranks of the region and of each of its
+/// clusters, every rank of a cluster is deputy in as many of them.
 ///
 ///     lane 0        0 ──┬─ 4        {0 1 2 3} {4 5 6 7}        lane 5      5 ──┬─ 1
 ///                 1 2 3 │ └ 5 6 7                                        4 6 7 │ └ 0 2 3
@@ -39,6 +43,8 @@ class Regions {
     const std::vector<std::vector<Rank>>& ranks() const { return ranks_; }
     int region_of(Rank rank) const;
 
+    /// One rank of each region.
+    std::vector<Rank> coordinators(int lane, int lanes) const;
     /// The neighbours of `rank` in the tree of its region, whose coordinator in that lane is `coordinator`.
     RankLinks links(Rank coordinator, int lane, Rank rank) const;
 

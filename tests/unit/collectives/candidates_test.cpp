@@ -674,6 +674,17 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best(found, any) == "fef/chain@4K");
         found[1].seconds = 1.09;
         CHECK(best(found, any) == "ecef/chain@8K");
+        // Not for larger segments than those of one that is as calm.
+        found = {candidate("ecef/chain@8K", 1.0), candidate("fef/chain@8K", 1.02),
+                 candidate("jackson/chain@16K", 1.07)};
+        found[0].time.sustained = 0.9;
+        found[1].time.sustained = found[2].time.sustained = 0.3;
+        CHECK(best(found, any) == "fef/chain@8K");
+        // Nor if MPI's own call is faster.
+        found = {candidate("ecef/chain@8K", 0.94), candidate("native", 1.0), candidate("fef/chain@4K", 1.01)};
+        found[0].time.sustained = 0.9;
+        found[2].time.sustained = 0.1;
+        CHECK(best(found, any) == "ecef/chain@8K");
     }
     SECTION("the fewest clusters behind the link that holds up all") {
         std::vector<Candidate> found{candidate("nearest/chain@8K", 1.0),

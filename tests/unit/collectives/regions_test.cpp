@@ -2,7 +2,9 @@
 #include "collectives/regions.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -10,6 +12,7 @@
 #include "collectives/candidates.hpp"
 #include "collectives/planner.hpp"
 #include "collectives/simulated_network.hpp"
+#include "collectives/verifier.hpp"
 #include "simulated.hpp"
 #include "some_costs.hpp"
 
@@ -48,12 +51,13 @@ RegionList regions_of(const std::vector<double>& latencies, int clusters) {
 
 }  // namespace
 
-TEST_CASE("regions are what the largest step in latency sets apart", "[regions]") {
+TEST_CASE("regions are what the outermost large step in latency sets apart", "[regions]") {
     CHECK(regions_of({5e-3, 45e-3, 40e-3}, 3) == RegionList{{0, 1}, {2}});
     CHECK(regions_of({45e-3, 5e-3, 40e-3}, 3) == RegionList{{0, 2}, {1}});
     CHECK(regions_of({5e-3, 45e-3, 40e-3, 45e-3, 41e-3, 5e-3}, 4) == RegionList{{0, 1}, {2, 3}});
-    // The larger of two steps: 1 to 5 ms, and 5 to 11.
-    CHECK(regions_of({1e-3, 5e-3, 5e-3, 11e-3, 11e-3, 11e-3}, 4) == RegionList{{0, 1}, {2}, {3}});
+    // A very near pair does not hide the ocean.
+    CHECK(regions_of({0.3e-3, 5e-3, 5e-3, 40e-3, 40e-3, 40e-3}, 4) == RegionList{{0, 1, 2}, {3}});
+    CHECK(regions_of({0.3e-3, 5e-3, 5e-3, 8e-3, 8e-3, 8e-3}, 4) == RegionList{{0, 1}, {2}, {3}});
     CHECK(regions_of({10e-3, 10e-3, 10e-3}, 3).empty());
     CHECK(regions_of({10e-3, 15e-3, 15e-3}, 3).empty());
     CHECK(regions_of({10e-3}, 2).empty());
@@ -89,37 +93,84 @@ TEST_CASE("the lanes drawn in regions.hpp", "[regions]") {
 }
 
 TEST_CASE("in every lane a region is one tree, and its ranks are deputies in turn", "[regions]") {
-    const Topology topology = of_sizes({3, 1, 5, 2, 4});
+    const Topology topology = of_sizes({4, 2, 3, 6});
     for (const Shape shape : {kFlat, Shape{Shape::Kind::chain}, Shape{Shape::Kind::binomial}}) {
-        const Regions regions(topology, {{0, 2, 4}, {1, 3}}, shape);
-        for (const auto& ranks : regions.ranks()) {
-            std::map<Rank, int> led;
-            const int lanes = static_cast<int>(ranks.size()) * 60;
-            for (int lane = 0; lane < lanes; ++lane) {
-                const Rank coordinator = ranks[static_cast<std::size_t>(lane) % ranks.size()];
-                std::vector<Rank> reached{coordinator};
+        const Regions regions(topology, {{0, 1}, {2, 3}}, shape);
+        const int lanes = 36;  // lcm of 6, 9; 4, 2, 3, 6
+        std::map<Rank, int> led;
+        for (int lane = 0; lane < lanes; ++lane) {
+            const std::vector<Rank> coordinators = regions.coordinators(lane, lanes);
+            REQUIRE(coordinators.size() == 2);
+            for (std::size_t region = 0; region < 2; ++region) {
+                std::vector<Rank> reached{coordinators[region]};
+                ++led[reached.front()];
                 for (std::size_t i = 0; i < reached.size(); ++i) {
-                    const RankLinks links = regions.links(coordinator, lane, reached[i]);
-                    for (const Rank child : links.children) {
-                        CHECK(regions.links(coordinator, lane, child).parent == reached[i]);
+                    for (const Rank child : regions.links(reached.front(), lane, reached[i]).children) {
+                        CHECK(regions.links(reached.front(), lane, child).parent == reached[i]);
                         reached.push_back(child);
+                        led[child] += topology.group_of(0, child) != topology.group_of(0, reached[i]);
                     }
-                    if (topology.group_of(0, reached[i]) != topology.group_of(0, coordinator) &&
-                        links.parent == coordinator)
-                        ++led[reached[i]];
                 }
                 std::sort(reached.begin(), reached.end());
-                REQUIRE(reached == ranks);
+                REQUIRE(reached == regions.ranks()[region]);
             }
-            // Each as often as the others of its cluster, to a tenth of all lanes.
-            for (const Rank a : ranks) {
-                for (const Rank b : ranks) {
-                    if (topology.group_of(0, a) == topology.group_of(0, b))
-                        CHECK(std::abs(led[a] - led[b]) <= lanes / 10);
-                }
+        }
+        for (Rank rank = 0; rank < topology.size(); ++rank) {
+            const auto size = topology.members(0, topology.group_of(0, rank)).size();
+            CHECK(led[rank] == lanes / static_cast<int>(size));
+        }
+    }
+}
+
+TEST_CASE("regional schedules are correct, whatever the regions", "[regions]") {
+    const Topology interleaved = Topology::from_clusters(11, {{0, 5}, {1, 6, 9}, {2}, {3, 7, 10}, {4, 8}});
+    for (const RegionList& regions : {RegionList{{0, 2, 4}, {1, 3}}, RegionList{{0}, {1, 2, 3, 4}},
+                                      RegionList{{0, 1, 2, 3, 4}}, RegionList{{0}, {1}, {2}, {3}, {4}}}) {
+        for (const char* name : {"regional/flat@16x12", "regional/flat@16x3", "regional/chain@64x40",
+                                 "regional/binomial", "regional/binary@16"}) {
+            for (const Collective collective : {Collective::allreduce, Collective::barrier}) {
+                const std::uint64_t units = collective == Collective::barrier ? 0 : 500;
+                Plan plan{{collective, units, 4, 0, true}, parse_algorithm(name, collective), ""};
+                plan.regions = regions;
+                INFO(name << ", " << regions.size() << " regions");
+                REQUIRE(can_do(plan.algorithm, plan.request, interleaved));
+                CHECK(verify(expand_all(plan, interleaved), plan, interleaved, 1, false) == "");
             }
         }
     }
+}
+
+TEST_CASE("a meeting in regions takes what the simulator says", "[regions]") {
+    const auto check = [](const std::vector<int>& sizes, const std::vector<double>& latencies,
+                          const RegionList& regions, const char* name, double far_rate) {
+        const Topology topology = of_sizes(sizes);
+        const int clusters = static_cast<int>(sizes.size());
+        NetworkCosts costs = costs_with(latencies, clusters);
+        for (int a = 0; a < clusters; ++a) {
+            for (int b = 0; b < clusters; ++b) {
+                if (costs.link(a, b).latency < 20e-3) continue;
+                costs.link(a, b).gap = costs.link(a, b).stream =
+                    Curve({{0, Seconds(20e-6)}, {1 << 20, Seconds((1 << 20) / far_rate)}});
+            }
+        }
+        const Request request{Collective::allreduce, 1 << 20, 4, 0, true};
+        const auto candidate =
+            Pricing(request, topology, costs).price(parse_algorithm(name, Collective::allreduce));
+        REQUIRE(candidate.has_value());
+        CHECK(candidate->regions == regions);
+        Plan plan{request, candidate->algorithm, ""};
+        plan.regions = candidate->regions;
+        const double truth = test::simulated_seconds(plan, topology, costs);
+        INFO(name << ", " << far_rate << " B/s: " << candidate->seconds << " s, simulated " << truth);
+        CHECK(candidate->seconds < 1.35 * truth);
+        CHECK(candidate->seconds > 0.8 * truth);
+    };
+    const RegionList both{{0, 1}, {2, 3}};
+    const std::vector<double> far{5e-3, 45e-3, 45e-3, 45e-3, 45e-3, 5e-3};
+    check({4, 4, 4, 4}, far, both, "regional/flat@8Kx8", 12.5e6);
+    check({4, 4, 4, 4}, far, both, "regional/flat@8Kx8", 1e6);
+    check({4, 2, 6}, {5e-3, 45e-3, 45e-3}, {{0, 1}, {2}}, "regional/flat@8Kx12", 12.5e6);
+    check({4, 2, 6}, {5e-3, 45e-3, 45e-3}, {{0, 1}, {2}}, "regional/flat@8Kx12", 1e6);
 }
 
 TEST_CASE("two near sites and one across an ocean combine in regions, if one copy less counts", "[regions]") {
