@@ -416,6 +416,7 @@ void Pricing::add_pipelines(std::vector<Candidate>& found) {
 /// Beside the best pipeline through all clusters that holds up several of them at a slow link, the one that
 /// does not, for sizes of segments that have proved best for it.
 void Pricing::add_slow_last(std::vector<Candidate>& found) {
+    if (costs_.count() > kManyClusters) return;
     constexpr std::array<Bytes, 2> kUsualSegments{8192, 16384};
     const Candidate* best = nullptr;
     for (const Candidate& candidate : found) {

@@ -73,7 +73,7 @@ SendOrder nearest_chain(const SegmentTimes& times, int root, double alike = kAny
     SendOrder order;
     for (int from = root; order.size() + 1 < has.size(); from = order.back().to) {
         double least = kAny;
-        for (int to = 0; to < times.count(); ++to) {
+        for (int to = 0; alike < kAny && to < times.count(); ++to) {
             if (!has[at(to)]) least = std::min(least, times.gap(from, to));
         }
         int nearest = -1;
@@ -128,7 +128,8 @@ SendOrder best_by_price(const ClusterTree& around, int root, std::uint64_t segme
         if (heuristic.name != kFlat) candidates.push_back(heuristic.build(clusters, root));
     }
     candidates.push_back(nearest_chain(times, root));
-    if (segments > 1) candidates.push_back(nearest_chain(times, root, kAlike));
+    if (segments > 1 && times.count() <= kMostToImprove)
+        candidates.push_back(nearest_chain(times, root, kAlike));
     if (segments == 1) candidates.push_back(best_order(clusters, root, LocalPhase::after_sends).order);
     ClusterTree best = around;
     double least = std::numeric_limits<double>::infinity();
