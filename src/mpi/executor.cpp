@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "mpi/transport.hpp"
 
@@ -14,7 +15,6 @@ constexpr int kFirstTag = 16;  // of as many as there are channels
 constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
 constexpr std::size_t kKeptSteps = std::size_t{1} << 20;
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kUsualRequests = 4096;
 
 /// One run of one schedule.
 class Run {
@@ -28,18 +28,21 @@ class Run {
           buffers_(scratch.lists().buffers),
           waits_(scratch.lists().waits),
           ready_(scratch.lists().ready),
-          requests_(scratch.lists().requests),
-          step_of_request_(scratch.lists().step_of_request) {
+          under_way_(scratch.lists().under_way),
+          is_oldest_(scratch.lists().is_oldest),
+          watched_(scratch.lists().watched),
+          step_of_watched_(scratch.lists().step_of_watched) {
         waits_ = prepared.waits();
         ready_.clear();
-        requests_.clear();
-        step_of_request_.clear();
+        under_way_.assign(schedule_.steps.size(), MPI_REQUEST_NULL);
+        is_oldest_ = prepared.first_in_channel();
+        watched_.clear();
+        step_of_watched_.clear();
         lay_out_temporaries(scratch);
         ready_.reserve(schedule_.steps.size());
-        // How many are under way at a time differs from run to run.
-        const std::size_t most = std::min(schedule_.steps.size(), kUsualRequests);
-        requests_.reserve(most);
-        step_of_request_.reserve(most);
+        // How many there are at a time differs from run to run.
+        watched_.reserve(prepared.channel_count());
+        step_of_watched_.reserve(prepared.channel_count());
         for (std::uint32_t i = 0; i < waits_.size(); ++i) {
             if (waits_[i] == 0) ready_.push_back(i);
         }
@@ -48,7 +51,7 @@ class Run {
     int to_end() {
         while (done_ < schedule_.steps.size() && error_ == MPI_SUCCESS) {
             while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
-            if (!requests_.empty() && error_ == MPI_SUCCESS) wait();
+            if (!watched_.empty() && error_ == MPI_SUCCESS) wait();
         }
         if (error_ != MPI_SUCCESS) abandon();
         return error_;
@@ -111,15 +114,13 @@ class Run {
         const Step& step = schedule_.steps[index];
         switch (step.kind) {
             case StepKind::send:
-                request(index);
                 check(start_send(address(step.from), count_of(step), operands_.type, step.peer, tag_of(step),
-                                 channels_.shadow, requests_.back()));
-                return;
+                                 channels_.shadow, under_way_[index]));
+                return has_started(index);
             case StepKind::recv:
-                request(index);
                 check(PMPI_Irecv(address(step.to), count_of(step), operands_.type, step.peer, tag_of(step),
-                                 channels_.shadow, &requests_.back()));
-                return;
+                                 channels_.shadow, &under_way_[index]));
+                return has_started(index);
             case StepKind::copy:
                 copy(step);
                 break;
@@ -139,12 +140,16 @@ class Run {
         complete(index);
     }
 
-    /// Makes room for a request of `index`, and lets the next message of its channel start.
-    void request(std::uint32_t index) {
-        requests_.push_back(MPI_REQUEST_NULL);
-        step_of_request_.push_back(index);
+    /// The next message of its channel may start, too.
+    void has_started(std::uint32_t index) {
+        if (is_oldest_[index] != 0) watch(index);
         const std::int64_t next = schedule_.steps[index].next_in_channel;
         if (next >= 0) release(static_cast<std::uint32_t>(next));
+    }
+
+    void watch(std::uint32_t index) {
+        watched_.push_back(std::exchange(under_way_[index], MPI_REQUEST_NULL));
+        step_of_watched_.push_back(index);
     }
 
     void copy(const Step& step) {
@@ -193,24 +198,32 @@ class Run {
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }
 
+    /// Of a channel only the oldest message is looked at: the others come after it, and a look at hundreds of
+    /// requests takes the processor from those who have something to do.
     void wait() {
         int finished = MPI_UNDEFINED;
-        check(wait_for_any(requests_, finished));
+        check(wait_for_any(watched_, finished));
         if (finished == MPI_UNDEFINED) return;
-        const std::uint32_t step = step_of_request_[static_cast<std::size_t>(finished)];
-        requests_.erase(requests_.begin() + finished);
-        step_of_request_.erase(step_of_request_.begin() + finished);
+        const std::uint32_t step = step_of_watched_[static_cast<std::size_t>(finished)];
+        watched_.erase(watched_.begin() + finished);
+        step_of_watched_.erase(step_of_watched_.begin() + finished);
+        if (const std::int64_t next = schedule_.steps[step].next_in_channel; next >= 0) {
+            const auto oldest = static_cast<std::uint32_t>(next);
+            is_oldest_[oldest] = 1;
+            if (under_way_[oldest] != MPI_REQUEST_NULL) watch(oldest);
+        }
         complete(step);
     }
 
     /// After an error nothing may go on writing to memory that is the user's or used again.
     void abandon() {
-        for (std::size_t i = 0; i < requests_.size(); ++i) {
-            if (requests_[i] == MPI_REQUEST_NULL) continue;
-            if (schedule_.steps[step_of_request_[i]].kind == StepKind::recv) PMPI_Cancel(&requests_[i]);
-            PMPI_Request_free(&requests_[i]);
+        for (std::size_t i = 0; i < watched_.size(); ++i) under_way_[step_of_watched_[i]] = watched_[i];
+        watched_.clear();
+        for (std::size_t step = 0; step < under_way_.size(); ++step) {
+            if (under_way_[step] == MPI_REQUEST_NULL) continue;
+            if (schedule_.steps[step].kind == StepKind::recv) PMPI_Cancel(&under_way_[step]);
+            PMPI_Request_free(&under_way_[step]);
         }
-        requests_.clear();
     }
 
     void complete(std::uint32_t index) {
@@ -237,8 +250,10 @@ class Run {
     std::vector<std::byte*>& buffers_;
     std::vector<std::uint32_t>& waits_;
     std::vector<std::uint32_t>& ready_;
-    std::vector<MPI_Request>& requests_;
-    std::vector<std::uint32_t>& step_of_request_;
+    std::vector<MPI_Request>& under_way_;
+    std::vector<std::uint8_t>& is_oldest_;
+    std::vector<MPI_Request>& watched_;
+    std::vector<std::uint32_t>& step_of_watched_;
     int error_ = MPI_SUCCESS;
 };
 
@@ -247,12 +262,19 @@ class Run {
 PreparedSchedule::PreparedSchedule(Schedule schedule) : schedule_(std::move(schedule)) {
     const std::size_t count = schedule_.steps.size();
     waits_.resize(count);
+    first_in_channel_.assign(count, 0);
     first_successor_.assign(count + 1, 0);
     for (std::size_t i = 0; i < count; ++i) {
         const Step& step = schedule_.steps[i];
         waits_[i] = step.dependency_count;
-        if ((step.kind == StepKind::send || step.kind == StepKind::recv) && !step.is_first_in_channel)
-            ++waits_[i];
+        if (step.kind == StepKind::send || step.kind == StepKind::recv) {
+            if (step.is_first_in_channel) {
+                first_in_channel_[i] = 1;
+                ++channel_count_;
+            } else {
+                ++waits_[i];
+            }
+        }
         if (step.kind == StepKind::native_bcast || step.kind == StepKind::native_reduce) uses_native_ = true;
         for (const std::uint32_t dependency : schedule_.dependencies_of(step))
             ++first_successor_[dependency + 1];

@@ -21,6 +21,9 @@ class PreparedSchedule {
     const Schedule& schedule() const { return schedule_; }
     /// For each step how many others must be complete (or, before it in its channel, started) first.
     const std::vector<std::uint32_t>& waits() const { return waits_; }
+    /// For each step whether it is the first message to, or from, a peer in a channel; and how many are.
+    const std::vector<std::uint8_t>& first_in_channel() const { return first_in_channel_; }
+    std::size_t channel_count() const { return channel_count_; }
     /// The steps that wait for `step` to be complete.
     std::span<const std::uint32_t> successors(std::uint32_t step) const {
         return {successors_.data() + first_successor_[step],
@@ -31,6 +34,8 @@ class PreparedSchedule {
   private:
     Schedule schedule_;
     std::vector<std::uint32_t> waits_;
+    std::vector<std::uint8_t> first_in_channel_;
+    std::size_t channel_count_ = 0;
     std::vector<std::uint32_t> first_successor_;
     std::vector<std::uint32_t> successors_;
     bool uses_native_ = false;
@@ -59,10 +64,12 @@ class Scratch {
   public:
     /// Where a run stands. Of no use between runs but for its memory.
     struct Lists {
-        std::vector<std::uint32_t> waits;  ///< by step: for how many others it still has to wait
-        std::vector<std::uint32_t> ready;  ///< steps in the order in which they became so
-        std::vector<MPI_Request> requests;
-        std::vector<std::uint32_t> step_of_request;
+        std::vector<std::uint32_t> waits;     ///< by step: for how many others it still has to wait
+        std::vector<std::uint32_t> ready;     ///< steps in the order in which they became so
+        std::vector<MPI_Request> under_way;   ///< by step: of messages that are not watched yet
+        std::vector<std::uint8_t> is_oldest;  ///< by step: all before it in its channel are complete
+        std::vector<MPI_Request> watched;     ///< of the oldest message under way of each channel
+        std::vector<std::uint32_t> step_of_watched;
         std::vector<std::byte*> buffers;  ///< by number: address of slot 0's first unit, as MPI wants it
     };
 
