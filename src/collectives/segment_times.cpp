@@ -13,6 +13,7 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vec
       start_(count_ * count_),
       latency_(count_ * count_),
       uplink_out_(count_),
+      uplink_in_(count_),
       credit_(count_) {
     const bool is_backwards = direction == Direction::reduction;
     const auto size = static_cast<double>(bytes);
@@ -23,6 +24,8 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vec
         const double nic = is_backwards ? cluster.nic_in : cluster.nic_out;
         uplink_out_[static_cast<std::size_t>(from)] =
             passing(is_backwards ? cluster.uplink_in : cluster.uplink_out);
+        uplink_in_[static_cast<std::size_t>(from)] =
+            passing(is_backwards ? cluster.uplink_out : cluster.uplink_in);
         credit_[static_cast<std::size_t>(from)] = costs.shares_ports ? cluster.credit() : 0;
         for (int to = 0; to < count(); ++to) {
             const NetworkCosts::Link& link = is_backwards ? costs.link(to, from) : costs.link(from, to);

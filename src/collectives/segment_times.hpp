@@ -58,6 +58,8 @@ class SegmentTimes {
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
+    /// The same on the way in: flows from several ranks together are no faster than that.
+    double uplink_in(int cluster) const { return uplink_in_[static_cast<std::size_t>(cluster)]; }
 
     /// Whether groups have several clusters. Where they have one each, a flow's gap says all of what trees
     /// can do, but not of lanes.
@@ -82,6 +84,7 @@ class SegmentTimes {
     std::vector<double> start_;
     std::vector<double> latency_;
     std::vector<double> uplink_out_;
+    std::vector<double> uplink_in_;
     std::vector<double> credit_;
     int groups_ = 0;
     std::vector<int> group_of_;

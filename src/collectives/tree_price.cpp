@@ -321,6 +321,8 @@ class Walk {
             of_flow.at_least(interval_of(times_.gap(cluster, to) / flows(cluster, to),
                                          times_.credit_of_flow(cluster, to),
                                          {Binding::Kind::link, cluster, to}));
+            if (tree_.lanes > 1)
+                of_flow.at_least(interval_of(times_.uplink_in(to), 0, {Binding::Kind::link, cluster, to}));
             of_flow.at_least(uplink.interval);
             if (times_.has_trunks())
                 of_flow.at_least(

@@ -110,7 +110,8 @@ class TreePricer {
     /// times of that direction.
     ///
     /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
-    /// share of what all lanes ask of it, and a flow its lane's share.
+    /// share of what all lanes ask of it, a flow its lane's share, and a link what the uplink at its end
+    /// takes.
     TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
 
     /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what

@@ -41,6 +41,7 @@ Plan plan_of(const Request& request, const Candidate& candidate) {
     if (!candidate.algorithm.order.empty()) plan.order = candidate.order;
     plan.shares = candidate.shares;
     plan.regions = candidate.regions;
+    plan.relays = candidate.relays;
     return plan;
 }
 
@@ -509,6 +510,24 @@ TEST_CASE("the choice is near the best candidate, as the simulator sees it", "[c
     }
     INFO(good << " of " << cells << " within a tenth");
     CHECK(good >= 0.95 * cells);
+}
+
+TEST_CASE("several flows into a cluster are no faster than its uplink", "[candidates]") {
+    constexpr double kNic = 12.5e6;
+    constexpr double kSlow = 2.5e6;
+    NetworkCosts costs = test::uniform_costs(2, Seconds(20e-3), kNic);
+    costs.link(0, 1) = costs.link(1, 0) = test::uniform_costs(2, Seconds(20e-3), kSlow).link(0, 1);
+    for (int c = 0; c < 2; ++c) costs.cluster(c).nic_out = costs.cluster(c).nic_in = kNic;
+    const Topology sites = Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}});
+    const Request request = request_of(Collective::bcast, 4 << 20);
+    const auto price = [&](const char* name) {
+        return Pricing(request, sites, costs).price(parse_algorithm(name, Collective::bcast))->seconds;
+    };
+    // Where each flow has its own limit, lanes are as many times faster.
+    const double alone = price("spread-nearest/chain@8K");
+    CHECK(price("spread-nearest/chain@8Kx4") < 0.4 * alone);
+    costs.cluster(1).uplink_in = kSlow;
+    CHECK(price("spread-nearest/chain@8Kx4") > 0.95 * (4 << 20) / kSlow);
 }
 
 TEST_CASE("hops are those of the largest cluster", "[candidates]") {
