@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "collectives/order_rule.hpp"
+#include "collectives/relayed.hpp"
 
 namespace laple {
 namespace {
@@ -74,7 +75,7 @@ LevelShape parse_level(std::string_view name, std::string_view part) {
 bool take_order(std::string_view part, Algorithm& algorithm) {
     const bool is_spread = part.starts_with(kSpread);
     const std::string_view rule = is_spread ? part.substr(kSpread.size()) : part;
-    if (!is_order_rule(rule)) return false;
+    if (!is_order_rule(rule) && rule != kRelayedRule) return false;
     algorithm.order = rule;
     algorithm.between.push_back({Shape{Shape::Kind::flat}, is_spread});
     return true;
@@ -126,6 +127,8 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
     if (!algorithm.order.empty() && (algorithm.between.size() > 1 || algorithm.meeting != Meeting::tree))
         refuse(name, fmt::format("\"{}\" orders all clusters: it stands for all levels but the innermost",
                                  algorithm.order));
+    if (algorithm.order == kRelayedRule && collective != Collective::bcast)
+        refuse(name, fmt::format("{} cannot be relayed; that is for bcast", name_of(collective)));
     if (within == "native") {
         algorithm.native_within = true;
         if (parts.empty() && algorithm.meeting == Meeting::tree)
@@ -146,6 +149,8 @@ Algorithm parse_algorithm(std::string_view name, Collective collective) {
         refuse(name,
                "lanes need \"exchange\", \"doubling\", \"scatter\", \"regional\", or one spread- tree and "
                "segments");
+    if (algorithm.order == kRelayedRule && algorithm.lanes == 1)
+        refuse(name, "relayed needs segments and lanes, such as spread-relayed/chain@8Kx12");
     return algorithm;
 }
 
@@ -155,7 +160,7 @@ std::string algorithm_grammar() {
            "LEVEL is flat, binomial, binary, 3ary ... 64ary or chain, with spread- before it between "
            "clusters; one LEVEL between clusters may be a rule that orders them by cost: " +
            fmt::format("{}", fmt::join(order_rules(), ", ")) +
-           "; "
+           ", or, in lanes, relayed (bcast); "
            "the first may be exchange, doubling, scatter or regional (allreduce, barrier), the last may be "
            "native, but in regional";
 }

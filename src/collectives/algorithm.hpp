@@ -41,12 +41,13 @@ enum class Meeting {
 ///     spread-chain/chain@8K   one pipeline through all ranks, cluster by cluster, in segments of 8 KiB
 ///     spread-chain/chain@8Kx4 the same in 4 lanes: segments take turns between 4 such trees, in which ranks
 ///                             change places (striped_trees.hpp)
+///     spread-relayed/chain@8Kx12  in 12 lanes, which clusters take turns at passing on (relayed.hpp)
 ///     exchange/binomial       clusters reduce, coordinators exchange, clusters broadcast
 ///     exchange/flat@8Kx4      the same in 4 lanes: a quarter of the message has its own coordinators
 ///     scatter/flat@8Kx4       as before, but in each lane coordinators share the summing up
 ///     regional/flat@8Kx8      as exchange, but between regions, in which near clusters combine first
 ///
-/// Meetings are for allreduce and barrier.
+/// Meetings are for allreduce and barrier, relays for bcast.
 ///
 /// Level names go from the outermost to the innermost. The last one is the tree over the ranks of an
 /// innermost group; a topology with more levels repeats the name before it, one with fewer skips those in the

@@ -15,6 +15,7 @@
 #include "collectives/native_price.hpp"
 #include "collectives/order_rule.hpp"
 #include "collectives/regional_price.hpp"
+#include "collectives/relayed.hpp"
 #include "collectives/scatter_price.hpp"
 
 namespace laple {
@@ -30,6 +31,7 @@ constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
 constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
 constexpr std::size_t kMostRegions = 8;
+constexpr int kMostToRelay = 16;      // clusters, between which relays are looked for
 constexpr double kLeastGain = 1.2;    // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
@@ -102,6 +104,7 @@ std::vector<int> cluster_of_rank(const Topology& topology) {
 
 /// Clusters that pass the message on to others, having got it themselves: each may be late.
 std::ptrdiff_t relays(const Candidate& candidate) {
+    if (!candidate.relays.empty()) return 1;  // of each segment
     if (candidate.order.empty()) return 0;
     const int root = candidate.order.front().from;
     return std::count_if(candidate.order.begin(), candidate.order.end(),
@@ -319,6 +322,24 @@ Candidate Pricing::tree(Algorithm algorithm, SendOrder order) {
     return candidate;
 }
 
+/// Trees in lanes that clusters relay in turn, which take no longer than `most`.
+std::optional<Candidate> Pricing::relayed(Algorithm algorithm, const std::function<int(int)>& lanes_for,
+                                          double most) {
+    Relayed found = relayed_time(algorithm.within, lanes_for, root_cluster_,
+                                 segments_of(request_, algorithm.segment_bytes),
+                                 times_of_tree(algorithm.segment_bytes), pricer_, most);
+    if (found.relays.empty()) return std::nullopt;
+    Candidate candidate;
+    candidate.time = found.time;
+    candidate.crossings = costs_.count() - 1;
+    candidate.seconds = found.time.last;
+    candidate.hops = hops_in(algorithm.within);
+    candidate.relays = std::move(found.relays);
+    candidate.algorithm = std::move(algorithm);
+    candidate.algorithm.lanes = found.lanes;
+    return candidate;
+}
+
 /// Messages one after the other, at most, inside the largest cluster.
 int Pricing::hops_in(Shape within) {
     const auto& sizes = pricer_.sizes();
@@ -466,6 +487,33 @@ void Pricing::add_lanes(std::vector<Candidate>& found) {
     }
 }
 
+/// Where there are as many segments as lanes that are fair to all ranks, and it may be the fastest of all.
+void Pricing::add_relayed(std::vector<Candidate>& found) {
+    if (request_.collective != Collective::bcast || request_.bytes() < kLeastToCut) return;
+    const int clusters = costs_.count();
+    if (clusters < 3 || clusters > kMostToRelay || topology_.level_count() > 1) return;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Candidate& candidate : found) fastest = std::min(fastest, candidate.seconds);
+    std::vector<int> sizes = pricer_.sizes();
+    sizes.push_back(std::max(sizes[static_cast<std::size_t>(root_cluster_)] - 1, 1));
+    sizes.push_back(1);  // the number of relays
+    for (const Bytes segment_bytes : segments_for(clusters)) {
+        const std::uint64_t segments = segments_of(request_, segment_bytes);
+        const auto lanes_for = [&](int relays) {
+            if (relays == 1) return 0;
+            sizes.back() = relays;
+            const Bytes fair = fair_lanes(sizes);
+            const Bytes lanes = fair - fair % static_cast<Bytes>(relays);
+            return lanes <= segments ? static_cast<int>(lanes) : 0;
+        };
+        for (const Shape within : {kChain, kBinary}) {
+            if (auto candidate =
+                    relayed(ordered(kRelayedRule, true, within, segment_bytes), lanes_for, fastest))
+                found.push_back(std::move(*candidate));
+        }
+    }
+}
+
 void Pricing::add_meetings(std::vector<Candidate>& found) {
     if (is_rooted(request_.collective)) return;
     const auto add = [&](const Algorithm& algorithm) { found.push_back(*price(algorithm)); };
@@ -561,6 +609,10 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
         candidate.time.binding = meeting.binding;
         return candidate;
     }
+    if (algorithm.order == kRelayedRule) {
+        const auto as_given = [&](int relays) { return relays <= algorithm.lanes ? algorithm.lanes : 0; };
+        return relayed(algorithm, as_given);
+    }
     if (!algorithm.order.empty()) return tree(algorithm, order_for(algorithm));
     if (topology_.level_count() > 1) return std::nullopt;
     // A shape over the clusters in their order, the root's first (hierarchy.hpp).
@@ -576,6 +628,7 @@ std::vector<Candidate> Pricing::all() {
     add_slow_last(found);
     add_meetings(found);
     add_lanes(found);
+    add_relayed(found);
     add_best_orders(found);
     found.push_back(native());
     return sorted(std::move(found));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@ struct Candidate {
     int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
     std::vector<int> shares;   ///< of a scatter meeting
     RegionList regions;        ///< of a regional meeting
+    std::vector<int> relays;   ///< of relayed lanes
     bool is_measured = false;  ///< not predicted; native calls only
 };
 
@@ -46,7 +48,7 @@ class Pricing {
     ///                in a pipeline; undivided with the local tree that is the
     ///                best for that size, in segments with chains and binary trees, for several sizes of
     ///                segments; each with messages to other clusters from the coordinator, and spread;
-    ///                the best spread ones in several lanes
+    ///                the best spread ones in several lanes; lanes that clusters relay (bcast)
     ///     meetings   exchange and doubling in one lane, exchange, scatter and regional in several
     ///                (allreduce, barrier)
     ///     native
@@ -73,10 +75,13 @@ class Pricing {
     void add_pipelines(std::vector<Candidate>& found);
     void add_slow_last(std::vector<Candidate>& found);
     void add_lanes(std::vector<Candidate>& found);
+    void add_relayed(std::vector<Candidate>& found);
     void add_meetings(std::vector<Candidate>& found);
     void add_best_orders(std::vector<Candidate>& found);
     Candidate native();
     Candidate tree(Algorithm algorithm, SendOrder order);
+    std::optional<Candidate> relayed(Algorithm algorithm, const std::function<int(int)>& lanes_for,
+                                     double most = std::numeric_limits<double>::infinity());
     SendOrder order_for(const Algorithm& algorithm, const ClusterTimes& clusters);
     SendOrder order_for(const Algorithm& algorithm);
     ClusterTimes clusters_for(Shape within, Bytes segment_bytes);

@@ -94,7 +94,7 @@ class Part {
     Part(const Plan& plan, const Topology& topology, Rank rank, TreeSteps::Use use, ScheduleBuilder& builder)
         : root_(tree_root(plan.request)), landings_(builder) {
         if (plan.algorithm.lanes > 1) {
-            const StripedTrees trees = striped_trees_of(plan, topology);
+            const LaneTrees trees = lane_trees_of(plan, topology);
             // Some lanes may have no block.
             const int lanes = std::min(plan.algorithm.lanes, static_cast<int>(plan.blocks().count()));
             lanes_.reserve(static_cast<std::size_t>(lanes));

@@ -6,6 +6,7 @@
 #include "collectives/expand_meeting.hpp"
 #include "collectives/expand_tree.hpp"
 #include "collectives/hierarchy.hpp"
+#include "collectives/relayed.hpp"
 
 namespace laple {
 namespace {
@@ -38,19 +39,24 @@ Rank tree_root(const Request& request) {
     return request.collective == Collective::reduce && !request.commutative ? 0 : request.root;
 }
 
-StripedTrees striped_trees_of(const Plan& plan, const Topology& topology) {
+LaneTrees lane_trees_of(const Plan& plan, const Topology& topology) {
     const Rank root = tree_root(plan.request);
-    if (!plan.order.empty()) return {topology, plan.order, plan.algorithm.within, root};
     const int innermost = topology.level_count() - 1;
-    const SendOrder order =
-        order_of_shape(plan.algorithm.between.front().shape, topology.group_count(innermost),
-                       topology.group_of(innermost, root));
-    return {topology, order, plan.algorithm.within, root};
+    const int clusters = topology.group_count(innermost);
+    const int root_cluster = topology.group_of(innermost, root);
+    std::vector<SendOrder> orders;
+    for (const int relay : plan.relays) orders.push_back(relayed_order(root_cluster, relay, clusters));
+    if (orders.empty()) {
+        orders.push_back(plan.order.empty()
+                             ? order_of_shape(plan.algorithm.between.front().shape, clusters, root_cluster)
+                             : plan.order);
+    }
+    return {topology, orders, plan.algorithm.within, root};
 }
 
 Tree tree_of(const Plan& plan, const Topology& topology) {
     const Rank root = tree_root(plan.request);
-    if (plan.algorithm.lanes > 1) return striped_trees_of(plan, topology).tree(0);
+    if (plan.algorithm.lanes > 1) return lane_trees_of(plan, topology).tree(0);
     if (plan.order.empty()) return hierarchical_tree(topology, plan.algorithm, root);
     return ordered_tree(topology, plan.order, has_spread(plan.algorithm), plan.algorithm.within, root);
 }
@@ -62,6 +68,7 @@ bool can_do(const Algorithm& algorithm, const Request& request, const Topology& 
     const bool is_striped = algorithm.meeting == Meeting::tree && algorithm.lanes > 1;
     if (is_striped && (topology.is_flat() || (topology.level_count() > 1 && algorithm.order.empty())))
         return false;
+    if (algorithm.order == kRelayedRule && topology.level_count() > 1) return false;
     if (!is_reduction(request.collective) || request.commutative) return true;
     if (!algorithm.order.empty()) return false;
     if (!has_consecutive_groups(topology)) return false;

@@ -37,17 +37,19 @@ struct Plan {
     /// How much of the message the coordinators of each outermost group sum up, in a scatter meeting; empty:
     /// all alike.
     std::vector<int> shares = {};
-    RegionList regions = {};  ///< of a regional meeting; empty: the outermost groups
-    Seconds predicted{0};     ///< 0: not known
-    Bytes window_bytes = 0;   ///< under way in a channel to another cluster; 0: as much as is usual
+    RegionList regions = {};       ///< of a regional meeting; empty: the outermost groups
+    std::vector<int> relays = {};  ///< clusters that pass on a lane each, in turn (relayed.hpp); else empty
+    Seconds predicted{0};          ///< 0: not known
+    Bytes window_bytes = 0;        ///< under way in a channel to another cluster; 0: as much as is usual
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };
 
 /// Whether `algorithm` can carry out `request` exactly on `topology`. Reasons against it: the operation is
 /// not commutative and the tree cannot keep rank order (an order by costs is never asked to, nor are lanes,
-/// nor regions); the native call is wanted within clusters, or trees in lanes or regions between them, and
-/// there are none; a shape is wanted for the lanes between clusters of several levels.
+/// nor regions); relays are wanted, and clusters are in groups; the native call is wanted within clusters, or
+/// trees in lanes or regions between them, and there are none; a shape is wanted for the lanes between
+/// clusters of several levels.
 bool can_do(const Algorithm& algorithm, const Request& request, const Topology& topology);
 
 /// This rank's steps. `plan.algorithm` must not be native and can_do() must hold.
@@ -64,6 +66,6 @@ Rank tree_root(const Request& request);
 Tree tree_of(const Plan& plan, const Topology& topology);
 
 /// The trees of a plan with lanes but without a meeting. `topology` must outlive them.
-StripedTrees striped_trees_of(const Plan& plan, const Topology& topology);
+LaneTrees lane_trees_of(const Plan& plan, const Topology& topology);
 
 }  // namespace laple

@@ -166,6 +166,7 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
         if (!algorithm.order.empty()) plan.order = std::move(priced->order);
         plan.shares = std::move(priced->shares);
         plan.regions = std::move(priced->regions);
+        plan.relays = std::move(priced->relays);
         plan.predicted = Seconds(priced->seconds);
         plan.window_bytes = window_for(plan, costs);
     }
@@ -199,6 +200,7 @@ Plan cheapest(const Request& request, const Topology& topology, const Rules& rul
     if (!best->algorithm.order.empty()) plan.order = best->order;
     plan.shares = best->shares;
     plan.regions = best->regions;
+    plan.relays = best->relays;
     plan.predicted = Seconds(best->seconds);
     if (!plan.algorithm.is_native) plan.window_bytes = window_for(plan, costs);
     return plan;

@@ -129,4 +129,9 @@ Tree StripedTrees::tree(int lane) const {
     return tree;
 }
 
+LaneTrees::LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, Shape within,
+                     Rank root) {
+    for (const SendOrder& order : orders) trees_.emplace_back(topology, order, within, root);
+}
+
 }  // namespace laple

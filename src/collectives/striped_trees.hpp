@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -84,6 +85,21 @@ class StripedTrees {
     Rank root_;
     std::vector<Cluster> clusters_;
     std::map<std::pair<int, int>, Inside> insides_;  // by size and number of fixed members
+};
+
+/// The trees of lanes of which each has one of several orders between clusters, in turn.
+class LaneTrees {
+  public:
+    /// As StripedTrees, with `orders`, one at least.
+    LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, Shape within, Rank root);
+
+    RankLinks links(int lane, Rank rank) const { return of(lane).links(lane, rank); }
+    Tree tree(int lane) const { return of(lane).tree(lane); }
+
+  private:
+    const StripedTrees& of(int lane) const { return trees_[static_cast<std::size_t>(lane) % trees_.size()]; }
+
+    std::deque<StripedTrees> trees_;  // by order; these cannot move
 };
 
 }  // namespace laple

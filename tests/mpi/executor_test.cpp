@@ -207,8 +207,9 @@ TEST_CASE("the executor gives MPI's own results for every algorithm") {
         const Topology topology = draw_topology(random);
         const Shadow shadow(topology);
         for (int i = 0; i < 10; ++i) {
-            const Case c = draw_case(random, kinds);
+            Case c = draw_case(random, kinds);
             if (!can_do(c.plan.algorithm, c.plan.request, topology)) continue;
+            c.plan.relays = test::relays_for(c.plan.algorithm, topology, tree_root(c.plan.request));
             INFO(fmt::format("{} {} root {} units {} of {} bytes{}, {}", name_of(c.plan.request.collective),
                              name_of(c.plan.algorithm), c.plan.request.root, c.plan.request.units,
                              c.plan.request.unit_bytes, c.in_place ? " in place" : "", describe(topology)));
@@ -242,6 +243,15 @@ TEST_CASE("large messages pass through windows and temporary slots many times") 
             CHECK(is_right(c, topology, shadow.channels(), scratch));
         }
     }
+    if (topology.is_flat()) return;
+    Case relayed{{{Collective::bcast, 4 * kElements, 1, size - 1, true},
+                  parse_algorithm("spread-relayed/chain@8Kx6", Collective::bcast),
+                  ""},
+                 {MPI_INT, MPI_SUM, true, 1},
+                 false,
+                 1};
+    relayed.plan.relays = test::relays_for(relayed.plan.algorithm, topology, size - 1);
+    CHECK(is_right(relayed, topology, shadow.channels(), scratch));
 }
 
 TEST_CASE("strategies inside a cluster move runs of elements, also with gaps between them") {

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "collectives/algorithm.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/relayed.hpp"
+#include "topology/topology.hpp"
 
 namespace laple::test {
 
@@ -29,6 +32,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
         "spread-flat/binary@16x2",
         "spread-binomial/flat@16x7",
     };
+    if (collective == Collective::bcast)
+        names.insert(names.end(), {"spread-relayed/chain@16x6", "spread-relayed/binary@16x4"});
     if (!is_rooted(collective)) {
         names.insert(names.end(),
                      {"exchange/flat", "exchange/binomial@16", "exchange/chain/binomial@16",
@@ -38,6 +43,17 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                       "regional/flat@16x4", "regional/binary@16x7", "regional/flat", "regional/chain@16"});
     }
     return names;
+}
+
+/// What a planner that knows costs would say of relays: all clusters but the root's, where they are wanted.
+inline std::vector<int> relays_for(const Algorithm& algorithm, const Topology& topology, Rank root) {
+    std::vector<int> relays;
+    if (algorithm.order != kRelayedRule) return relays;
+    const int level = topology.level_count() - 1;
+    for (int cluster = 0; cluster < topology.group_count(level); ++cluster) {
+        if (cluster != topology.group_of(level, root)) relays.push_back(cluster);
+    }
+    return relays;
 }
 
 }  // namespace laple::test

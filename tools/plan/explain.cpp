@@ -268,6 +268,10 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     const Candidate* best = chosen(explanation);
     if (best != nullptr) text += composition(*best, explanation.request);
     if (!plan.order.empty()) text += fmt::format("  between clusters: {}\n", describe(in_direction(plan)));
+    if (!plan.relays.empty()) {
+        text += fmt::format("  each lane is passed on to all other clusters by one of {}, in turn\n",
+                            fmt::join(plan.relays, ", "));
+    }
     if (!plan.algorithm.is_native && plan.algorithm.meeting == Meeting::tree &&
         situation.topology.size() <= 64) {
         const Tree tree = tree_of(plan, situation.topology);
@@ -322,6 +326,7 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
             entry["order"] = Json::array();
             for (const Send& send : candidate.order) entry["order"].push_back({send.from, send.to});
         }
+        if (!candidate.relays.empty()) entry["relays"] = candidate.relays;
         document["candidates"].push_back(std::move(entry));
     }
     return document.dump(2) + "\n";

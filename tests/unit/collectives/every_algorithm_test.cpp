@@ -138,11 +138,11 @@ TEST_CASE("every algorithm does what its collective means, on random topologies 
                         collective == Collective::reduce || collective == Collective::allreduce;
                     const bool commutative = !has_operation || random() % 2 == 0;
                     const Bytes unit = has_operation ? 4 : 1;
-                    const Plan plan{
-                        {collective, draw_units(collective, unit, random), unit, root, commutative},
-                        algorithm,
-                        ""};
+                    Plan plan{{collective, draw_units(collective, unit, random), unit, root, commutative},
+                              algorithm,
+                              ""};
                     if (!can_do(algorithm, plan.request, topology)) continue;
+                    plan.relays = test::relays_for(algorithm, topology, root);
                     const auto schedules = expand_all(plan, topology);
                     const std::uint64_t seed = random();
                     const bool in_place = collective != Collective::bcast && random() % 2 == 0;

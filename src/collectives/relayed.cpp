@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/relayed.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// What holds up all segments but the first one, and by how much.
+struct Hold {
+    double interval = 0;
+    double others = 0;
+    double sustained = 0;
+    Binding binding;
+};
+
+class Relaying {
+  public:
+    Relaying(int root, std::uint64_t segments, const SegmentTimes& times, const std::vector<int>& sizes)
+        : root_(root), more_(static_cast<double>(segments - 1)), times_(times), sizes_(sizes) {
+        for (int c = 0; c < count(); ++c) {
+            if (c != root_) best_first_.push_back(c);
+        }
+        std::stable_sort(best_first_.begin(), best_first_.end(), [&](int a, int b) {
+            const std::pair<double, double> of_a{relay_time(a), farness(a)};
+            return of_a < std::pair(relay_time(b), farness(b));
+        });
+    }
+
+    std::vector<int> relays(int number) const { return {best_first_.begin(), best_first_.begin() + number}; }
+
+    /// From the root's cluster over `relay` to the last one.
+    double farness(int relay) const {
+        double farthest = 0;
+        for (int to = 0; to < count(); ++to) {
+            if (to != root_ && to != relay) farthest = std::max(farthest, trip(relay, to));
+        }
+        return trip(root_, relay) + farthest;
+    }
+
+    Hold hold(const std::vector<int>& relays, int lanes) const {
+        const int number = static_cast<int>(relays.size());
+        const double lanes_each = (lanes + number - 1) / number;  // of those who have the most
+        const double share = lanes_each / lanes;
+        Hold hold;
+        hold_up_at_root(relays, share, hold);
+        for (int c = 0; c < count(); ++c) {
+            if (c == root_) continue;
+            const bool is_relay = std::find(relays.begin(), relays.end(), c) != relays.end();
+            const double copies = is_relay ? share : 0;
+            at_least(copies * (count() - 2) * times_.uplink_out(c), 0, {Binding::Kind::uplink, c, -1}, hold);
+            const double messages = (size(c) - 1) * times_.port(c, c) + copies * ports(c);
+            of_port(c, messages / size(c), hold);
+            double into = 0;
+            for (const int relay : relays) {
+                const int from = relay == c ? root_ : relay;
+                const double flows = std::min(lanes_each, size(from) * size(c));
+                const double flow = share * times_.gap(from, c) / flows;
+                at_least(flow, times_.credit_of_flow(from, c), {Binding::Kind::link, from, c}, hold);
+                into += share * std::max(times_.trunk(times_.group_of(from), times_.group_of(c)),
+                                         times_.gap(from, c) / flows);
+            }
+            into = std::max(into, times_.uplink_in(c));
+            at_least(into, 0, {Binding::Kind::link, relays.front() == c ? root_ : relays.front(), c}, hold);
+        }
+        return hold;
+    }
+
+  private:
+    int count() const { return times_.count(); }
+    double size(int c) const { return sizes_[at(c)]; }
+    double trip(int from, int to) const { return times_.gap(from, to) + times_.latency(from, to); }
+
+    /// Of messages to all others but the root's cluster.
+    double ports(int relay) const {
+        double all = 0;
+        for (int to = 0; to < count(); ++to) {
+            if (to != root_ && to != relay) all += times_.port(relay, to);
+        }
+        return all;
+    }
+
+    double relay_time(int relay) const {
+        return std::max((count() - 2) * times_.uplink_out(relay), ports(relay) / size(relay));
+    }
+
+    void hold_up_at_root(const std::vector<int>& relays, double share, Hold& hold) const {
+        double out = 0;
+        for (const int relay : relays) out += share * times_.port(root_, relay);
+        at_least(times_.uplink_out(root_), 0, {Binding::Kind::uplink, root_, -1}, hold);
+        if (size(root_) == 1) return of_port(root_, out, hold);
+        of_port(root_, times_.port(root_, root_), hold);
+        of_port(root_, ((size(root_) - 2) * times_.port(root_, root_) + out) / (size(root_) - 1), hold);
+    }
+
+    void of_port(int c, double busy, Hold& hold) const {
+        at_least(busy, times_.credit(c), {Binding::Kind::port, c, c}, hold);
+        hold.sustained = std::max(hold.sustained, (more_ + 1) * busy - times_.usual_credit(c));
+    }
+
+    /// The first segment has had its part of the credit.
+    void at_least(double interval, double credit, const Binding& binding, Hold& hold) const {
+        const double others = std::max(more_ * interval - std::max(credit - interval, 0.0), 0.0);
+        if (others < hold.others || (others == hold.others && interval <= hold.interval)) return;
+        hold.interval = interval;
+        hold.others = others;
+        hold.binding = binding;
+    }
+
+    int root_;
+    double more_;
+    const SegmentTimes& times_;
+    const std::vector<int>& sizes_;
+    std::vector<int> best_first_;
+};
+
+}  // namespace
+
+SendOrder relayed_order(int root, int relay, int clusters) {
+    SendOrder order{{root, relay}};
+    for (int step = 1; step < clusters; ++step) {
+        const int to = (relay + step) % clusters;
+        if (to != root) order.push_back({relay, to});
+    }
+    return order;
+}
+
+Relayed relayed_time(Shape within, const std::function<int(int relays)>& lanes_for, int root,
+                     std::uint64_t segments, const SegmentTimes& times, TreePricer& pricer, double most) {
+    const Relaying relaying(root, segments, times, pricer.sizes());
+    Relayed best;
+    Hold least;
+    double fastest = most;
+    int farthest = -1;  // of the best relays
+    for (int number = 1; number < times.count(); ++number) {
+        const int lanes = lanes_for(number);
+        if (lanes == 0) continue;
+        std::vector<int> relays = relaying.relays(number);
+        const Hold hold = relaying.hold(relays, lanes);
+        const int last = *std::max_element(relays.begin(), relays.end(), [&](int a, int b) {
+            return relaying.farness(a) < relaying.farness(b);
+        });
+        const double time = std::max(relaying.farness(last) + hold.others, hold.sustained);
+        if (time >= fastest) continue;
+        fastest = time;
+        farthest = last;
+        least = hold;
+        best = {std::move(relays), lanes, {}};
+    }
+    if (best.relays.empty()) return best;
+    const ClusterTree tree{relayed_order(root, farthest, times.count()), true, within, best.lanes};
+    best.time.first = pricer.broadcast(tree, root, 1, times).first;
+    best.time.interval = least.interval;
+    best.time.others = least.others;
+    best.time.binding = least.binding;
+    best.time.sustained = least.sustained;
+    best.time.last = std::max(best.time.first + least.others, least.sustained);
+    return best;
+}
+
+}  // namespace laple
