@@ -32,7 +32,7 @@ constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
 constexpr std::size_t kMostRegions = 8;
 constexpr int kMostToRelay = 16;      // clusters, between which relays are looked for
-constexpr double kLeastGain = 1.2;    // by lanes that share a link
+constexpr double kLeastGain = 1.1;    // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
 

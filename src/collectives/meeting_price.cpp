@@ -45,7 +45,8 @@ class MeetingPrice {
             at_least(local.interval, local.credit, local.binding);
         }
         const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
-        time_.total = std::max(reduce + meeting + broadcast + others(time_.interval, credit_), sustained_);
+        time_.total = std::max({reduce + meeting + broadcast + others(time_.interval, credit_),
+                                reduce + alone_ + broadcast, sustained_});
         return time_;
     }
 
@@ -164,6 +165,7 @@ class MeetingPrice {
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
+                alone_ = std::max(alone_, flow_alone(from, to));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
                          {Binding::Kind::link, from, to});
@@ -186,6 +188,13 @@ class MeetingPrice {
         return longest;
     }
 
+    /// How long a flow between two coordinators takes for all that a lane sends there.
+    double flow_alone(int from, int to) const {
+        const auto rounds = static_cast<double>(rounds_);
+        const double gaps = rounds * down_.gap(from, to) - down_.credit_of_flow(from, to);
+        return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, rounds);
+    }
+
     /// What a coordinator's NIC does inside its group between two segments that it exchanges.
     double in_between(const std::vector<int>& group) {
         if (lanes_ > 1) return in_lanes(group).interval;
@@ -206,7 +215,8 @@ class MeetingPrice {
             for (std::size_t g = 0; g < count; ++g) {
                 const int from = groups_[g].front();
                 const int to = groups_[(g + distance) % count].front();
-                longest = std::max(longest, down_.gap(from, to) + down_.latency(from, to));
+                longest = std::max({longest, down_.gap(from, to) + down_.latency(from, to),
+                                    rounds_ == 1 ? flow_alone(from, to) : 0});
                 at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
                          {Binding::Kind::link, from, to});
             }
@@ -223,6 +233,7 @@ class MeetingPrice {
     const SegmentTimes& down_;
     TreePricer& pricer_;
     MeetingTime time_;
+    double alone_ = 0;      // flow_alone() of the slowest
     double credit_ = 0;     // of its interval
     double sustained_ = 0;  // what the busiest NIC takes for all segments, call after call
 };

@@ -131,6 +131,7 @@ NetworkCosts NetworkCosts::restricted_to(std::span<const int> clusters) const {
     if (is_empty()) return {};
     NetworkCosts part(static_cast<int>(clusters.size()));
     part.shares_ports = shares_ports;
+    part.flows_ramp = flows_ramp;
     for (int a = 0; a < part.count(); ++a) {
         const int old_a = clusters[static_cast<std::size_t>(a)];
         part.cluster(a) = cluster(old_a);
@@ -149,7 +150,7 @@ double NetworkCosts::rate_between(std::span<const int> from, std::span<const int
 }
 
 std::vector<double> NetworkCosts::numbers() const {
-    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0};
+    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0};
     for (const Cluster& c : clusters_)
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve});
     for (const Link& link : links_) {
@@ -168,6 +169,7 @@ NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
     Numbers in(numbers);
     NetworkCosts costs(static_cast<int>(in.next_count(numbers.size())));
     costs.shares_ports = in.next() != 0;
+    costs.flows_ramp = in.next() != 0;
     for (Cluster& c : costs.clusters_) {
         for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve})
             *number = in.next();
@@ -193,6 +195,7 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     NetworkCosts costs(count);
     costs.native = measured.native;
+    costs.flows_ramp = true;
     for (int a = 0; a < count; ++a) {
         const ClusterModel model =
             at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};

@@ -46,6 +46,9 @@ class NetworkCosts {
     /// queue for it, as in simulator.hpp.
     bool shares_ports = true;
 
+    /// Whether a flow between clusters that has rested starts slowly, as TCP's do (SegmentTimes::ramp).
+    bool flows_ramp = false;
+
     /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
     NativeTimes native;
 

@@ -111,7 +111,8 @@ class RegionalPrice {
         traffic.sending += (there + back) * down_.port(c, o);
         traffic.getting +=
             back > 0 ? there * down_.port(c, o) + back * up_.port(c, o) : there * up_.port(c, o);
-        at_least(segments_ * (there + back) / flows * down_.gap(c, o), down_.credit_of_flow(c, o),
+        const double of_flow = segments_ * (there + back) / flows;
+        at_least(of_flow * down_.gap(c, o) + down_.ramp(c, o, of_flow), down_.credit_of_flow(c, o),
                  {Binding::Kind::link, c, o});
         of_trunk_[at(down_.group_of(c) * down_.groups() + down_.group_of(o))] += there + back;
     }

@@ -63,7 +63,8 @@ class Relaying {
                 const int from = relay == c ? root_ : relay;
                 const double flows = std::min(lanes_each, size(from) * size(c));
                 const double flow = share * times_.gap(from, c) / flows;
-                at_least(flow, times_.credit_of_flow(from, c), {Binding::Kind::link, from, c}, hold);
+                const double ramp = times_.ramp(from, c, share * (more_ + 1) / flows);
+                at_least(flow, times_.credit_of_flow(from, c), {Binding::Kind::link, from, c}, hold, ramp);
                 into += share * std::max(times_.trunk(times_.group_of(from), times_.group_of(c)),
                                          times_.gap(from, c) / flows);
             }
@@ -106,8 +107,8 @@ class Relaying {
     }
 
     /// The first segment has had its part of the credit.
-    void at_least(double interval, double credit, const Binding& binding, Hold& hold) const {
-        const double others = std::max(more_ * interval - std::max(credit - interval, 0.0), 0.0);
+    void at_least(double interval, double credit, const Binding& binding, Hold& hold, double ramp = 0) const {
+        const double others = ramp + std::max(more_ * interval - std::max(credit - interval, 0.0), 0.0);
         if (others < hold.others || (others == hold.others && interval <= hold.interval)) return;
         hold.interval = interval;
         hold.others = others;

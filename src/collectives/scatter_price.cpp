@@ -110,8 +110,8 @@ class Sharing {
                 at_least(both * down_.trunk(down_.group_of(c), down_.group_of(o)), 0,
                          {Binding::Kind::trunk, down_.group_of(c), down_.group_of(o)});
                 const int flows = std::max(coordinators(c), coordinators(o));
-                at_least(both / flows * down_.gap(c, o), down_.credit_of_flow(c, o),
-                         {Binding::Kind::link, c, o});
+                at_least(both / flows * down_.gap(c, o) + down_.ramp(c, o, both / flows),
+                         down_.credit_of_flow(c, o), {Binding::Kind::link, c, o});
             }
             if (sizes_[at(c)] == 1) continue;
             near_up = std::max(near_up, up_.at_best(c, c) + up_.latency(c, c));

@@ -52,8 +52,16 @@ class SegmentTimes {
         constexpr double kNotMuch = 1.25;
         return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
     }
-    /// How long a message alone takes to leave, however its NIC has rested.
-    double at_best(int from, int to) const { return std::max(gap(from, to) - credit_of_flow(from, to), 0.0); }
+    /// How long a message alone takes to leave, however its NIC has rested: uplinks save nothing.
+    double at_best(int from, int to) const {
+        const double uplinks = from == to ? 0 : std::max(uplink_out(from), uplink_in(to));
+        return std::max(gap(from, to) - credit_of_flow(from, to), std::min(uplinks, gap(from, to)));
+    }
+    /// How much longer than by its gaps a flow takes for all that it carries in one call, if it rested
+    /// before. TCP sends at once what its initial window holds. After that it goes by what the flow has shown
+    /// before, a few times as much as the last call carried in a round trip: little for messages that are
+    /// small against the bandwidth-delay product, which only several flows make up for.
+    double ramp(int from, int to, double segments) const;
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.
@@ -79,6 +87,8 @@ class SegmentTimes {
     }
 
     std::size_t count_;
+    double bytes_;
+    bool flows_ramp_;
     std::vector<double> gap_;
     std::vector<double> port_;
     std::vector<double> start_;

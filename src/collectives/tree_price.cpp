@@ -307,9 +307,11 @@ class Walk {
         const double shared = times_.after_credit(cluster, sent.shared);
         for (const std::size_t send : out) {
             const int to = tree_.order[send].to;
+            const double ramp = times_.ramp(cluster, to, (more_ + 1) / flows(cluster, to));
+            const double undivided = more_ == 0 ? ramp : 0;
             double left =
                 sent.started + std::max(times_.start(cluster, to) + shared + times_.rest(cluster, to),
-                                        times_.at_best(cluster, to));
+                                        times_.at_best(cluster, to) + undivided);
             if (times_.uplink_out(cluster) > 0) {
                 // One message after the other, but none before the NIC sends it.
                 uplink.free = std::max(uplink.free, sent.started) + times_.uplink_out(cluster);
@@ -318,9 +320,11 @@ class Walk {
             if (times_.has_trunks()) left = std::max(left, trunks_.pass(times_, cluster, to, sent.started));
             sent.started += times_.start(cluster, to);
             Interval of_flow = sent.interval;
-            of_flow.at_least(interval_of(times_.gap(cluster, to) / flows(cluster, to),
-                                         times_.credit_of_flow(cluster, to),
-                                         {Binding::Kind::link, cluster, to}));
+            Interval alone =
+                interval_of(times_.gap(cluster, to) / flows(cluster, to), times_.credit_of_flow(cluster, to),
+                            {Binding::Kind::link, cluster, to});
+            alone.total += ramp - undivided;
+            of_flow.at_least(alone);
             if (tree_.lanes > 1)
                 of_flow.at_least(interval_of(times_.uplink_in(to), 0, {Binding::Kind::link, cluster, to}));
             of_flow.at_least(uplink.interval);

@@ -103,7 +103,8 @@ class TreePricer {
     /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
     /// programs call again and again: in the long run a NIC has no more to spare than it saves in pauses.
     ///
-    /// I(c): the longest of all intervals above c: a rank's port for all its
+    /// A flow that has rested takes its ramp longer (segment_times.hpp): the only message of it, or all after
+    /// the first one. I(c): the longest of all intervals above c: a rank's port for all its
     /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
     /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
     /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on

@@ -530,6 +530,44 @@ TEST_CASE("several flows into a cluster are no faster than its uplink", "[candid
     CHECK(price("spread-nearest/chain@8Kx4") > 0.95 * (4 << 20) / kSlow);
 }
 
+TEST_CASE("a flow that has rested starts slowly, and several make up for it", "[candidates]") {
+    constexpr double kNic = 125e6;
+    constexpr double kFar = 45e-3;
+    const Topology sites = Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}});
+    NetworkCosts steady = test::uniform_costs(2, Seconds(kFar), kNic);
+    for (int c = 0; c < 2; ++c) steady.cluster(c).nic_out = steady.cluster(c).nic_in = kNic;
+    NetworkCosts ramping = steady;
+    ramping.flows_ramp = true;
+    const auto longer = [&](Collective collective, Bytes bytes, const char* name) {
+        const auto price = [&](const NetworkCosts& costs) {
+            return Pricing(request_of(collective, bytes), sites, costs)
+                .price(parse_algorithm(name, collective))
+                ->seconds;
+        };
+        return price(ramping) - price(steady);
+    };
+    // What the initial window holds is sent at once; what fills the link has shown how fast that is.
+    CHECK(longer(Collective::bcast, 16 << 10, "jackson/flat") == 0);
+    CHECK(longer(Collective::bcast, 8 << 20, "spread-nearest/chain@8K") == 0);
+    for (const char* name : {"jackson/flat", "spread-nearest/chain@8K", "spread-nearest/binary@8K"}) {
+        INFO(name);
+        for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce})
+            CHECK(longer(collective, 128 << 10, name) > 10e-3);
+        CHECK(longer(Collective::bcast, 128 << 10, name) < 40e-3);
+    }
+    CHECK(longer(Collective::allreduce, 128 << 10, "jackson/flat") >
+          1.5 * longer(Collective::bcast, 128 << 10, "jackson/flat"));
+    CHECK(longer(Collective::bcast, 64 << 10, "spread-nearest/chain@4Kx4") == 0);
+    CHECK(longer(Collective::allreduce, 128 << 10, "exchange/flat") > 10e-3);
+    CHECK(longer(Collective::allreduce, 64 << 10, "exchange/flat@4Kx4") == 0);
+    CHECK(longer(Collective::allreduce, 128 << 10, "scatter/flat@8Kx2") > 1e-3);
+    CHECK(longer(Collective::allreduce, 128 << 10, "regional/flat@8Kx2") > 1e-3);
+
+    const Request request = request_of(Collective::bcast, 128 << 10);
+    CHECK(choose_plan(request, sites, {}, ramping).algorithm.lanes > 1);
+    CHECK(choose_plan(request, sites, {}, steady).algorithm.lanes == 1);
+}
+
 TEST_CASE("hops are those of the largest cluster", "[candidates]") {
     const Topology topology = Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}});
     const NetworkCosts costs = test::uniform_costs(2, Seconds(1e-3), 1e8);
@@ -781,11 +819,13 @@ TEST_CASE("a part of the clusters has the costs of these clusters", "[network_co
     std::mt19937_64 random(16);
     NetworkCosts costs = test::random_costs(4, random);
     costs.shares_ports = true;
+    costs.flows_ramp = true;
     for (int c = 0; c < 4; ++c) costs.cluster(c).nic_out = 1000 + c;
     const std::vector<int> clusters{3, 1};
     const NetworkCosts part = costs.restricted_to(clusters);
     REQUIRE(part.count() == 2);
     CHECK(part.shares_ports);
+    CHECK(part.flows_ramp);
     for (int a = 0; a < 2; ++a) {
         const int old_a = clusters[static_cast<std::size_t>(a)];
         CHECK(part.cluster(a).nic_out == costs.cluster(old_a).nic_out);
@@ -809,6 +849,9 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     costs.link(2, 0).all = 1.0 / 9;
     const std::vector<double> numbers = costs.numbers();
     CHECK(NetworkCosts::from_numbers(numbers).numbers() == numbers);
+    costs.flows_ramp = true;
+    CHECK(costs.numbers() != numbers);
+    CHECK(NetworkCosts::from_numbers(costs.numbers()).flows_ramp);
     std::vector<double> cut(numbers.begin(), numbers.end() - 1);
     CHECK_THROWS_AS(NetworkCosts::from_numbers(cut), Error);
     cut = numbers;
@@ -826,6 +869,7 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     model.link(0, 1).back.rate = {{1, 5e6}};
     const NetworkCosts costs = costs_of(model, latency);
     REQUIRE(costs.count() == 3);
+    CHECK(costs.flows_ramp);  // between hosts, it is TCP
     CHECK(costs.link(0, 1).gap.at(1000000).count() == Approx(0.1).epsilon(0.01));
     CHECK(costs.link(1, 0).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     // As between those that are known: the lower median.
