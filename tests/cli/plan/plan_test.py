@@ -166,9 +166,9 @@ class Explain(PlanTest):
         told = json.loads(self.output("explain", "reduce", "64K", "--model", self.file("m.json", MODEL), "--format",
                                       "json"))
         self.assertEqual(told["ranks"], 4)
-        # 64 KiB at 10 MB/s and 20 ms.
-        self.assertGreater(told["predicted"], 0.0265)
-        self.assertLess(told["predicted"], 0.030)
+        # 64 KiB at 10 MB/s and 20 ms, and 5 ms for a connection that has rested.
+        self.assertGreater(told["predicted"], 0.0310)
+        self.assertLess(told["predicted"], 0.0330)
 
     def test_algorithms_are_forced_and_forbidden(self):
         told = json.loads(self.output("explain", "bcast", "64K", *SITES, "--format", "json", "--algorithm", "ecef/flat"))
