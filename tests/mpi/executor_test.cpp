@@ -254,6 +254,42 @@ TEST_CASE("large messages pass through windows and temporary slots many times") 
     CHECK(is_right(relayed, topology, shadow.channels(), scratch));
 }
 
+TEST_CASE("an error ends a run with all that is under way, watched or not", "[beyond-simgrid]") {
+    MPI_Comm pair = MPI_COMM_NULL;
+    PMPI_Comm_split(MPI_COMM_WORLD, world_rank() < 2 ? 0 : MPI_UNDEFINED, world_rank(), &pair);
+    if (pair == MPI_COMM_NULL) return;
+    int size = 0;
+    PMPI_Comm_size(pair, &size);
+    if (size == 2) {
+        // MPI_Testany, which looks at requests of any communicator, calls the world's.
+        const MPI_Comm all[] = {pair, MPI_COMM_WORLD, MPI_COMM_SELF};
+        for (const MPI_Comm comm : all) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        const Topology topology = Topology::from_clusters(2, {{0, 1}});
+        // Twenty messages, of which the first is twice as long as the receiver expects.
+        const bool is_root = world_rank() == 0;
+        const Plan plan{{Collective::bcast, 640, 1, 0, true},
+                        parse_algorithm(is_root ? "chain@32" : "chain@16", Collective::bcast),
+                        ""};
+        const PreparedSchedule prepared(expand(plan, topology, world_rank()));
+        std::vector<std::byte> data(640);
+        Operands operands;
+        operands.result = data.data();
+        Channels channels;
+        channels.shadow = pair;
+        laple::mpi::Scratch scratch;
+        const int code = execute(prepared, operands, channels, scratch);
+        int error_class = MPI_SUCCESS;
+        PMPI_Error_class(code, &error_class);
+        CHECK(error_class == (is_root ? MPI_SUCCESS : MPI_ERR_TRUNCATE));
+        // What was posted is no longer: these messages are none of the run's.
+        std::vector<std::byte> before = data;
+        PMPI_Barrier(pair);
+        CHECK(data == before);
+        for (const MPI_Comm comm : all) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    }
+    PMPI_Comm_free(&pair);
+}
+
 TEST_CASE("strategies inside a cluster move runs of elements, also with gaps between them") {
     constexpr int kElements = 1000;
     constexpr std::size_t kStride = 3;  // in ints, of a type with gaps
