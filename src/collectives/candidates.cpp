@@ -32,6 +32,7 @@ constexpr Bytes kLeastToCut = 16 * 1024;
 constexpr int kMostLanes = 16;
 constexpr std::size_t kMostRegions = 8;
 constexpr int kMostToRelay = 16;      // clusters, between which relays are looked for
+constexpr int kLongChain = 8;         // messages one after the other
 constexpr double kLeastGain = 1.1;    // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // ranks of a cluster: with two, the root's other one does it all
@@ -494,19 +495,22 @@ void Pricing::add_relayed(std::vector<Candidate>& found) {
     if (clusters < 3 || clusters > kMostToRelay || topology_.level_count() > 1) return;
     double fastest = std::numeric_limits<double>::infinity();
     for (const Candidate& candidate : found) fastest = std::min(fastest, candidate.seconds);
-    std::vector<int> sizes = pricer_.sizes();
-    sizes.push_back(std::max(sizes[static_cast<std::size_t>(root_cluster_)] - 1, 1));
-    sizes.push_back(1);  // the number of relays
+    const std::vector<int>& sizes = pricer_.sizes();
+    const int behind_root = std::max(sizes[static_cast<std::size_t>(root_cluster_)] - 1, 1);
     for (const Bytes segment_bytes : segments_for(clusters)) {
         const std::uint64_t segments = segments_of(request_, segment_bytes);
         const auto lanes_for = [&](int relays) {
             if (relays == 1) return 0;
-            sizes.back() = relays;
-            const Bytes fair = fair_lanes(sizes);
+            // All members of a relay get its lanes in turn, and all of the root's cluster send them out.
+            std::vector<int> parts{behind_root};
+            for (const int size : sizes) parts.push_back(relays * size);
+            const Bytes fair = fair_lanes(parts);
             const Bytes lanes = fair - fair % static_cast<Bytes>(relays);
             return lanes <= segments ? static_cast<int>(lanes) : 0;
         };
         for (const Shape within : {kChain, kBinary}) {
+            // A branching tree loads NICs alike on average only, a chain at every moment; but it is not deep.
+            if (within == kBinary && hops_in(kChain) < kLongChain) continue;
             if (auto candidate =
                     relayed(ordered(kRelayedRule, true, within, segment_bytes), lanes_for, fastest))
                 found.push_back(std::move(*candidate));

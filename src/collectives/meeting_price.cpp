@@ -165,7 +165,7 @@ class MeetingPrice {
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
-                alone_ = std::max(alone_, flow_alone(from, to));
+                alone_ = std::max(alone_, flow_alone(groups_[g], groups_[(g + i) % count]));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
                          {Binding::Kind::link, from, to});
@@ -188,11 +188,14 @@ class MeetingPrice {
         return longest;
     }
 
-    /// How long a flow between two coordinators takes for all that a lane sends there.
-    double flow_alone(int from, int to) const {
-        const auto rounds = static_cast<double>(rounds_);
-        const double gaps = rounds * down_.gap(from, to) - down_.credit_of_flow(from, to);
-        return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, rounds);
+    /// How long a flow between coordinators of two groups takes for all segments of the lanes that share it.
+    double flow_alone(const std::vector<int>& from_group, const std::vector<int>& to_group) const {
+        const int from = from_group.front();
+        const int to = to_group.front();
+        const int flows = std::min(lanes_, std::lcm(ranks_in(from_group), ranks_in(to_group)));
+        const double segments = static_cast<double>(rounds_) * ((lanes_ + flows - 1) / flows);
+        const double gaps = segments * down_.gap(from, to) - down_.credit_of_flow(from, to);
+        return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, segments);
     }
 
     /// What a coordinator's NIC does inside its group between two segments that it exchanges.
@@ -215,8 +218,10 @@ class MeetingPrice {
             for (std::size_t g = 0; g < count; ++g) {
                 const int from = groups_[g].front();
                 const int to = groups_[(g + distance) % count].front();
-                longest = std::max({longest, down_.gap(from, to) + down_.latency(from, to),
-                                    rounds_ == 1 ? flow_alone(from, to) : 0});
+                const double alone = flow_alone(groups_[g], groups_[(g + distance) % count]);
+                longest = std::max(
+                    {longest, down_.gap(from, to) + down_.latency(from, to), rounds_ == 1 ? alone : 0});
+                alone_ = std::max(alone_, total + alone);
                 at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
                          {Binding::Kind::link, from, to});
             }

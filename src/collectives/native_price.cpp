@@ -48,7 +48,7 @@ class Rounds {
     void send(std::size_t from, std::size_t to) {
         const double gap = rested(from, gap_of(from, to));
         next_[from] = std::max(next_[from], ready_[from] + gap);
-        next_[to] = std::max(next_[to], ready_[from] + gap + latency_of(from, to));
+        next_[to] = std::max(next_[to], ready_[from] + gap + latency_of(from, to) + ramp(from, to));
     }
     void end() { ready_ = next_; }
 
@@ -91,6 +91,12 @@ class Rounds {
     int cluster(std::size_t i) const { return cluster_of_[i]; }
     double latency_of(std::size_t from, std::size_t to) const {
         return costs_.link(cluster(from), cluster(to)).latency;
+    }
+    /// Each message of a size has a flow of its own.
+    double ramp(std::size_t from, std::size_t to) {
+        if (cluster(from) == cluster(to) || bytes_ == 0) return 0;
+        const auto bytes = static_cast<double>(bytes_);
+        return costs_.ramp(latency_of(from, to), bytes, gap_of(from, to) / bytes);
     }
     double gap_of(std::size_t from, std::size_t to) {
         const int a = cluster(from);

@@ -65,6 +65,13 @@ class NetworkCosts {
     const Link& link(int from, int to) const { return links_[at(from, to)]; }
     Link& link(int from, int to) { return links_[at(from, to)]; }
 
+    /// How much longer than by its rate a flow between clusters takes for the `bytes` that it carries in one
+    /// call, if it rested before; `seconds_a_byte` as far as its rate allows. TCP sends at once what its
+    /// initial window holds. After that it goes by what the flow has shown before, a few times as much as a
+    /// call carried in a round trip: little for messages that are small against the bandwidth-delay product,
+    /// which only several flows make up for. 0 where flows do not ramp.
+    double ramp(double latency, double bytes, double seconds_a_byte) const;
+
     /// Bytes a second of all flows together from any of some clusters to any of some others: the most that is
     /// known between two of them; 0: nothing is.
     double rate_between(std::span<const int> from, std::span<const int> to) const;

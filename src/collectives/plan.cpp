@@ -51,7 +51,7 @@ LaneTrees lane_trees_of(const Plan& plan, const Topology& topology) {
                              ? order_of_shape(plan.algorithm.between.front().shape, clusters, root_cluster)
                              : plan.order);
     }
-    return {topology, orders, plan.algorithm.within, root};
+    return {topology, orders, plan.algorithm.lanes, plan.algorithm.within, root};
 }
 
 Tree tree_of(const Plan& plan, const Topology& topology) {

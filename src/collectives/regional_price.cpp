@@ -112,8 +112,8 @@ class RegionalPrice {
         traffic.getting +=
             back > 0 ? there * down_.port(c, o) + back * up_.port(c, o) : there * up_.port(c, o);
         const double of_flow = segments_ * (there + back) / flows;
-        at_least(of_flow * down_.gap(c, o) + down_.ramp(c, o, of_flow), down_.credit_of_flow(c, o),
-                 {Binding::Kind::link, c, o});
+        at_least(of_flow * down_.gap(c, o), down_.credit_of_flow(c, o), {Binding::Kind::link, c, o},
+                 down_.ramp(c, o, of_flow));
         of_trunk_[at(down_.group_of(c) * down_.groups() + down_.group_of(o))] += there + back;
     }
 
@@ -127,9 +127,9 @@ class RegionalPrice {
         }
     }
 
-    void at_least(double busy, double credit, const Binding& binding) {
-        if (busy - credit <= busiest_) return;
-        busiest_ = busy - credit;
+    void at_least(double busy, double credit, const Binding& binding, double ramp = 0) {
+        if (busy - credit + ramp <= busiest_) return;
+        busiest_ = busy - credit + ramp;
         time_.binding = binding;
         time_.interval = busy / segments_;
     }

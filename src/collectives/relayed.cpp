@@ -46,30 +46,20 @@ class Relaying {
     }
 
     Hold hold(const std::vector<int>& relays, int lanes) const {
-        const int number = static_cast<int>(relays.size());
-        const double lanes_each = (lanes + number - 1) / number;  // of those who have the most
-        const double share = lanes_each / lanes;
         Hold hold;
-        hold_up_at_root(relays, share, hold);
+        std::vector<double> share(sizes_.size(), 0);  // of all lanes
+        const int number = static_cast<int>(relays.size());
+        for (int i = 0; i < number; ++i) {
+            const int theirs = lanes / number + (i < lanes % number ? 1 : 0);
+            share[at(relays[at(i)])] = static_cast<double>(theirs) / lanes;
+        }
+        hold_up_at_root(share, hold);
         for (int c = 0; c < count(); ++c) {
             if (c == root_) continue;
-            const bool is_relay = std::find(relays.begin(), relays.end(), c) != relays.end();
-            const double copies = is_relay ? share : 0;
-            at_least(copies * (count() - 2) * times_.uplink_out(c), 0, {Binding::Kind::uplink, c, -1}, hold);
-            const double messages = (size(c) - 1) * times_.port(c, c) + copies * ports(c);
-            of_port(c, messages / size(c), hold);
-            double into = 0;
-            for (const int relay : relays) {
-                const int from = relay == c ? root_ : relay;
-                const double flows = std::min(lanes_each, size(from) * size(c));
-                const double flow = share * times_.gap(from, c) / flows;
-                const double ramp = times_.ramp(from, c, share * (more_ + 1) / flows);
-                at_least(flow, times_.credit_of_flow(from, c), {Binding::Kind::link, from, c}, hold, ramp);
-                into += share * std::max(times_.trunk(times_.group_of(from), times_.group_of(c)),
-                                         times_.gap(from, c) / flows);
-            }
-            into = std::max(into, times_.uplink_in(c));
-            at_least(into, 0, {Binding::Kind::link, relays.front() == c ? root_ : relays.front(), c}, hold);
+            at_least(share[at(c)] * (count() - 2) * times_.uplink_out(c), 0, {Binding::Kind::uplink, c, -1},
+                     hold);
+            of_port(c, ((size(c) - 1) * times_.port(c, c) + share[at(c)] * ports(c)) / size(c), hold);
+            hold_up_on_the_way_in(c, share, lanes, hold);
         }
         return hold;
     }
@@ -92,13 +82,35 @@ class Relaying {
         return std::max((count() - 2) * times_.uplink_out(relay), ports(relay) / size(relay));
     }
 
-    void hold_up_at_root(const std::vector<int>& relays, double share, Hold& hold) const {
+    void hold_up_at_root(const std::vector<double>& share, Hold& hold) const {
         double out = 0;
-        for (const int relay : relays) out += share * times_.port(root_, relay);
+        for (int c = 0; c < count(); ++c) {
+            if (share[at(c)] > 0) out += share[at(c)] * times_.port(root_, c);
+        }
         at_least(times_.uplink_out(root_), 0, {Binding::Kind::uplink, root_, -1}, hold);
         if (size(root_) == 1) return of_port(root_, out, hold);
         of_port(root_, times_.port(root_, root_), hold);
         of_port(root_, ((size(root_) - 2) * times_.port(root_, root_) + out) / (size(root_) - 1), hold);
+    }
+
+    /// Flows from all relays, and from the root for what `c` relays itself; every rank gets each segment
+    /// once.
+    void hold_up_on_the_way_in(int c, const std::vector<double>& share, int lanes, Hold& hold) const {
+        double in = (size(c) - 1) * times_.port(c, c);
+        for (int relay = 0; relay < count(); ++relay) {
+            const double part = share[at(relay)];
+            if (part <= 0) continue;
+            const int from = relay == c ? root_ : relay;
+            const double senders = from == root_ ? std::max(size(from) - 1, 1.0) : size(from);
+            const double flows = std::min({part * lanes, senders * size(c), more_ + 1});
+            at_least(part * times_.gap(from, c) / flows, times_.credit_of_flow(from, c),
+                     {Binding::Kind::link, from, c}, hold, times_.ramp(from, c, part * (more_ + 1) / flows));
+            const double trunk = times_.trunk(times_.group_of(from), times_.group_of(c));
+            at_least(part * trunk, 0, {Binding::Kind::link, from, c}, hold);
+            at_least(times_.uplink_in(c), 0, {Binding::Kind::link, from, c}, hold);
+            in += part * times_.port(from, c);
+        }
+        of_port(c, in / size(c), hold);
     }
 
     void of_port(int c, double busy, Hold& hold) const {
@@ -157,12 +169,15 @@ Relayed relayed_time(Shape within, const std::function<int(int relays)>& lanes_f
     }
     if (best.relays.empty()) return best;
     const ClusterTree tree{relayed_order(root, farthest, times.count()), true, within, best.lanes};
-    best.time.first = pricer.broadcast(tree, root, 1, times).first;
+    const TreeTime farthest_lane = pricer.broadcast(tree, root, segments, times);
+    best.time.first = farthest_lane.first;
+    best.time.last_cluster = farthest_lane.last_cluster;
     best.time.interval = least.interval;
     best.time.others = least.others;
     best.time.binding = least.binding;
     best.time.sustained = least.sustained;
     best.time.last = std::max(best.time.first + least.others, least.sustained);
+    if (best.time.last > most) best.relays.clear();
     return best;
 }
 

@@ -40,12 +40,12 @@ struct Relayed {
 
 /// The best relays, all alike, for a broadcast of `segments` segments that cost `times` each, with `within`
 /// inside the clusters of `pricer`: some of those that take the least time to pass a segment on to all
-/// others. With C clusters and the share w = 1 / relays of the lanes, segments are held up by
+/// others. With C clusters and the share w of the lanes that a relay has, segments are held up by
 ///
-///     w (C-2) copies in the uplink of a relay, one in that of the root's cluster
-///     (n-1) + w (C-2) messages of the n NICs of a relay, n-1 of any other cluster's
+///     w (C-2) copies in the uplink of a relay, one in that of the root's cluster, one on the way into each
+///     (n-1) + w (C-2) messages sent by the n NICs of a relay, and n that NICs of every cluster get
 ///     (n-2) + 1 messages of the n-1 NICs of the root's cluster that are not the root's, one of the root's
-///     w of all segments in each flow from a relay, all flows into a cluster together, one copy in its uplink
+///     w of all segments in the flows from a relay to another cluster, which may ramp
 ///
 /// `lanes_for` says how many lanes there are with so many relays, 0 for not so many. No relays where that is
 /// so for all numbers, or where it takes longer than `most` seconds. O(C³), and one walk (tree_price.hpp).

@@ -86,9 +86,9 @@ class Sharing {
         MeetingTime time;
         double busiest = 0;
         double sustained = 0;
-        const auto at_least = [&](double busy, double credit, const Binding& binding) {
-            if (busy - credit <= busiest) return;
-            busiest = busy - credit;
+        const auto at_least = [&](double busy, double credit, const Binding& binding, double ramp = 0) {
+            if (busy - credit + ramp <= busiest) return;
+            busiest = busy - credit + ramp;
             time.binding = binding;
             time.interval = busy / segments_;
         };
@@ -110,8 +110,8 @@ class Sharing {
                 at_least(both * down_.trunk(down_.group_of(c), down_.group_of(o)), 0,
                          {Binding::Kind::trunk, down_.group_of(c), down_.group_of(o)});
                 const int flows = std::max(coordinators(c), coordinators(o));
-                at_least(both / flows * down_.gap(c, o) + down_.ramp(c, o, both / flows),
-                         down_.credit_of_flow(c, o), {Binding::Kind::link, c, o});
+                at_least(both / flows * down_.gap(c, o), down_.credit_of_flow(c, o),
+                         {Binding::Kind::link, c, o}, down_.ramp(c, o, both / flows));
             }
             if (sizes_[at(c)] == 1) continue;
             near_up = std::max(near_up, up_.at_best(c, c) + up_.latency(c, c));

@@ -8,8 +8,8 @@ namespace laple {
 SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups,
                            Bytes bytes, Use use, Direction direction)
     : count_(static_cast<std::size_t>(costs.count())),
+      costs_(costs),
       bytes_(static_cast<double>(bytes)),
-      flows_ramp_(costs.flows_ramp),
       gap_(count_ * count_),
       port_(count_ * count_),
       start_(count_ * count_),
@@ -47,18 +47,6 @@ SegmentTimes::SegmentTimes(const NetworkCosts& costs, const std::vector<std::vec
         }
     }
     find_trunks(costs, groups, size, is_backwards);
-}
-
-/// The constants fit broadcasts of 16 to 256 KiB, one after the other, over 100 Mbit/s and 10, 18 and 45 ms
-/// (TCP with BBR): 64 KiB took 2, 5 and 13 ms longer, 128 KiB over 45 ms 22 to 27.
-double SegmentTimes::ramp(int from, int to, double segments) const {
-    constexpr double kAtOnce = 16 * 1024;  // some more than ten packets of 1448 bytes
-    constexpr double kShown = 200 * 1024;  // in a round trip, by whatever came before
-    constexpr double kGrowth = 2.4;        // of what a call carries
-    if (!flows_ramp_ || from == to) return 0;
-    const double flow = segments * bytes_;
-    const double slowest = 2 * latency(from, to) / std::max(kShown, kGrowth * flow);  // seconds a byte
-    return std::max(flow - kAtOnce, 0.0) * std::max(slowest - gap(from, to) / bytes_, 0.0);
 }
 
 void SegmentTimes::find_trunks(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups,

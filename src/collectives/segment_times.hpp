@@ -29,7 +29,7 @@ class SegmentTimes {
     enum class Direction { broadcast, reduction };
 
     /// `groups`: the outermost groups as lists of clusters. What goes from one group to another shares their
-    /// trunk.
+    /// trunk. `costs` must outlive this.
     SegmentTimes(const NetworkCosts& costs, const std::vector<std::vector<int>>& groups, Bytes bytes, Use use,
                  Direction direction);
 
@@ -57,11 +57,12 @@ class SegmentTimes {
         const double uplinks = from == to ? 0 : std::max(uplink_out(from), uplink_in(to));
         return std::max(gap(from, to) - credit_of_flow(from, to), std::min(uplinks, gap(from, to)));
     }
-    /// How much longer than by its gaps a flow takes for all that it carries in one call, if it rested
-    /// before. TCP sends at once what its initial window holds. After that it goes by what the flow has shown
-    /// before, a few times as much as the last call carried in a round trip: little for messages that are
-    /// small against the bandwidth-delay product, which only several flows make up for.
-    double ramp(int from, int to, double segments) const;
+    /// How much longer than by its gaps a flow takes for so many segments in one call, if it rested before.
+    /// (NetworkCosts::ramp)
+    double ramp(int from, int to, double segments) const {
+        if (from == to || bytes_ <= 0) return 0;
+        return costs_.ramp(latency(from, to), segments * bytes_, gap(from, to) / bytes_);
+    }
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
     /// In which the uplink of a cluster takes one message.
@@ -87,8 +88,8 @@ class SegmentTimes {
     }
 
     std::size_t count_;
+    const NetworkCosts& costs_;
     double bytes_;
-    bool flows_ramp_;
     std::vector<double> gap_;
     std::vector<double> port_;
     std::vector<double> start_;

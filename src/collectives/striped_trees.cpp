@@ -129,8 +129,9 @@ Tree StripedTrees::tree(int lane) const {
     return tree;
 }
 
-LaneTrees::LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, Shape within,
-                     Rank root) {
+LaneTrees::LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, int lanes, Shape within,
+                     Rank root)
+    : lanes_of_each_((lanes - 1) / static_cast<int>(orders.size()) + 1) {
     for (const SendOrder& order : orders) trees_.emplace_back(topology, order, within, root);
 }
 

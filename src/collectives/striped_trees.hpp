@@ -87,19 +87,28 @@ class StripedTrees {
     std::map<std::pair<int, int>, Inside> insides_;  // by size and number of fixed members
 };
 
-/// The trees of lanes of which each has one of several orders between clusters, in turn.
+/// The trees of lanes of which each has one of several orders between clusters, in turn. Ranks change places
+/// from each lane of an order to its next one, and the lanes of the next order go on where those end:
+///
+///     6 lanes, 3 orders      lane    0  1  2  3  4  5
+///                            order   0  1  2  0  1  2
+///                            places  0  2  4  1  3  5      (the lane of StripedTrees that it has)
 class LaneTrees {
   public:
-    /// As StripedTrees, with `orders`, one at least.
-    LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, Shape within, Rank root);
+    /// As StripedTrees, with `orders`, one at least, for `lanes` lanes.
+    LaneTrees(const Topology& topology, const std::vector<SendOrder>& orders, int lanes, Shape within,
+              Rank root);
 
-    RankLinks links(int lane, Rank rank) const { return of(lane).links(lane, rank); }
-    Tree tree(int lane) const { return of(lane).tree(lane); }
+    RankLinks links(int lane, Rank rank) const { return of(lane).links(places(lane), rank); }
+    Tree tree(int lane) const { return of(lane).tree(places(lane)); }
 
   private:
-    const StripedTrees& of(int lane) const { return trees_[static_cast<std::size_t>(lane) % trees_.size()]; }
+    int count() const { return static_cast<int>(trees_.size()); }
+    const StripedTrees& of(int lane) const { return trees_[static_cast<std::size_t>(lane % count())]; }
+    int places(int lane) const { return lane % count() * lanes_of_each_ + lane / count(); }
 
     std::deque<StripedTrees> trees_;  // by order; these cannot move
+    int lanes_of_each_;               // at most
 };
 
 }  // namespace laple

@@ -394,10 +394,12 @@ class Walk {
         return cluster == tree_.order.front().from && members_[at(cluster)]->size() > 1 ? 1 : 0;
     }
 
-    /// Different pairs of ranks that the lanes from one cluster to another use.
+    /// Different pairs of ranks that the lanes from one cluster to another use. Each has one segment at
+    /// least.
     double flows(int from, int to) const {
         const int senders = members_[at(from)]->size() - first_in_turn(from);
-        return std::min(tree_.lanes, senders * members_[at(to)]->size());
+        const int pairs = std::min(tree_.lanes, senders * members_[at(to)]->size());
+        return std::min<double>(pairs, more_ + 1);
     }
 
     /// How long the busiest port of a cluster takes for a segment, on average of those of all lanes: in lane

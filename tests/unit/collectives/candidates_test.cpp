@@ -563,6 +563,24 @@ TEST_CASE("a flow that has rested starts slowly, and several make up for it", "[
     CHECK(longer(Collective::allreduce, 128 << 10, "scatter/flat@8Kx2") > 1e-3);
     CHECK(longer(Collective::allreduce, 128 << 10, "regional/flat@8Kx2") > 1e-3);
 
+    // Two segments are two flows at most, however many lanes there are.
+    CHECK(longer(Collective::bcast, 128 << 10, "spread-nearest/chain@64Kx8") > 5e-3);
+    // Nothing has no rate.
+    CHECK(longer(Collective::barrier, 0, "regional/flat@8Kx2") == 0);
+    // MPI's own estimated messages ramp, too.
+    CHECK(longer(Collective::bcast, 128 << 10, "native") > 5e-3);
+    CHECK(longer(Collective::allreduce, 1 << 10, "native") == 0);
+    // Lanes of one rank share its flow.
+    const Topology lone = Topology::from_clusters(10, {{0, 1, 2, 3, 4, 5, 6, 7}, {8}, {9}});
+    NetworkCosts three = test::uniform_costs(3, Seconds(kFar), kNic);
+    three.flows_ramp = true;
+    const auto price_of = [&](const char* name) {
+        return Pricing(request_of(Collective::allreduce, 128 << 10), lone, three)
+            .price(parse_algorithm(name, Collective::allreduce))
+            ->seconds;
+    };
+    CHECK(price_of("exchange/flat@8Kx8") > kFar + 25e-3);
+
     const Request request = request_of(Collective::bcast, 128 << 10);
     CHECK(choose_plan(request, sites, {}, ramping).algorithm.lanes > 1);
     CHECK(choose_plan(request, sites, {}, steady).algorithm.lanes == 1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -93,6 +94,47 @@ TEST_CASE("relayed lanes take what the simulator says", "[relayed]") {
     check({4, 4, 4, 4}, sites(4, Seconds(10e-3), 12.5e6, 0), "spread-relayed/binary@16Kx12");
     check({6, 3, 2}, sites(3, Seconds(20e-3), 12.5e6, 0), "spread-relayed/chain@8Kx30");
     check({2, 2, 2, 2, 2, 2, 2, 2}, sites(8, Seconds(10e-3), 12.5e6, 25e6), "spread-relayed/chain@8Kx14");
+    // Flows much slower than NICs: of lanes between the same two ranks, and of one rank alone.
+    NetworkCosts slow = sites(4, Seconds(10e-3), 12.5e6, 0);
+    const NetworkCosts flows = test::uniform_costs(4, Seconds(10e-3), 1e6);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+            if (a != b) slow.link(a, b) = flows.link(a, b);
+        }
+    }
+    check({4, 4, 4, 4}, slow, "spread-relayed/chain@8Kx12");
+    check({4, 4, 4, 4}, slow, "spread-relayed/chain@8Kx3");
+}
+
+TEST_CASE("members of a relay take turns at being served and at serving others", "[relayed]") {
+    for (const auto& [sizes, relays, lanes] : {std::tuple(std::vector<int>{4, 4, 4, 4, 4}, 4, 48),
+                                               std::tuple(std::vector<int>{3, 2, 6, 2}, 3, 36)}) {
+        const Topology topology = of_sizes(sizes);
+        Plan plan{broadcast_of(1 << 20), parse_algorithm("spread-relayed/chain@8Kx12", Collective::bcast),
+                  ""};
+        plan.algorithm.lanes = lanes;
+        for (int relay = 1; relay <= relays; ++relay) plan.relays.push_back(relay);
+        const LaneTrees trees = lane_trees_of(plan, topology);
+        std::vector<int> entered(static_cast<std::size_t>(topology.size()), 0);
+        std::vector<int> sent = entered;
+        for (int lane = 0; lane < lanes; ++lane) {
+            const int relay = plan.relays[static_cast<std::size_t>(lane % relays)];
+            for (Rank rank = 0; rank < topology.size(); ++rank) {
+                const RankLinks links = trees.links(lane, rank);
+                sent[static_cast<std::size_t>(rank)] += static_cast<int>(links.children.size());
+                const bool is_relay = topology.group_of(0, rank) == relay;
+                if (is_relay && links.parent >= 0 && topology.group_of(0, links.parent) == 0)
+                    ++entered[static_cast<std::size_t>(rank)];
+            }
+        }
+        for (Rank rank = 1; rank < topology.size(); ++rank) {
+            const Rank first = topology.members(0, topology.group_of(0, rank)).front();
+            if (first == 0) continue;
+            INFO("rank " << rank << " of " << sizes.size() << " clusters");
+            CHECK(entered[static_cast<std::size_t>(rank)] == entered[static_cast<std::size_t>(first)]);
+            CHECK(sent[static_cast<std::size_t>(rank)] == sent[static_cast<std::size_t>(first)]);
+        }
+    }
 }
 
 TEST_CASE("many sites far apart are reached over relays, two latencies away", "[relayed]") {
@@ -124,9 +166,18 @@ TEST_CASE("a site with a slow uplink relays nothing", "[relayed]") {
     CHECK(std::find(plan.relays.begin(), plan.relays.end(), 3) == plan.relays.end());
 }
 
-TEST_CASE("relays are not asked for where clusters are in groups", "[relayed]") {
+TEST_CASE("relays are not looked for where clusters are in groups", "[relayed]") {
     const Topology grouped = Topology::from_labels(8, {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}});
     const Algorithm relayed = parse_algorithm("spread-relayed/chain@8Kx4", Collective::bcast);
     CHECK_FALSE(can_do(relayed, broadcast_of(1 << 20), grouped));
     CHECK(can_do(relayed, broadcast_of(1 << 20), of_sizes({2, 2, 2, 2})));
+    const NetworkCosts costs = sites(4, Seconds(20e-3), 12.5e6, 25e6);
+    const auto looked_at = [&](const Topology& topology) {
+        const Request request = broadcast_of(8 << 20);
+        const auto found = Pricing(request, topology, costs).all();
+        return std::any_of(found.begin(), found.end(),
+                           [](const Candidate& candidate) { return !candidate.relays.empty(); });
+    };
+    CHECK(looked_at(of_sizes({2, 2, 2, 2})));
+    CHECK_FALSE(looked_at(grouped));
 }
