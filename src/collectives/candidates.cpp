@@ -608,6 +608,7 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
             const double copies = copies_in_regions(pricer_.sizes(), candidate.regions);
             candidate.crossings = std::max(static_cast<int>(copies), 1);
         }
+        candidate.time.first = meeting.first;
         candidate.time.last = meeting.total;
         candidate.time.interval = meeting.interval;
         candidate.time.binding = meeting.binding;

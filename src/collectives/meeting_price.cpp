@@ -45,8 +45,9 @@ class MeetingPrice {
             at_least(local.interval, local.credit, local.binding);
         }
         const double meeting = algorithm_.meeting == Meeting::exchange ? exchange() : doubling();
-        time_.total = std::max({reduce + meeting + broadcast + others(time_.interval, credit_),
-                                reduce + alone_ + broadcast, sustained_});
+        time_.first = reduce + meeting + broadcast;
+        time_.total = std::max(
+            {time_.first + others(time_.interval, credit_), reduce + alone_ + broadcast, sustained_});
         return time_;
     }
 

@@ -21,6 +21,7 @@ namespace laple {
 /// `down` are the times of one segment in both directions.
 struct MeetingTime {
     double total = 0;
+    double first = 0;  ///< the result of the first segment is everywhere
     double interval = 0;
     Binding binding;
 };

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "collectives/nic_work.hpp"
+
 namespace laple {
 namespace {
 
@@ -25,7 +27,8 @@ class RegionalPrice {
           down_(down),
           part_(sizes.size()),
           meetings_(sizes.size() * sizes.size()),
-          of_trunk_(at(down.groups() * down.groups())) {
+          of_trunk_(at(down.groups() * down.groups())),
+          wait_(latencies()) {
         for (const auto& region : regions_) {
             cluster_at_.emplace_back();
             for (const int c : region)
@@ -45,7 +48,7 @@ class RegionalPrice {
             for (const int c : region) look_at(c, region);
         }
         look_at_trunks();
-        time_.total = std::max(latencies() + busiest_, sustained_);
+        time_.first = wait_;
         return time_;
     }
 
@@ -69,11 +72,11 @@ class RegionalPrice {
     }
     Meetings& between(int a, int b) { return meetings_[at(a) * sizes_.size() + at(b)]; }
 
-    /// Messages for each segment, on average; it gets as many as it sends.
+    /// For each segment, on average; it gets as many as it sends.
     struct Traffic {
         double messages = 0;
-        double sending = 0;  ///< seconds of the NIC
-        double getting = 0;
+        NicWork sending;
+        NicWork getting;
     };
 
     void look_at(int c, const std::vector<int>& region) {
@@ -94,26 +97,36 @@ class RegionalPrice {
         const double own = std::ceil(segments_ / std::min(sizes_[at(c)], lanes_));
         const double others = static_cast<double>(sizes_[at(c)] - 1);
         const double inside = sizes_[at(c)] == 1 ? 0 : segments_ - own;
-        const double sending = (inside + others * own) * down_.port(c, c) + own * across.sending;
-        const double getting =
-            inside * down_.port(c, c) + others * own * up_.port(c, c) + own * across.getting;
-        const double nic = std::max(sending, getting);
-        at_least(nic, down_.credit(c), {Binding::Kind::port, c, c});
-        sustained_ = std::max(sustained_, nic - down_.usual_credit(c));
-        at_least(segments_ * across.messages * std::max(up_.uplink_out(c), down_.uplink_out(c)), 0,
-                 {Binding::Kind::uplink, c, -1});
+        const NicWork sending{inside * down_.port(c, c) + own * across.sending.before,
+                              others * own * down_.port(c, c) + own * across.sending.after};
+        const NicWork getting{others * own * up_.port(c, c) + own * across.getting.before,
+                              inside * down_.port(c, c) + own * across.getting.after};
+        for (const NicWork& nic : {sending, getting}) {
+            const double rested = std::max(nic.time(wait_) - down_.credit(c), wait_);
+            at_least(std::max(rested, nic.all() - down_.usual_credit(c)), nic.all(),
+                     {Binding::Kind::port, c, c});
+        }
+        const double crossing =
+            segments_ * across.messages * std::max(up_.uplink_out(c), down_.uplink_out(c));
+        at_least(wait_ + crossing, crossing, {Binding::Kind::uplink, c, -1});
     }
 
     /// For each segment `c` sends `there` partial results and `back` results to `o`, over so many flows. It
     /// gets as many results and partial results from there; without results, as many partial results.
     void add(Traffic& traffic, int c, int o, double there, double back, int flows) {
         traffic.messages += there + back;
-        traffic.sending += (there + back) * down_.port(c, o);
-        traffic.getting +=
-            back > 0 ? there * down_.port(c, o) + back * up_.port(c, o) : there * up_.port(c, o);
+        traffic.sending.before += there * down_.port(c, o);
+        traffic.sending.after += back * down_.port(c, o);
+        if (back > 0) {
+            traffic.getting.before += back * up_.port(c, o);
+            traffic.getting.after += there * down_.port(c, o);
+        } else {
+            traffic.getting.before += there * up_.port(c, o);
+        }
         const double of_flow = segments_ * (there + back) / flows;
-        at_least(of_flow * down_.gap(c, o), down_.credit_of_flow(c, o), {Binding::Kind::link, c, o},
-                 down_.ramp(c, o, of_flow));
+        const double busy = of_flow * down_.gap(c, o);
+        at_least(wait_ + busy - down_.credit_of_flow(c, o) + down_.ramp(c, o, of_flow), busy,
+                 {Binding::Kind::link, c, o});
         of_trunk_[at(down_.group_of(c) * down_.groups() + down_.group_of(o))] += there + back;
     }
 
@@ -121,15 +134,15 @@ class RegionalPrice {
         for (int a = 0; a < down_.groups(); ++a) {
             for (int b = 0; b < down_.groups(); ++b) {
                 if (a == b) continue;
-                at_least(segments_ * of_trunk_[at(a * down_.groups() + b)] * down_.trunk(a, b), 0,
-                         {Binding::Kind::trunk, a, b});
+                const double busy = segments_ * of_trunk_[at(a * down_.groups() + b)] * down_.trunk(a, b);
+                at_least(wait_ + busy, busy, {Binding::Kind::trunk, a, b});
             }
         }
     }
 
-    void at_least(double busy, double credit, const Binding& binding, double ramp = 0) {
-        if (busy - credit + ramp <= busiest_) return;
-        busiest_ = busy - credit + ramp;
+    void at_least(double total, double busy, const Binding& binding) {
+        if (total <= time_.total) return;
+        time_.total = total;
         time_.binding = binding;
         time_.interval = busy / segments_;
     }
@@ -180,9 +193,8 @@ class RegionalPrice {
     std::vector<double> part_;                  // of the region's ranks, by cluster
     std::vector<Meetings> meetings_;            // from cluster to cluster
     std::vector<double> of_trunk_;              // messages for each segment, from group to group
+    double wait_;                               // latencies()
     MeetingTime time_;
-    double busiest_ = 0;
-    double sustained_ = 0;
 };
 
 }  // namespace

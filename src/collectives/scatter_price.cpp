@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "collectives/nic_work.hpp"
+
 namespace laple {
 namespace {
 
@@ -42,22 +44,36 @@ class Sharing {
     int count() const { return static_cast<int>(sizes_.size()); }
     int coordinators(int c) const { return std::min(sizes_[at(c)], lanes_); }
 
-    /// What the NIC of the busiest coordinator of a cluster does that owns such a share.
-    double nic_time(int c, double share) const {
-        const double own = std::ceil(segments_ / coordinators(c));  // segments of one coordinator
+    /// What the NIC of the busiest coordinator of a cluster sends that owns such a share.
+    NicWork sending(int c, double share) const {
+        const Segments of = segments_at(c, share);
+        double far = 0;  // a segment to another cluster, on average
+        for (int o = 0; o < count(); ++o) far += o == c ? 0 : down_.port(c, o) / (count() - 1);
+        return {of.contributed * down_.port(c, c) + of.given * far,
+                of.coordinated * down_.port(c, c) + of.owned * far};
+    }
+
+    /// What it gets.
+    NicWork getting(int c, double share) const {
+        const Segments of = segments_at(c, share);
+        double far = 0;
+        for (int o = 0; o < count(); ++o) far += o == c ? 0 : up_.port(c, o) / (count() - 1);
+        return {of.coordinated * up_.port(c, c) + of.owned * far,
+                of.contributed * down_.port(c, c) + of.given * far};
+    }
+
+    /// Those that pass the busiest coordinator's NIC one way on their way up, and the other way as results.
+    struct Segments {
+        double contributed;  ///< to other coordinators of its cluster
+        double coordinated;  ///< from all others of its cluster
+        double given;        ///< to owners elsewhere
+        double owned;        ///< from the coordinators of all other clusters
+    };
+    Segments segments_at(int c, double share) const {
+        const double own = std::ceil(segments_ / coordinators(c));
         const double owned = std::ceil(own * share);
-        const double others = static_cast<double>(sizes_[at(c)] - 1);
-        double sending = 0;  // a segment to another cluster, on average
-        double getting = 0;
-        for (int o = 0; o < count(); ++o) {
-            if (o == c) continue;
-            sending += down_.port(c, o) / (count() - 1);
-            getting += up_.port(c, o) / (count() - 1);
-        }
         const double inside = sizes_[at(c)] == 1 ? 0 : segments_ - own;
-        const double across = own - owned + owned * (count() - 1);
-        return std::max((inside + others * own) * down_.port(c, c) + across * sending,
-                        inside * down_.port(c, c) + others * own * up_.port(c, c) + across * getting);
+        return {inside, static_cast<double>(sizes_[at(c)] - 1) * own, own - owned, owned * (count() - 1)};
     }
 
     double trip(int from, int to) const { return down_.gap(from, to) + down_.latency(from, to); }
@@ -83,42 +99,52 @@ class Sharing {
 
     MeetingTime time_of(const std::vector<int>& shares) const {
         const double all = std::accumulate(shares.begin(), shares.end(), 0);
+        const double wait = latencies(shares);
         MeetingTime time;
-        double busiest = 0;
-        double sustained = 0;
-        const auto at_least = [&](double busy, double credit, const Binding& binding, double ramp = 0) {
-            if (busy - credit + ramp <= busiest) return;
-            busiest = busy - credit + ramp;
+        time.first = wait;
+        const auto at_least = [&](double total, double busy, const Binding& binding) {
+            if (total <= time.total) return;
+            time.total = total;
             time.binding = binding;
             time.interval = busy / segments_;
         };
+        for (int c = 0; c < count(); ++c) {
+            const double share = shares[at(c)] / all;
+            for (const NicWork& nic : {sending(c, share), getting(c, share)}) {
+                const double rested = std::max(nic.time(wait) - down_.credit(c), wait);
+                at_least(std::max(rested, nic.all() - down_.usual_credit(c)), nic.all(),
+                         {Binding::Kind::port, c, c});
+            }
+            const double crossing = segments_ * (1 - share + share * (count() - 1)) *
+                                    std::max(up_.uplink_out(c), down_.uplink_out(c));
+            at_least(wait + crossing, crossing, {Binding::Kind::uplink, c, -1});
+            for (int o = 0; o < count(); ++o) {
+                if (o == c) continue;
+                const double both = segments_ * (share + shares[at(o)] / all);
+                const double of_trunk = both * down_.trunk(down_.group_of(c), down_.group_of(o));
+                at_least(wait + of_trunk, of_trunk,
+                         {Binding::Kind::trunk, down_.group_of(c), down_.group_of(o)});
+                const double of_flow = both / std::max(coordinators(c), coordinators(o));
+                const double busy = of_flow * down_.gap(c, o);
+                at_least(wait + busy - down_.credit_of_flow(c, o) + down_.ramp(c, o, of_flow), busy,
+                         {Binding::Kind::link, c, o});
+            }
+        }
+        return time;
+    }
+
+    /// Of one segment: inside a cluster, to its owner, from there, inside a cluster.
+    double latencies(const std::vector<int>& shares) const {
         double far = 0;
         double near_up = 0;
         double near_down = 0;
         for (int c = 0; c < count(); ++c) {
-            const double share = shares[at(c)] / all;
-            if (share > 0) far = std::max(far, farness_[at(c)]);
-            const double nic = nic_time(c, share);
-            at_least(nic, down_.credit(c), {Binding::Kind::port, c, c});
-            sustained = std::max(sustained, nic - down_.usual_credit(c));
-            const double crossing = segments_ * (1 - share + share * (count() - 1));
-            at_least(crossing * std::max(up_.uplink_out(c), down_.uplink_out(c)), 0,
-                     {Binding::Kind::uplink, c, -1});
-            for (int o = 0; o < count(); ++o) {
-                if (o == c) continue;
-                const double both = segments_ * (share + shares[at(o)] / all);
-                at_least(both * down_.trunk(down_.group_of(c), down_.group_of(o)), 0,
-                         {Binding::Kind::trunk, down_.group_of(c), down_.group_of(o)});
-                const int flows = std::max(coordinators(c), coordinators(o));
-                at_least(both / flows * down_.gap(c, o), down_.credit_of_flow(c, o),
-                         {Binding::Kind::link, c, o}, down_.ramp(c, o, both / flows));
-            }
+            if (shares[at(c)] > 0) far = std::max(far, farness_[at(c)]);
             if (sizes_[at(c)] == 1) continue;
             near_up = std::max(near_up, up_.at_best(c, c) + up_.latency(c, c));
             near_down = std::max(near_down, down_.at_best(c, c) + down_.latency(c, c));
         }
-        time.total = std::max(near_up + far + near_down + busiest, sustained);
-        return time;
+        return near_up + far + near_down;
     }
 
     int lanes_;

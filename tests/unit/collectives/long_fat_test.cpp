@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two sites of eight hosts, 10 ms apart: the worked cases of algorithms.md 3f, without overheads.
+// Two sites of eight hosts, 10 ms apart: the worked cases of algorithms.md 3f, without overheads. And what
+// waits in the queues of NICs.
 #include <algorithm>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "collectives/lower_bound.hpp"
+#include "collectives/nic_work.hpp"
 #include "collectives/planner.hpp"
 #include "simulated.hpp"
 
@@ -77,4 +79,17 @@ TEST_CASE("32 MiB over a long fat link take little longer than the network needs
             CHECK(time < 1.15 * bound);
         }
     }
+}
+
+TEST_CASE("what comes back has half of a NIC while there is something to go out", "[long fat]") {
+    // Nothing to wait for: the NIC is never idle.
+    CHECK(NicWork{4, 3}.time(0) == Approx(7));
+    CHECK(NicWork{3, 4}.time(0) == Approx(7));
+    // Contributions have gone before the first result comes, or the last result comes late.
+    CHECK(NicWork{2, 5}.time(3) == Approx(8));
+    CHECK(NicWork{5, 2}.time(6) == Approx(11));
+    CHECK(NicWork{0, 0}.time(3) == Approx(3));
+    // Contributions alone until 3, in turn with results until 8; the last result takes until 11.
+    CHECK(NicWork{6, 2}.time(3) == Approx(11));
+    CHECK(NicWork{6, 6}.time(3) == Approx(12));
 }
