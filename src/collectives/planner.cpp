@@ -155,6 +155,24 @@ Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
     return static_cast<Bytes>(std::clamp(most, kLeast, kMost));
 }
 
+/// What the fastest NIC sends in so short a time that no one far away minds waiting for it.
+Bytes pace_for(const NetworkCosts& costs) {
+    constexpr double kShort = 5e-3;
+    constexpr double kLeast = 64.0 * 1024;
+    constexpr double kMost = 8.0 * 1024 * 1024;
+    double fastest = 0;
+    for (int c = 0; c < costs.count(); ++c) fastest = std::max(fastest, costs.cluster(c).nic_out);
+    return fastest > 0 ? static_cast<Bytes>(std::clamp(kShort * fastest, kLeast, kMost)) : 0;
+}
+
+/// What passes in so long a time that the results of what has gone are back by then, also where they have to
+/// queue on their way: three times as much was enough for some networks, twice as much for none.
+Bytes lead_for(const Request& request, const TreeTime& time) {
+    constexpr double kEnough = 4;
+    if (kEnough * time.first >= time.last) return 0;
+    return static_cast<Bytes>(kEnough * time.first / time.last * static_cast<double>(request.bytes()));
+}
+
 /// The order between clusters where `algorithm` names a rule for it. Nothing where it cannot be priced.
 std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, const Topology& topology,
                             const NetworkCosts& costs) {
@@ -169,6 +187,8 @@ std::optional<Plan> plan_of(const Algorithm& algorithm, const Request& request, 
         plan.relays = std::move(priced->relays);
         plan.predicted = Seconds(priced->seconds);
         plan.window_bytes = window_for(plan, costs);
+        plan.pace_bytes = pace_for(costs);
+        plan.lead_bytes = lead_for(request, priced->time);
     }
     return plan;
 }
@@ -202,7 +222,11 @@ Plan cheapest(const Request& request, const Topology& topology, const Rules& rul
     plan.regions = best->regions;
     plan.relays = best->relays;
     plan.predicted = Seconds(best->seconds);
-    if (!plan.algorithm.is_native) plan.window_bytes = window_for(plan, costs);
+    if (!plan.algorithm.is_native) {
+        plan.window_bytes = window_for(plan, costs);
+        plan.pace_bytes = pace_for(costs);
+        plan.lead_bytes = lead_for(request, best->time);
+    }
     return plan;
 }
 

@@ -70,6 +70,11 @@ void ScheduleBuilder::set_near(std::vector<Rank> ranks, std::uint32_t window) {
     near_window_ = std::max<std::uint32_t>(window, 1);
 }
 
+void ScheduleBuilder::hold_sends(std::int64_t near, std::int64_t all) {
+    hold_near_ = near;
+    hold_all_ = all;
+}
+
 std::uint32_t ScheduleBuilder::add_temporary(std::uint32_t slots) {
     const std::uint32_t useful = std::clamp<std::uint32_t>(slots, 1, schedule_.blocks.count());
     schedule_.temporary_slots.push_back(useful);
@@ -87,8 +92,9 @@ void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from, std::uint
     schedule_.steps[step].from = from;
     schedule_.steps[step].channel = channel;
     reads(step, from);
-    const bool is_near = std::find(near_.begin(), near_.end(), peer) != near_.end();
-    enter_channel(step, sends_[key(peer, channel)], is_near ? near_window_ : window_);
+    enter_channel(step, sends_[key(peer, channel)], is_near(peer) ? near_window_ : window_);
+    depends_on(step, hold_all_);
+    if (is_near(peer)) depends_on(step, hold_near_);
     end(step);
 }
 
@@ -98,6 +104,8 @@ void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to, std::uint32
     schedule_.steps[step].channel = channel;
     writes(step, to);
     enter_channel(step, recvs_[key(peer, channel)], window_);
+    last_receive_ = step;
+    if (is_near(peer)) last_near_receive_ = step;
     end(step);
 }
 
@@ -188,6 +196,10 @@ void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::u
     if (traffic.count >= window) depends_on(step, slot);
     slot = step;
     ++traffic.count;
+}
+
+bool ScheduleBuilder::is_near(Rank peer) const {
+    return std::find(near_.begin(), near_.end(), peer) != near_.end();
 }
 
 void ScheduleBuilder::end(std::uint32_t step) {

@@ -103,6 +103,14 @@ class ScheduleBuilder {
     /// Ranks to which at most `window` ≥ 1 sends are under way at a time. To be called first.
     void set_near(std::vector<Rank> ranks, std::uint32_t window);
 
+    /// From now on sends to near ranks wait for the earlier step `near` too, and all sends for `all`; -1: for
+    /// none. A send is complete long before its message has left, so no window limits what is in a NIC's
+    /// queue.
+    void hold_sends(std::int64_t near, std::int64_t all);
+    /// The last receive so far in program order, and the last one from a near rank; -1: none.
+    std::int64_t last_receive() const { return last_receive_; }
+    std::int64_t last_near_receive() const { return last_near_receive_; }
+
     /// A temporary buffer of `slots` blocks, at most one for each block of the message; returns its number.
     std::uint32_t add_temporary(std::uint32_t slots);
     std::uint32_t window() const { return window_; }
@@ -138,6 +146,7 @@ class ScheduleBuilder {
     void writes(std::uint32_t step, Place place);
     void depends_on(std::uint32_t step, std::int64_t earlier);
     void enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window);
+    bool is_near(Rank peer) const;
     static std::uint64_t key(Rank peer, Channel channel) {
         return (static_cast<std::uint64_t>(channel) << 32) | static_cast<std::uint32_t>(peer);
     }
@@ -151,6 +160,10 @@ class ScheduleBuilder {
     std::vector<std::vector<Access>> accesses_;         // by memory, by slot
     std::unordered_map<std::uint64_t, Traffic> sends_;  // by peer and channel
     std::unordered_map<std::uint64_t, Traffic> recvs_;
+    std::int64_t hold_near_ = -1;
+    std::int64_t hold_all_ = -1;
+    std::int64_t last_near_receive_ = -1;
+    std::int64_t last_receive_ = -1;
     std::int64_t fence_ = -1;
 };
 

@@ -81,6 +81,94 @@ TEST_CASE("32 MiB over a long fat link take little longer than the network needs
     }
 }
 
+TEST_CASE("contributions inside a cluster are a little ahead of those that come, not all at once",
+          "[long fat]") {
+    constexpr std::uint32_t kMembers = 4;
+    constexpr std::uint32_t kLag = 6;
+    constexpr Bytes kSegment = 8192;
+    const Topology topology = Topology::from_clusters(12, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}});
+    for (const char* name : {"scatter/flat@8Kx4", "exchange/flat@8Kx4", "regional/flat@8Kx12"}) {
+        INFO(name);
+        Plan plan{
+            {Collective::allreduce, 1 << 20, 1, 0, true}, parse_algorithm(name, Collective::allreduce), ""};
+        plan.regions = {{0, 1}, {2}};
+        plan.pace_bytes = kLag * kSegment;
+        const Schedule schedule = expand(plan, topology, 5);
+        const auto is_near = [](const Step& step) { return step.peer >= 4 && step.peer < 8; };
+        std::uint32_t paced = 0;
+        for (const Step& send : schedule.steps) {
+            const bool is_contribution = send.channel % 2 == contributions() % 2;
+            if (send.kind != StepKind::send || !is_near(send) || !is_contribution) continue;
+            for (const std::uint32_t dependency : schedule.dependencies_of(send)) {
+                const Step& before = schedule.steps[dependency];
+                if (before.kind != StepKind::recv || !is_near(before)) continue;
+                CHECK(before.block + kLag <= send.block);
+                CHECK(before.block + kLag + kMembers > send.block);
+                ++paced;
+            }
+        }
+        CHECK(paced > plan.blocks().count() / 2);
+        // Without a limit nothing waits.
+        plan.pace_bytes = plan.request.bytes();
+        CHECK(expand(plan, topology, 5).dependencies.size() == schedule.dependencies.size() - paced);
+    }
+}
+
+TEST_CASE("contributions are no more than the lead ahead of results, whoever gives them", "[long fat]") {
+    constexpr std::uint32_t kLead = 20;
+    const Topology topology = Topology::from_clusters(7, {{0, 1, 2}, {3, 4}, {5}, {6}});
+    for (const char* name : {"scatter/flat@8Kx12", "exchange/flat@8Kx3", "regional/flat@8Kx15",
+                             "exchange/chain@8K", "doubling/binary@8K"}) {
+        Plan plan{
+            {Collective::allreduce, 1 << 20, 1, 0, true}, parse_algorithm(name, Collective::allreduce), ""};
+        plan.regions = {{0, 1}, {2}, {3}};
+        plan.lead_bytes = kLead * plan.algorithm.segment_bytes;
+        const auto schedules = expand_all(plan, topology);
+        for (Rank rank = 0; rank < topology.size(); ++rank) {
+            INFO(name << ", rank " << rank);
+            const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
+            std::uint32_t held = 0;
+            std::uint32_t free = 0;
+            for (const Step& send : schedule.steps) {
+                const bool is_contribution = send.channel % 2 == contributions() % 2;
+                if (send.kind != StepKind::send || !is_contribution || send.block < kLead) continue;
+                bool is_held = false;
+                for (const std::uint32_t dependency : schedule.dependencies_of(send)) {
+                    const Step& before = schedule.steps[dependency];
+                    is_held |= before.kind == StepKind::recv && before.block == send.block - kLead;
+                }
+                ++(is_held ? held : free);
+            }
+            CHECK(free == 0);
+            CHECK(held >= plan.blocks().count() / 4);
+        }
+    }
+}
+
+TEST_CASE("the lead lets results come back in time", "[long fat]") {
+    // 8 MiB over 100 Mbit/s take 1.3 s, and the first result some 20 ms; of 64 KiB it takes as long as of
+    // all.
+    const Rates rates{12.5e6, 12.5e6, 125e6};
+    const auto lead = [&](Bytes bytes) {
+        return choose_plan({Collective::allreduce, bytes, 1, 0, true}, kTwoSites, kNotNative, costs_of(rates))
+            .lead_bytes;
+    };
+    CHECK(lead(8 << 20) > 200'000);
+    CHECK(lead(8 << 20) < 1'000'000);
+    CHECK(lead(64 << 10) == 0);
+}
+
+TEST_CASE("the pace of contributions goes by the fastest NIC", "[long fat]") {
+    const Request request{Collective::allreduce, 1 << 20, 1, 0, true};
+    const auto pace = [&](double nic) {
+        return choose_plan(request, kTwoSites, kNotNative, costs_of({nic, nic, 10 * nic})).pace_bytes;
+    };
+    CHECK(pace(1e6) == 64 * 1024);
+    CHECK(pace(125e6) == 625'000);
+    CHECK(pace(12.5e9) == 8 << 20);
+    CHECK(choose_plan(request, kTwoSites, kNotNative).pace_bytes == 0);
+}
+
 TEST_CASE("what comes back has half of a NIC while there is something to go out", "[long fat]") {
     // Nothing to wait for: the NIC is never idle.
     CHECK(NicWork{4, 3}.time(0) == Approx(7));
