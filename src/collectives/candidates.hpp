@@ -88,6 +88,7 @@ class Pricing {
     Shape best_local();
     int hops_in(Shape within);
     Bytes lanes_in_regions() const;
+    bool is_coarse(Bytes segment_bytes);
 
     const Request& request_;
     const Topology& topology_;

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/candidates.hpp"
 #include "collectives/lower_bound.hpp"
 #include "collectives/nic_work.hpp"
 #include "collectives/planner.hpp"
@@ -167,6 +168,22 @@ TEST_CASE("the pace of contributions goes by the fastest NIC", "[long fat]") {
     CHECK(pace(125e6) == 625'000);
     CHECK(pace(12.5e9) == 8 << 20);
     CHECK(choose_plan(request, kTwoSites, kNotNative).pace_bytes == 0);
+}
+
+TEST_CASE("ranks that take turns do not send for long at a time", "[long fat]") {
+    const Request request{Collective::allreduce, 8 << 20, 1, 0, true};
+    const auto largest_in_lanes = [&](double nic) {
+        Bytes largest = 0;
+        const NetworkCosts costs = costs_of({nic, nic, 10 * nic});
+        for (const Candidate& candidate : Pricing(request, kTwoSites, costs).all()) {
+            const Algorithm& algorithm = candidate.algorithm;
+            if (algorithm.meeting != Meeting::tree && algorithm.lanes > 1)
+                largest = std::max(largest, algorithm.segment_bytes);
+        }
+        return largest;
+    };
+    CHECK(largest_in_lanes(12.5e6) == 16 * 1024);
+    CHECK(largest_in_lanes(125e6) == 64 * 1024);
 }
 
 TEST_CASE("what comes back has half of a NIC while there is something to go out", "[long fat]") {
