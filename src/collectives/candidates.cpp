@@ -520,14 +520,17 @@ void Pricing::add_relayed(std::vector<Candidate>& found) {
 
 /// Whether a NIC is long busy with a single segment. In lanes a rank is coordinator of one block in so many,
 /// and with such segments ranks wait for each other's turns: over 100 Mbit/s 64 KiB took 6 to 14 % longer
-/// than 16 or 8.
+/// than 16 or 8, 32 KiB 3 %.
 bool Pricing::is_coarse(Bytes segment_bytes) {
     constexpr Bytes kNever = 16 * 1024;
-    constexpr double kLong = 2e-3;
+    constexpr Bytes kShort = 8 * 1024;
+    constexpr double kMuchLonger = 1.5e-3;  // for its bytes, whatever the overhead of a message
     if (segment_bytes <= kNever) return false;
     const SegmentTimes& segment = times(segment_bytes, SegmentTimes::Direction::broadcast);
+    const SegmentTimes& shorter = times(kShort, SegmentTimes::Direction::broadcast);
     for (int c = 0; c < costs_.count(); ++c) {
-        if (pricer_.sizes()[static_cast<std::size_t>(c)] > 1 && segment.port(c, c) > kLong) return true;
+        if (pricer_.sizes()[static_cast<std::size_t>(c)] < 2) continue;
+        if (segment.port(c, c) - shorter.port(c, c) > kMuchLonger) return true;
     }
     return false;
 }

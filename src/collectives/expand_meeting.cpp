@@ -58,8 +58,8 @@ class Meet {
 
     /// Combines `partial` of this coordinator with all others' into kResult.
     virtual void combine(std::uint32_t block, Place partial) = 0;
-    /// Where combine() leaves the result with one coordinator: the others get it. After combine() of all
-    /// blocks.
+    /// Where combine() leaves the result with one coordinator: the others get it. After combine() of the
+    /// block.
     virtual void deliver(std::uint32_t /*block*/) {}
 
   protected:
@@ -260,22 +260,24 @@ struct Lane {
     std::unique_ptr<Meet> meet;  // on its coordinators
 };
 
-/// How many blocks contributions inside a group may be ahead of what comes back: as many as the plan's pace
-/// allows, but so many that a member has been coordinator between.
-std::uint32_t pace_of(const Plan& plan, std::size_t members) {
+/// As many blocks as hold so many bytes, but so many that all coordinators of a group have had their turns.
+std::uint32_t blocks_ahead(const Plan& plan, Bytes bytes, std::size_t members) {
     const Blocks blocks = plan.blocks();
-    const Bytes pace = plan.pace_bytes > 0 ? plan.pace_bytes : kUsualPace;
-    const Bytes of_bytes = pace / std::max<Bytes>(blocks.bytes_in(0), 1);
+    const Bytes of_bytes = bytes / std::max<Bytes>(blocks.bytes_in(0), 1);
     const Bytes of_turns = std::min(static_cast<Bytes>(plan.algorithm.lanes), Bytes{members});
     return static_cast<std::uint32_t>(std::clamp<Bytes>(std::max(of_bytes, of_turns), 1, blocks.count()));
 }
 
+/// How many blocks a rank may be ahead with its contributions inside its cluster.
+std::uint32_t pace_of(const Plan& plan, const Topology& topology, Rank rank, std::size_t members) {
+    if (plan.pace_bytes.empty() || topology.is_flat()) return blocks_ahead(plan, kUsualPace, members);
+    const int cluster = topology.group_of(topology.level_count() - 1, rank);
+    return blocks_ahead(plan, plan.pace_bytes[static_cast<std::size_t>(cluster)], members);
+}
+
 /// How many blocks contributions may be ahead of results.
-std::uint32_t lead_of(const Plan& plan, std::uint32_t pace) {
-    const Blocks blocks = plan.blocks();
-    if (plan.lead_bytes == 0) return blocks.count();
-    const Bytes lead = plan.lead_bytes / std::max<Bytes>(blocks.bytes_in(0), 1);
-    return static_cast<std::uint32_t>(std::clamp<Bytes>(lead, pace, blocks.count()));
+std::uint32_t lead_of(const Plan& plan, std::size_t members) {
+    return plan.lead_bytes == 0 ? plan.blocks().count() : blocks_ahead(plan, plan.lead_bytes, members);
 }
 
 /// Block by block, each in its lane. What a rank contributes is there from the beginning: all at once it
@@ -308,27 +310,23 @@ class LanesRun {
         const std::int64_t after = builder_.last_near_receive();
         const std::int64_t earlier = contributions_.empty() ? -1 : contributions_.back();
         contributions_.push_back(after != before ? after : earlier);
-        const std::int64_t after_all = builder_.last_receive();
         if (lane.meet) lane.meet->combine(block, value);
-        met_.push_back(builder_.last_receive() != after_all ? builder_.last_receive() : -1);
     }
 
-    /// What others wait for waits for nothing itself.
+    /// Results are not held.
     void spread(std::uint32_t block) {
         Lane& lane = lane_of(block);
         builder_.hold_sends(-1, -1);
-        const std::int64_t before = builder_.last_receive();
         if (lane.meet) lane.meet->deliver(block);
         lane.steps.broadcast(block, {kResult, block});
-        result_ = builder_.last_receive() != before ? builder_.last_receive() : met_[block];
+        result_ = builder_.writer_of({kResult, block});
     }
 
     std::vector<Lane>& lanes_;
     std::uint32_t own_buffer_;
     ScheduleBuilder& builder_;
     std::vector<std::int64_t> contributions_;  // by block: the last receive from near ranks, of it or before
-    std::vector<std::int64_t> met_;  // by block: the last receive of what this rank combines for all; else -1
-    std::int64_t result_ = -1;       // the last receive that the result of the last block needed here
+    std::int64_t result_ = -1;                 // the step that completes the result of the last block spread
 };
 
 }  // namespace
@@ -373,8 +371,9 @@ void expand_meeting(const Plan& plan, const Topology& topology, Rank rank, Sched
              coordinators[mine] == rank ? make_meet(plan, owners, coordinators, rank, lane, landings, builder)
                                         : nullptr});
     }
-    const std::uint32_t pace = pace_of(plan, innermost_group(topology, rank).size());
-    if (!lanes.empty()) LanesRun(lanes, own.buffer, builder).run(blocks, pace, lead_of(plan, pace));
+    const std::size_t members = innermost_group(topology, rank).size();
+    const std::uint32_t pace = pace_of(plan, topology, rank, members);
+    if (!lanes.empty()) LanesRun(lanes, own.buffer, builder).run(blocks, pace, lead_of(plan, members));
     if (native) native->broadcast();
 }
 

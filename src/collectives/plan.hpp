@@ -41,9 +41,10 @@ struct Plan {
     std::vector<int> relays = {};  ///< clusters that pass on a lane each, in turn (relayed.hpp); else empty
     Seconds predicted{0};          ///< 0: not known
     Bytes window_bytes = 0;        ///< under way in a channel to another cluster; 0: as much as is usual
-    /// By which contributions inside a cluster may be ahead of what comes back there, in a meeting; 0: usual.
-    Bytes pace_bytes = 0;
-    Bytes lead_bytes = 0;  ///< by which contributions may be ahead of results, in a meeting; 0: as it comes
+    /// In a meeting, by innermost cluster: how far a rank's contributions inside its cluster may be ahead of
+    /// those that come to it there. Empty: as is usual.
+    std::vector<Bytes> pace_bytes = {};
+    Bytes lead_bytes = 0;  ///< in a meeting: how far contributions may be ahead of results; 0: no limit
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }
 };

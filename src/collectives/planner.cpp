@@ -155,14 +155,18 @@ Bytes window_for(const Plan& plan, const NetworkCosts& costs) {
     return static_cast<Bytes>(std::clamp(most, kLeast, kMost));
 }
 
-/// What the fastest NIC sends in so short a time that no one far away minds waiting for it.
-Bytes pace_for(const NetworkCosts& costs) {
+/// What the NICs of a cluster send in so short a time that no one far away minds waiting for it.
+std::vector<Bytes> pace_for(const NetworkCosts& costs) {
     constexpr double kShort = 5e-3;
     constexpr double kLeast = 64.0 * 1024;
     constexpr double kMost = 8.0 * 1024 * 1024;
-    double fastest = 0;
-    for (int c = 0; c < costs.count(); ++c) fastest = std::max(fastest, costs.cluster(c).nic_out);
-    return fastest > 0 ? static_cast<Bytes>(std::clamp(kShort * fastest, kLeast, kMost)) : 0;
+    constexpr double kUsualNic = 25e6;  // where none is known
+    std::vector<Bytes> pace;
+    for (int c = 0; c < costs.count(); ++c) {
+        const double nic = costs.cluster(c).nic_out;
+        pace.push_back(static_cast<Bytes>(std::clamp(kShort * (nic > 0 ? nic : kUsualNic), kLeast, kMost)));
+    }
+    return pace;
 }
 
 /// What passes in so long a time that the results of what has gone are back by then, also where they have to

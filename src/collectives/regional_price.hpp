@@ -21,8 +21,9 @@ namespace laple {
 ///     b (n-1)          results inside its cluster
 ///
 /// and gets as much; an uplink passes the part of the middle three, for m in place of b. The whole takes the
-/// time of the busiest of them (clusters meet as often as the lanes' turns let them), and the latencies: to
-/// the coordinator, to another region, to its clusters.
+/// latencies (to the coordinator, to another region, to its clusters) and the time of the busiest uplink or
+/// link (clusters meet as often as the lanes' turns let them), or that of the busiest NIC, which has
+/// contributions to send and get meanwhile (nic_work.hpp).
 MeetingTime regional_time(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
                           const RegionList& regions, const SegmentTimes& up, const SegmentTimes& down);
 

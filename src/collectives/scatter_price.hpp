@@ -27,9 +27,10 @@ struct SharedMeeting {
 ///     b w (C-1)   results to all other clusters
 ///     b (n-1)     results inside its cluster
 ///
-/// and gets as much; an uplink passes m (1 - w) + m w (C-1) each way. The whole takes the time of the busiest
-/// of them, and two latencies. (GridMPI's latency-aware allreduce with reduce-scatter and allgather on its
-/// lanes; algorithms.md 3f)
+/// and gets as much; an uplink passes m (1 - w) + m w (C-1) each way. The whole takes two
+/// latencies and the time of the busiest uplink or link, or that of the busiest NIC, which has contributions
+/// to send and get meanwhile (nic_work.hpp). (GridMPI's latency-aware allreduce with reduce-scatter and
+/// allgather on its lanes; algorithms.md 3f)
 SharedMeeting share_meeting(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
                             const SegmentTimes& up, const SegmentTimes& down);
 

@@ -67,6 +67,7 @@ ScheduleBuilder::ScheduleBuilder(const Blocks& blocks, std::uint32_t window)
 
 void ScheduleBuilder::set_near(std::vector<Rank> ranks, std::uint32_t window) {
     near_ = std::move(ranks);
+    std::sort(near_.begin(), near_.end());
     near_window_ = std::max<std::uint32_t>(window, 1);
 }
 
@@ -92,9 +93,10 @@ void ScheduleBuilder::send(Rank peer, std::uint32_t block, Place from, std::uint
     schedule_.steps[step].from = from;
     schedule_.steps[step].channel = channel;
     reads(step, from);
-    enter_channel(step, sends_[key(peer, channel)], is_near(peer) ? near_window_ : window_);
+    const bool near = is_near(peer);
+    enter_channel(step, sends_[key(peer, channel)], near ? near_window_ : window_);
     depends_on(step, hold_all_);
-    if (is_near(peer)) depends_on(step, hold_near_);
+    if (near) depends_on(step, hold_near_);
     end(step);
 }
 
@@ -104,7 +106,6 @@ void ScheduleBuilder::recv(Rank peer, std::uint32_t block, Place to, std::uint32
     schedule_.steps[step].channel = channel;
     writes(step, to);
     enter_channel(step, recvs_[key(peer, channel)], window_);
-    last_receive_ = step;
     if (is_near(peer)) last_near_receive_ = step;
     end(step);
 }
@@ -199,7 +200,7 @@ void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::u
 }
 
 bool ScheduleBuilder::is_near(Rank peer) const {
-    return std::find(near_.begin(), near_.end(), peer) != near_.end();
+    return std::binary_search(near_.begin(), near_.end(), peer);
 }
 
 void ScheduleBuilder::end(std::uint32_t step) {

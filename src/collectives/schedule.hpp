@@ -107,9 +107,10 @@ class ScheduleBuilder {
     /// none. A send is complete long before its message has left, so no window limits what is in a NIC's
     /// queue.
     void hold_sends(std::int64_t near, std::int64_t all);
-    /// The last receive so far in program order, and the last one from a near rank; -1: none.
-    std::int64_t last_receive() const { return last_receive_; }
+    /// The last receive from a near rank so far in program order; -1: none.
     std::int64_t last_near_receive() const { return last_near_receive_; }
+    /// The last step that writes there so far in program order; -1: none.
+    std::int64_t writer_of(Place place) { return access(place).writer; }
 
     /// A temporary buffer of `slots` blocks, at most one for each block of the message; returns its number.
     std::uint32_t add_temporary(std::uint32_t slots);
@@ -163,7 +164,6 @@ class ScheduleBuilder {
     std::int64_t hold_near_ = -1;
     std::int64_t hold_all_ = -1;
     std::int64_t last_near_receive_ = -1;
-    std::int64_t last_receive_ = -1;
     std::int64_t fence_ = -1;
 };
 

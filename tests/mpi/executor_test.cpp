@@ -210,10 +210,7 @@ TEST_CASE("the executor gives MPI's own results for every algorithm") {
             Case c = draw_case(random, kinds);
             if (!can_do(c.plan.algorithm, c.plan.request, topology)) continue;
             c.plan.relays = test::relays_for(c.plan.algorithm, topology, tree_root(c.plan.request));
-            if (random() % 2 == 0) {
-                c.plan.pace_bytes = 1 + random() % 64;
-                c.plan.lead_bytes = 1 + random() % 256;
-            }
+            test::draw_what_costs_decide(c.plan, topology, random);
             INFO(fmt::format("{} {} root {} units {} of {} bytes{}, {}", name_of(c.plan.request.collective),
                              name_of(c.plan.algorithm), c.plan.request.root, c.plan.request.units,
                              c.plan.request.unit_bytes, c.in_place ? " in place" : "", describe(topology)));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <random>
 #include <string>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/plan.hpp"
 #include "collectives/relayed.hpp"
 #include "topology/topology.hpp"
 
@@ -54,6 +56,28 @@ inline std::vector<int> relays_for(const Algorithm& algorithm, const Topology& t
         if (cluster != topology.group_of(level, root)) relays.push_back(cluster);
     }
     return relays;
+}
+
+/// What the planner decides by costs, for a meeting, at random; for every other plan nothing: that is what
+/// there is without costs.
+inline void draw_what_costs_decide(Plan& plan, const Topology& topology, std::mt19937_64& random) {
+    if (random() % 2 == 0) return;
+    const auto clusters =
+        static_cast<std::size_t>(topology.is_flat() ? 1 : topology.group_count(topology.level_count() - 1));
+    for (std::size_t c = 0; c < clusters; ++c) plan.pace_bytes.push_back(1 + random() % 64);
+    plan.lead_bytes = random() % 256;
+    const std::size_t groups =
+        static_cast<std::size_t>(topology.is_flat() ? topology.size() : topology.group_count(0));
+    if (plan.algorithm.meeting == Meeting::scatter) {
+        for (std::size_t g = 0; g < groups; ++g) plan.shares.push_back(static_cast<int>(random() % 3));
+        plan.shares[random() % groups] = 1;
+    }
+    if (plan.algorithm.meeting == Meeting::regional && topology.level_count() == 1) {
+        plan.regions.resize(1 + random() % clusters);
+        for (std::size_t c = 0; c < clusters; ++c)
+            plan.regions[random() % plan.regions.size()].push_back(static_cast<int>(c));
+        std::erase_if(plan.regions, [](const auto& region) { return region.empty(); });
+    }
 }
 
 }  // namespace laple::test

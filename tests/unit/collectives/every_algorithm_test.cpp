@@ -143,10 +143,7 @@ TEST_CASE("every algorithm does what its collective means, on random topologies 
                               ""};
                     if (!can_do(algorithm, plan.request, topology)) continue;
                     plan.relays = test::relays_for(algorithm, topology, root);
-                    if (random() % 2 == 0) {
-                        plan.pace_bytes = 1 + random() % 64;
-                        plan.lead_bytes = 1 + random() % 256;
-                    }
+                    test::draw_what_costs_decide(plan, topology, random);
                     const auto schedules = expand_all(plan, topology);
                     const std::uint64_t seed = random();
                     const bool in_place = collective != Collective::bcast && random() % 2 == 0;

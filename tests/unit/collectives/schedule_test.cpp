@@ -55,24 +55,25 @@ TEST_CASE("sends are held until a step is complete, those to near ranks until an
     constexpr Rank kFar = 2;
     ScheduleBuilder builder(Blocks::cut(3, 1, 1), 8);
     builder.set_near({0, kNear}, 8);
-    CHECK(builder.last_receive() == -1);
+    CHECK(builder.last_near_receive() == -1);
+    CHECK(builder.writer_of({kResult, 0}) == -1);
     const std::uint32_t temp = builder.add_temporary(3);
     builder.recv(kNear, 0, builder.at(temp, 0));
-    builder.recv(kFar, 0, builder.at(temp, 1));
+    builder.recv(kFar, 0, {kResult, 0});
     CHECK(builder.last_near_receive() == 0);
-    CHECK(builder.last_receive() == 1);
-    builder.hold_sends(builder.last_near_receive(), builder.last_receive());
-    builder.send(kNear, 0, {kInput, 0});
-    builder.send(kFar, 0, {kInput, 0});
+    CHECK(builder.writer_of({kResult, 0}) == 1);
+    builder.hold_sends(builder.last_near_receive(), builder.writer_of({kResult, 0}));
+    builder.send(kNear, 1, {kInput, 1});
+    builder.send(kFar, 1, {kInput, 1});
     builder.recv(kNear, 1, builder.at(temp, 2));
     builder.hold_sends(-1, -1);
     builder.send(kNear, 1, {kInput, 1});
     builder.send(kFar, 1, {kInput, 1});
     CHECK(describe(std::move(builder).finish()) ==
           "0: recv rank 1 -> temp0[0]\n"
-          "1: recv rank 2 -> temp0[1]\n"
-          "2: send input[0] -> rank 1 after 1 0\n"
-          "3: send input[0] -> rank 2 after 1\n"
+          "1: recv rank 2 -> result[0]\n"
+          "2: send input[1] -> rank 1 after 1 0\n"
+          "3: send input[1] -> rank 2 after 1\n"
           "4: recv rank 1 -> temp0[2]\n"
           "5: send input[1] -> rank 1\n"
           "6: send input[1] -> rank 2\n");
