@@ -33,7 +33,10 @@ class MeetingPrice {
           groups_(groups),
           up_(up),
           down_(down),
-          pricer_(pricer) {}
+          pricer_(pricer) {
+        ranks_.reserve(groups.size());
+        for (const auto& group : groups) ranks_.push_back(ranks_in(group));
+    }
 
     MeetingTime time() {
         double reduce = 0;
@@ -166,7 +169,7 @@ class MeetingPrice {
                 started += down_.start(from, to);
                 last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
                 farthest = std::max(farthest, down_.latency(from, to));
-                alone_ = std::max(alone_, flow_alone(groups_[g], groups_[(g + i) % count]));
+                alone_ = std::max(alone_, flow_alone(g, (g + i) % count));
                 sent += down_.port(from, to);
                 at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
                          {Binding::Kind::link, from, to});
@@ -190,10 +193,10 @@ class MeetingPrice {
     }
 
     /// How long a flow between coordinators of two groups takes for all segments of the lanes that share it.
-    double flow_alone(const std::vector<int>& from_group, const std::vector<int>& to_group) const {
-        const int from = from_group.front();
-        const int to = to_group.front();
-        const int flows = std::min(lanes_, std::lcm(ranks_in(from_group), ranks_in(to_group)));
+    double flow_alone(std::size_t from_group, std::size_t to_group) const {
+        const int from = groups_[from_group].front();
+        const int to = groups_[to_group].front();
+        const int flows = lanes_ == 1 ? 1 : std::min(lanes_, std::lcm(ranks_[from_group], ranks_[to_group]));
         const double segments = static_cast<double>(rounds_) * ((lanes_ + flows - 1) / flows);
         const double gaps = segments * down_.gap(from, to) - down_.credit_of_flow(from, to);
         return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, segments);
@@ -219,7 +222,7 @@ class MeetingPrice {
             for (std::size_t g = 0; g < count; ++g) {
                 const int from = groups_[g].front();
                 const int to = groups_[(g + distance) % count].front();
-                const double alone = flow_alone(groups_[g], groups_[(g + distance) % count]);
+                const double alone = flow_alone(g, (g + distance) % count);
                 longest = std::max(
                     {longest, down_.gap(from, to) + down_.latency(from, to), rounds_ == 1 ? alone : 0});
                 alone_ = std::max(alone_, total + alone);
@@ -235,6 +238,7 @@ class MeetingPrice {
     int lanes_;
     std::uint64_t rounds_;  // segments of each lane
     const std::vector<std::vector<int>>& groups_;
+    std::vector<int> ranks_;  // by group
     const SegmentTimes& up_;
     const SegmentTimes& down_;
     TreePricer& pricer_;
