@@ -138,8 +138,9 @@ def write_report(documents, titles, root):
     lines = ["# How fast is it?", "",
              "LaPle beside other MPIs on emulated grids: real MPI libraries over real TCP, in network namespaces of one",
              "machine (two cores); medians from one agreed start to the last rank's end. Written by `scripts/bench`, from",
-             "`bench/results`. \"Bound\" is a time that no algorithm can beat (latencies, NICs, uplinks), \"of it\" what part of",
-             "LaPle's time that is. Means are over the cells that were measured with both.", ""]
+             "`bench/results`. \"Bound\" is a time that no algorithm can beat at the rates of NICs and uplinks, \"of it\" what part",
+             "of LaPle's time that is: above 1 where the bytes that a rested NIC's rate limiter lets pass at once (`nic_burst` of",
+             "the scenario) are much of the message. Means are over the cells that were measured with both.", ""]
     if any(cells.laples and cells.name != "single8" for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
     for document, cells in zip(documents, all_cells):
