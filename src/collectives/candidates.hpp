@@ -49,7 +49,8 @@ class Pricing {
     ///                best for that size, in segments with chains and binary trees, for several sizes of
     ///                segments; each with messages to other clusters from the coordinator, and spread;
     ///                the best spread ones in several lanes; lanes that clusters relay (bcast)
-    ///     meetings   exchange and doubling in one lane, exchange, scatter and regional in several
+    ///     meetings   exchange and doubling in one lane, exchange, scatter and regional in several; regional
+    ///                where all ranks of a cluster can have equal parts
     ///                (allreduce, barrier)
     ///     native
     std::vector<Candidate> all();

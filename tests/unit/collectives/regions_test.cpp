@@ -173,6 +173,21 @@ TEST_CASE("a meeting in regions takes what the simulator says", "[regions]") {
     check({4, 2, 6}, {5e-3, 45e-3, 45e-3}, {{0, 1}, {2}}, "regional/flat@8Kx12", 1e6);
 }
 
+TEST_CASE("there are no regional meetings where ranks could not have equal parts", "[regions]") {
+    const auto has_regional = [](const std::vector<int>& sizes) {
+        const Topology topology = of_sizes(sizes);
+        const NetworkCosts costs = costs_with({5e-3, 45e-3, 40e-3}, 3);
+        const Request request{Collective::allreduce, 1 << 20, 1, 0, true};
+        const auto all = Pricing(request, topology, costs).all();
+        return std::any_of(all.begin(), all.end(), [](const Candidate& candidate) {
+            return candidate.algorithm.meeting == Meeting::regional;
+        });
+    };
+    CHECK(has_regional({4, 4, 4}));
+    CHECK(has_regional({4, 2, 6}));
+    CHECK_FALSE(has_regional({7, 6, 5}));
+}
+
 TEST_CASE("two near sites and one across an ocean combine in regions, if one copy less counts", "[regions]") {
     const Topology topology = of_sizes({4, 4, 4});
     NetworkCosts costs = costs_with({5e-3, 45e-3, 40e-3}, 3);
