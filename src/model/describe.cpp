@@ -69,6 +69,12 @@ std::string describe_clusters(const Model& model) {
             text += fmt::format("NICs of cluster {} let {:.0f} kB pass at once when they have rested\n", c,
                                 reserve / 1000);
     }
+    for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
+        if (const double burst = model.links.clusters[c].burst; burst > 0)
+            text +=
+                fmt::format("the uplink of cluster {} loses packets when more than {:.0f} kB come at once\n",
+                            c, burst / 1000);
+    }
     return text;
 }
 

@@ -23,13 +23,14 @@ constexpr std::array<std::pair<const char*, Curve Plogp::*>, 6> kCurves{{
     {"gap_confidence", &Plogp::gap_confidence},
 }};
 
-constexpr std::array<std::pair<const char*, double ClusterModel::*>, 6> kRates{{
+constexpr std::array<std::pair<const char*, double ClusterModel::*>, 7> kRates{{
     {"nic_out", &ClusterModel::nic_out},
     {"nic_in", &ClusterModel::nic_in},
     {"uplink_out", &ClusterModel::uplink_out},
     {"uplink_in", &ClusterModel::uplink_in},
     {"reduction", &ClusterModel::reduction},
     {"reserve", &ClusterModel::reserve},
+    {"burst", &ClusterModel::burst},
 }};
 
 /// The curves of MPI's own collectives by their names in the file.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/probe_rounds.hpp"
+#include "plogp/uplink_burst.hpp"
 
 namespace laple {
 namespace {
@@ -36,6 +37,18 @@ constexpr int kMostTrials = 3;
 
 /// What flows that are measured together have in common.
 enum class Sharing { none, few, uplink };
+
+// A burst of which something is lost takes two round trips longer at least, until TCP looks after the last
+// packets, and 200 ms where none is left to tell it. One that TCP starts slowly takes one longer. (RFC 8985)
+constexpr double kTripsOfLoss = 1.5;
+constexpr Seconds kSurelyLoss = std::chrono::milliseconds(10);  // busy machines take some, too
+constexpr Bytes kLeastBurst = 64 * 1024;
+constexpr Bytes kMostBurst = 512 * 1024;
+constexpr double kLongestBurst = 0.25;  // seconds in the uplink
+constexpr double kBurstStep = 1.25;
+constexpr std::size_t kMostOfBurst = 8;  // nodes, and clusters that they send to
+constexpr int kBurstTrials = 3;
+constexpr Seconds kLeastRest = std::chrono::milliseconds(15);  // NICs have a reserve again
 
 constexpr const char* kCutShort = "not all was measured: there was no more time";
 
@@ -393,6 +406,56 @@ class LinkSurvey {
         model.uplink_out = sum_of_rates(out, options, Sharing::uplink);
         model.uplink_in = sum_of_rates(in, options, Sharing::uplink);
         at_least_links(cluster);
+        measure_burst(cluster);
+    }
+
+    /// From some nodes of a cluster, each to one node of some others.
+    std::vector<Flow> flows_of_burst(int cluster) const {
+        std::vector<Flow> flows;
+        const auto& nodes = nodes_of(cluster);
+        for (std::size_t i = 0; i < std::min(nodes.size(), kMostOfBurst); ++i) {
+            for (int next = 1; next < count_ && at(next) <= kMostOfBurst; ++next) {
+                const auto& others = nodes_of((cluster + next) % count_);
+                flows.push_back({nodes[i], others[i % others.size()]});
+            }
+        }
+        return flows;
+    }
+
+    /// What may wait at an uplink lies between the most that was seen to pass and the least that was not.
+    void measure_burst(int cluster) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        const std::vector<Flow> flows = flows_of_burst(cluster);
+        const auto senders = static_cast<double>(std::min(nodes_of(cluster).size(), kMostOfBurst));
+        // A simulator loses nothing.
+        if (input_.is_undisturbed || senders * model.nic_out <= model.uplink_out) return;
+        const double most = std::min(static_cast<double>(kMostBurst), kLongestBurst * model.uplink_out);
+        for (double bytes = kLeastBurst; bytes <= most; bytes *= kBurstStep) {
+            if (!loses(cluster, flows, bytes)) continue;
+            const double passed = bytes / std::sqrt(kBurstStep);
+            model.burst =
+                waiting_at_uplink(passed, senders * model.reserve, senders * model.nic_out, model.uplink_out);
+            return;
+        }
+    }
+
+    /// Whether something is lost, in two of three trials. The first one will do when it passes.
+    bool loses(int cluster, const std::vector<Flow>& flows, double bytes) {
+        Seconds farthest{0};
+        for (int c = 0; c < count_; ++c) {
+            if (c != cluster) farthest = std::max(farthest, latency(cluster, c));
+        }
+        const Seconds longest = 2 * farthest + Seconds(bytes / model_.clusters[at(cluster)].uplink_out) +
+                                std::max(kTripsOfLoss * 2 * farthest, kSurelyLoss);
+        const Seconds rest = std::max(kLeastRest, 2 * farthest);
+        const auto each = static_cast<Bytes>(bytes / static_cast<double>(flows.size()));
+        int lost = 0;
+        for (int trial = 1; trial <= kBurstTrials; ++trial) {
+            const auto times = probes_.bursts(flows, std::max<Bytes>(each, 1), rest);
+            if (*std::max_element(times.begin(), times.end()) > longest) ++lost;
+            if (lost == 0 || lost == 2) break;
+        }
+        return lost == 2;
     }
 
     /// What one link has carried the uplink can carry.

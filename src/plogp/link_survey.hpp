@@ -58,6 +58,9 @@ class LinkProbes {
     virtual std::vector<PlogpSamples> links(const std::vector<Link>& links) = 0;
     /// The rates of each flow in bytes a second while all of them flow.
     virtual std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) = 0;
+    /// `bytes` at once by each flow after a rest, all together: how long each takes until its sender knows
+    /// that they have arrived.
+    virtual std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) = 0;
     /// Seconds per byte that a reduction takes on each of `nodes`.
     virtual std::vector<double> reductions(const std::vector<int>& nodes) = 0;
 };
@@ -83,6 +86,8 @@ using LinkProgress = std::function<void(const std::string& what, int done, int s
 ///   last two counts the least one that reaches the same.
 /// - Uplink: every node of a cluster to nodes of all other clusters at once, and back. NIC: one node to
 ///   several of its own cluster, and back.
+/// - Burst: where nodes together are faster than their uplink, all of them send more and more at once until
+///   something is lost.
 ///
 /// `known` are the results of an earlier survey of the same clusters: what it holds is not measured again.
 /// `may_go_on` is asked before each step; when it says no, the model is what was measured until then.

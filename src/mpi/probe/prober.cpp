@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "mpi/probe/burst_probe.hpp"
 #include "mpi/probe/connect.hpp"
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
@@ -32,6 +33,8 @@ enum Kind {
     kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
     kFlows,  ///< message, window, duration, then peer and sends? for each end   answer: early and late rates
              ///< received
+    kBurst,  ///< bytes, rest, senders, each of them, then as kFlows           answer: a time for each end
+             ///< that sends
     kReduction,  ///< none                                                  answer: seconds per byte
 };
 
@@ -244,6 +247,34 @@ std::vector<FlowRate> Prober::rates(const std::vector<Flow>& flows, const FlowOp
     return rates;
 }
 
+std::vector<Seconds> Prober::bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) {
+    std::vector<double> senders;
+    for (const Flow& flow : flows) {
+        if (std::find(senders.begin(), senders.end(), flow.from) == senders.end())
+            senders.push_back(flow.from);
+    }
+    std::vector<Numbers> orders(at(nodes_));
+    const auto add = [&](int node, int peer, bool sends) {
+        Numbers& order = orders[at(node)];
+        if (order.empty()) {
+            order = {kBurst, static_cast<double>(bytes), rest.count(), static_cast<double>(senders.size())};
+            order.insert(order.end(), senders.begin(), senders.end());
+        }
+        order.push_back(peer);
+        order.push_back(sends ? 1 : 0);
+    };
+    for (const Flow& flow : flows) {
+        add(flow.from, flow.to, true);
+        add(flow.to, flow.from, false);
+    }
+    const std::vector<Numbers> answers = run(orders);
+    // Each sender answers for its flows in the order in which they were given.
+    std::vector<std::size_t> next(at(nodes_), 0);
+    std::vector<Seconds> times;
+    for (const Flow& flow : flows) times.emplace_back(answers[at(flow.from)][next[at(flow.from)]++]);
+    return times;
+}
+
 std::vector<double> Prober::reductions(const std::vector<int>& nodes) {
     std::vector<Numbers> orders(at(nodes_));
     for (const int node : nodes) orders[at(node)] = {kReduction};
@@ -275,6 +306,8 @@ Prober::Numbers Prober::work(const Numbers& order, const Progress& progress) con
             return work_on_link(order);
         case kFlows:
             return work_on_flows(order);
+        case kBurst:
+            return work_on_burst(order);
         case kReduction:
             return {measure_reduction()};
         case kGoHome:
@@ -336,6 +369,19 @@ Prober::Numbers Prober::work_on_flows(const Numbers& order) const {
         rates.push_back(rate.late);
     }
     return rates;
+}
+
+Prober::Numbers Prober::work_on_burst(const Numbers& order) const {
+    const std::size_t senders = at(static_cast<int>(order[3]));
+    std::vector<int> all;
+    for (std::size_t i = 4; i < 4 + senders; ++i) all.push_back(static_cast<int>(order[i]));
+    std::vector<FlowEnd> ends;
+    for (std::size_t i = 4 + senders; i < order.size(); i += 2)
+        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
+    Numbers times;
+    for (const Seconds time : run_bursts(probes_, ends, all, static_cast<Bytes>(order[1]), Seconds(order[2])))
+        times.push_back(time.count());
+    return times;
 }
 
 }  // namespace laple::mpi

@@ -41,6 +41,7 @@ class Prober final : public LinkProbes {
     /// Rank 0: see LinkProbes.
     std::vector<PlogpSamples> links(const std::vector<Link>& links) override;
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) override;
+    std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override;
     std::vector<double> reductions(const std::vector<int>& nodes) override;
 
     /// Rank 0: sends the others home.
@@ -62,6 +63,7 @@ class Prober final : public LinkProbes {
     Numbers work_on_volley(const Numbers& order) const;
     Numbers work_on_link(const Numbers& order) const;
     Numbers work_on_flows(const Numbers& order) const;
+    Numbers work_on_burst(const Numbers& order) const;
     Patience patience_for(double seconds_left) const;
     double seconds_left() const;
 

@@ -39,6 +39,7 @@ Model two_sites() {
     model.links.clusters[0].nic_out = 12.5e6;
     model.links.clusters[1].uplink_in = 25e6;
     model.links.clusters[1].reserve = 131072;
+    model.links.clusters[1].burst = 143360;
     model.links.native.ranks = 3;
     model.links.native.bcast = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
     model.links.native.barrier = Curve({{0, Seconds(0.03)}});
@@ -131,6 +132,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("nic_out":12500000.0)", R"("nic_out":-1)"},
         {R"("pairs":3)", R"("pairs":-3)"},
         {R"("reserve":131072.0)", R"("reserve":-1)"},
+        {R"("burst":143360.0)", R"("burst":-1)"},
         {R"("native":{)", R"("native":{"ranks":4},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":400},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},

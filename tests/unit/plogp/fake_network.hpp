@@ -115,6 +115,21 @@ class FakeProbes final : public LinkProbes {
         return rates;
     }
 
+    std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override {
+        CHECK(rest >= Seconds(15e-3));
+        ++burst_trials;
+        double all = 0;
+        for (const Flow& flow : flows) {
+            CHECK(network_.cluster_of(flow.from) == network_.cluster_of(flows[0].from));
+            CHECK(network_.cluster_of(flow.from) != network_.cluster_of(flow.to));
+            all += static_cast<double>(bytes);
+        }
+        const bool is_disturbed = burst_trials == disturb_burst;
+        std::vector<Seconds> times(flows.size(), 2 * network_.one_way);
+        if (all > most_at_once || is_disturbed) times.back() += Seconds(0.3);
+        return times;
+    }
+
     std::vector<double> reductions(const std::vector<int>& nodes) override {
         return std::vector<double>(nodes.size(), 1e-9);
     }
@@ -134,6 +149,9 @@ class FakeProbes final : public LinkProbes {
     int flow_trials = 0;
     double slow_start = 1;
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
+    double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others
+    int burst_trials = 0;
+    int disturb_burst = 0;                                      ///< this trial is held up
     Bytes lossless_window = std::numeric_limits<Bytes>::max();  // of far flows
 
   private:

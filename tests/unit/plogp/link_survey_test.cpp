@@ -48,6 +48,44 @@ TEST_CASE("a survey finds what NICs save up", "[link_survey]") {
     CHECK(model.clusters[3].reserve == 0);  // has one node
 }
 
+TEST_CASE("a survey finds how much may wait at an uplink", "[link_survey]") {
+    const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
+    SECTION("where packets are lost") {
+        FakeProbes probes(pair);
+        probes.reserve = 100000;  // of each NIC: all of a burst passes at once
+        probes.most_at_once = 150e3;
+        const LinkModel model = survey_links(probes, input_for(pair));
+        for (const ClusterModel& cluster : model.clusters) {
+            CHECK(cluster.burst > 150e3 / 1.25);
+            CHECK(cluster.burst < 150e3 * 1.25);
+        }
+    }
+    SECTION("not more than came before others could leave") {
+        FakeProbes probes(pair);
+        probes.most_at_once = 150e3;  // four NICs are twice as fast as the uplink
+        const LinkModel model = survey_links(probes, input_for(pair));
+        CHECK(model.clusters[0].burst > 75e3 / 1.25);
+        CHECK(model.clusters[0].burst < 75e3 * 1.25);
+    }
+    SECTION("nowhere, though something was in the way once") {
+        FakeProbes probes(pair);
+        probes.disturb_burst = 3;
+        CHECK(survey_links(probes, input_for(pair)).clusters[0].burst == 0);
+        CHECK(probes.burst_trials > 2 * 9);  // of each size one, and one more
+    }
+    SECTION("without sending anything where NICs are no faster than the uplink, or nothing is lost") {
+        FakeProbes wide({{{0, 1}, {2, 3}}, 12.5e6, {50e6, 50e6}});
+        wide.most_at_once = 1;
+        CHECK(survey_links(wide, input_for({{{0, 1}, {2, 3}}, 12.5e6, {50e6, 50e6}})).clusters[0].burst == 0);
+        CHECK(wide.burst_trials == 0);
+        FakeProbes simulated(pair);
+        LinkSurveyInput input = input_for(pair);
+        input.is_undisturbed = true;
+        survey_links(simulated, input);
+        CHECK(simulated.burst_trials == 0);
+    }
+}
+
 TEST_CASE("rates that still grow are measured again", "[link_survey]") {
     const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {25e6, 25e6}};
     FakeProbes probes(pair);
