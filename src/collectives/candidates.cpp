@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "collectives/burst_price.hpp"
 #include "collectives/hierarchy.hpp"
 #include "collectives/meeting_price.hpp"
 #include "collectives/native_price.hpp"
@@ -621,6 +622,10 @@ std::optional<Candidate> Pricing::price(const Algorithm& algorithm) {
         } else {
             meeting = meeting_time(algorithm, segments, groups_, up, down, pricer_);
         }
+        meeting.total += stall_of(algorithm,
+                                  {static_cast<double>(request_.bytes()), pricer_.sizes(), groups_,
+                                   candidate.shares, candidate.regions},
+                                  costs_);
         candidate.algorithm = algorithm;
         candidate.hops = hops_in(algorithm.within);
         candidate.seconds = meeting.total;

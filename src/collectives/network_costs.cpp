@@ -163,7 +163,8 @@ double NetworkCosts::rate_between(std::span<const int> from, std::span<const int
 std::vector<double> NetworkCosts::numbers() const {
     std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0};
     for (const Cluster& c : clusters_)
-        all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve});
+        all.insert(all.end(),
+                   {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve, c.burst});
     for (const Link& link : links_) {
         all.push_back(link.latency);
         all.push_back(link.all);
@@ -182,7 +183,8 @@ NetworkCosts NetworkCosts::from_numbers(std::span<const double> numbers) {
     costs.shares_ports = in.next() != 0;
     costs.flows_ramp = in.next() != 0;
     for (Cluster& c : costs.clusters_) {
-        for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve})
+        for (double* number :
+             {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve, &c.burst})
             *number = in.next();
     }
     for (Link& link : costs.links_) {
@@ -210,8 +212,8 @@ NetworkCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
     for (int a = 0; a < count; ++a) {
         const ClusterModel model =
             at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
-        costs.cluster(a) = {model.nic_out,   model.nic_in,    model.uplink_out,
-                            model.uplink_in, model.reduction, model.reserve};
+        costs.cluster(a) = {model.nic_out,   model.nic_in,  model.uplink_out, model.uplink_in,
+                            model.reduction, model.reserve, model.burst};
         const double inside = latency[at(a)][at(a)].count();
         costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
                                    model.nic_out > 0 ? model.nic_out : kLikelyRateInside);

@@ -35,6 +35,7 @@ class NetworkCosts {
         double uplink_in = 0;
         double reduction = 0;  ///< seconds for each byte combined (γ)
         double reserve = 0;    ///< bytes that a NIC that has rested lets pass at once
+        double burst = 0;      ///< bytes that may wait at its uplink; 0: no limit is known
 
         /// The time of a NIC that its reserve saves in one collective.
         double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }

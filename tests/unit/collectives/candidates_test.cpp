@@ -862,6 +862,7 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     costs.link(0, 1).stream = Curve({{0, Seconds(1e-7)}, {3, Seconds(1.0 / 7)}});
     costs.cluster(2).uplink_in = 1.0 / 3;
     costs.cluster(1).reserve = 1e5 / 3;
+    costs.cluster(0).burst = 1e5 / 7;
     costs.native.ranks = 7;
     costs.native.reduce = Curve({{8, Seconds(1.0 / 3)}, {64, Seconds(2.0 / 3)}});
     costs.link(2, 0).all = 1.0 / 9;
@@ -901,6 +902,8 @@ TEST_CASE("what was not measured is filled in from what was", "[network_costs]")
     CHECK(costs_of(model, latency).link(0, 1).gap.at(65536) == Seconds(2e-5));
     model.clusters[0].reserve = 1e5;
     CHECK(costs_of(model, latency).link(0, 1).gap.at(65536) == Seconds(5e-3));
+    model.clusters[1].burst = 2e5;
+    CHECK(costs_of(model, latency).cluster(1).burst == 2e5);
     // A single host has no neighbour to measure its NIC with.
     model.clusters[0].nic_out = 10e6;
     model.clusters[1].nic_out = 12e6;
