@@ -13,7 +13,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 7> kRows{{
+constexpr std::array<SettingRow, 9> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -30,6 +30,15 @@ constexpr std::array<SettingRow, 7> kRows{{
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},
+    {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
+     "Which bits reductions have that round. stable: the same on all ranks, and in every run with the same "
+     "topology, "
+     "model and settings. strict: the same whatever these are, by one tree over the ranks, which is slower. "
+     "fast: no "
+     "promise; today as stable."},
+    {"LAPLE_VERIFY", "0", "0, 1",
+     "1 compares each result with that of MPI's own call, says the first difference on stderr, and keeps "
+     "MPI's."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr."},
@@ -70,6 +79,19 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         if (!seconds) refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
+    } else if (name == "LAPLE_REPRODUCIBLE") {
+        if (value == "fast")
+            settings.reproducible = Reproducible::fast;
+        else if (value == "stable")
+            settings.reproducible = Reproducible::stable;
+        else if (value == "strict")
+            settings.reproducible = Reproducible::strict;
+        else
+            refuse("fast, stable or strict");
+    } else if (name == "LAPLE_VERIFY") {
+        const auto number = small_number(value, 1);
+        if (number) settings.verify = *number == 1;
+        if (!number) refuse("0 or 1");
     } else if (name == "LAPLE_DEBUG") {
         const auto number = small_number(value, 2);
         if (number) settings.debug = *number;

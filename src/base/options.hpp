@@ -8,15 +8,24 @@
 
 namespace laple {
 
+/// Which bits a reduction has whose operation rounds: they depend on the order in which values are combined.
+enum class Reproducible {
+    fast,    ///< any
+    stable,  ///< the same on all ranks, and from run to run while topology, model and settings are the same
+    strict,  ///< those of one tree over the ranks, whatever the topology
+};
+
 /// What the environment says, read once by one rank and told to the others where it decides what to send.
 struct Settings {
-    bool is_disabled = false;  ///< LAPLE_DISABLE
-    std::string topology;      ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
-    std::string model;         ///< LAPLE_MODEL: a file, or ""
-    double probe_budget = 2;   ///< LAPLE_PROBE_BUDGET: seconds
-    std::string algorithm;     ///< LAPLE_ALGORITHM, not parsed here
-    int debug = 0;             ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
-    std::string report;        ///< LAPLE_REPORT: "" none, "-" stderr, else a file
+    bool is_disabled = false;                          ///< LAPLE_DISABLE
+    std::string topology;                              ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
+    std::string model;                                 ///< LAPLE_MODEL: a file, or ""
+    double probe_budget = 2;                           ///< LAPLE_PROBE_BUDGET: seconds
+    std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here
+    Reproducible reproducible = Reproducible::stable;  ///< LAPLE_REPRODUCIBLE
+    bool verify = false;                               ///< LAPLE_VERIFY
+    int debug = 0;                                     ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
+    std::string report;                                ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 
     bool is_topology_off() const { return topology == "off"; }
     /// The file that says who is near whom, if one does.

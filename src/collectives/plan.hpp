@@ -21,8 +21,9 @@ struct Request {
     Collective collective = Collective::bcast;
     std::uint64_t units = 0;  ///< bytes of a broadcast, elements of a reduction, 0 of a barrier
     Bytes unit_bytes = 1;
-    Rank root = 0;            ///< of bcast and reduce; 0 otherwise
-    bool commutative = true;  ///< of the operation; true where there is none
+    Rank root = 0;                ///< of bcast and reduce; 0 otherwise
+    bool commutative = true;      ///< of the operation; true where there is none
+    bool in_fixed_order = false;  ///< combine as one tree over the ranks does, whatever the topology
 
     Bytes bytes() const { return units * unit_bytes; }
     bool operator==(const Request&) const = default;

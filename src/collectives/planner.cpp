@@ -243,6 +243,18 @@ Request size_class_of(Request request) {
     return request;
 }
 
+Plan plan_in_fixed_order(Request request) {
+    constexpr Bytes kSegment = 64 * 1024;
+    if (request.bytes() == 0) return {request, Algorithm::native(), "no data"};
+    if (request.bytes() > kMostPlannedBytes)
+        return {request, Algorithm::native(), "2 GiB and more are left to MPI"};
+    request.commutative = false;
+    Algorithm algorithm;
+    algorithm.within = Shape{Shape::Kind::binomial};
+    algorithm.segment_bytes = request.bytes() > 2 * kSegment ? kSegment : 0;
+    return {request, std::move(algorithm), "strict: one tree over the ranks"};
+}
+
 Plan choose_plan(const Request& request, const Topology& topology, const Rules& rules,
                  const NetworkCosts& costs) {
     if (topology.is_flat()) return {request, Algorithm::native(), "one cluster"};

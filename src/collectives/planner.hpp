@@ -30,4 +30,12 @@ Plan choose_plan(const Request& request, const Topology& topology, const Rules& 
 /// each anew.
 Request size_class_of(Request request);
 
+/// The plan of a reduction whose bits may not depend on the topology: on Topology::flat() of the
+/// communicator's size, to which the result's tree_of() and expand() are to be applied.
+///
+///     0 ← 1    2 ← 3    4 ← 5    6 ← 7       binomial over the ranks in their order: what a rank gets comes
+///     0 ←───── 2        4 ←───── 6           from the right, the nearest first; segments change nothing
+///     0 ←─────────────── 4                   (algorithms.md 3i: "strict")
+Plan plan_in_fixed_order(Request request);
+
 }  // namespace laple

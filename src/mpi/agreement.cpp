@@ -38,7 +38,9 @@ struct Vote {
     Offer best = kOff;
     int giver = 0;  ///< the lowest rank of those with that offer; 0 for kAuto
     bool is_one_host = true;
-    bool may_race = false;  ///< some rank allows threads to call MPI at the same time
+    bool may_race = false;   ///< some rank allows threads to call MPI at the same time
+    bool is_strict = false;  ///< all ranks want it, as the next
+    bool is_verified = false;
 };
 
 /// What a giver hands over.
@@ -155,7 +157,7 @@ class Agreeing {
           size_(static_cast<int>(in_world.size())),
           in_world_(in_world) {}
 
-    std::optional<Agreement> run() {
+    Terms run() {
         if (process_.settled()) return *process_.settled();
         const Settings& settings = process_.settings();
         const Agreement* agreed = process_.adopted(in_world_);
@@ -163,8 +165,9 @@ class Agreeing {
                                     : settings.is_topology_off()   ? kOff
                                     : settings.has_topology_file() ? kFile
                                                                    : kAuto);
-        if (!vote) return std::nullopt;
-        std::optional<Agreement> agreement;
+        if (!vote) return {};
+        Terms terms{std::nullopt, vote->is_strict, vote->is_verified};
+        std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (vote->best) {
             case kAgreed:
@@ -182,8 +185,8 @@ class Agreeing {
                 break;
         }
         if (agreement && !process_.adopted(in_world_)) process_.adopt(*agreement);
-        if ((agreement || is_for_good) && may_settle(*vote)) process_.settle(agreement);
-        return agreement;
+        if ((agreement || is_for_good) && may_settle(*vote)) process_.settle(terms);
+        return terms;
     }
 
   private:
@@ -206,16 +209,24 @@ class Agreeing {
     /// race. Nothing after an MPI error.
     std::optional<Vote> take_vote(Offer offer) const {
         const std::int64_t host = host_number();
-        const std::array<std::int64_t, 4> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_, host, -host,
-                                               allows_racing_threads() ? 1 : 0};
-        std::array<std::int64_t, 4> most{};
-        if (PMPI_Allreduce(mine.data(), most.data(), 4, MPI_INT64_T, MPI_MAX, comm_) != MPI_SUCCESS)
+        const Settings& settings = process_.settings();
+        const std::array<std::int64_t, 6> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_,
+                                               host,
+                                               -host,
+                                               allows_racing_threads() ? 1 : 0,
+                                               settings.reproducible == Reproducible::strict ? 0 : 1,
+                                               settings.verify ? 0 : 1};
+        std::array<std::int64_t, 6> most{};
+        if (PMPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T, MPI_MAX,
+                           comm_) != MPI_SUCCESS)
             return std::nullopt;
         Vote vote;
         vote.best = static_cast<Offer>(most[0] / size_);
         vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
         vote.is_one_host = most[1] == -most[2];
         vote.may_race = most[3] != 0;
+        vote.is_strict = most[4] == 0;
+        vote.is_verified = most[5] == 0;
         return vote;
     }
 
@@ -352,7 +363,7 @@ class Agreeing {
 
 }  // namespace
 
-std::optional<Agreement> agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world) {
+Terms agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world) {
     return Agreeing(process, comm, rank, in_world).run();
 }
 

@@ -21,7 +21,9 @@ namespace laple::mpi {
 /// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
 ///    ranks agree on a flat topology, so that it is not tried again.
 ///
+/// What changes calls without a topology, strict order and verification, holds where all ranks want it.
+///
 /// Collective on `comm`, with MPI's own calls. An MPI error counts as no agreement.
-std::optional<Agreement> agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world);
+Terms agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world);
 
 }  // namespace laple::mpi

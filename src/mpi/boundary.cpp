@@ -16,6 +16,7 @@
 #include "mpi/log.hpp"
 #include "mpi/process.hpp"
 #include "mpi/quiet_comm.hpp"
+#include "mpi/verification.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -52,7 +53,7 @@ CommState* state_of(MPI_Comm comm) {
     }
     if (DyingComm::is_dying(comm)) return nullptr;
     CommState* state = CommState::of(comm);
-    if (state == nullptr || state->spans_clusters() || state->report() != nullptr) return state;
+    if (state == nullptr || state->has_work() || state->report() != nullptr) return state;
     state->note_algorithm(kNativeName);
     remember_quiet(comm);
     return nullptr;
@@ -189,8 +190,13 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
                       (has_result && is_bad_buffer(result, layout)))) {
         return pass_on(native, &state, collective, 0);
     }
-    const Request request{collective, static_cast<std::uint64_t>(count), static_cast<Bytes>(layout.size),
-                          root, is_commutative(op)};
+    const bool in_fixed_order = state.is_strict() && !is_exact(op, type);
+    const Request request{collective,
+                          static_cast<std::uint64_t>(count),
+                          static_cast<Bytes>(layout.size),
+                          root,
+                          is_commutative(op),
+                          in_fixed_order};
     const PreparedPlan& plan = state.plan_for(request);
     if (plan.is_native()) return pass_on(native, &state, collective, request.bytes());
 
@@ -202,8 +208,11 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
     operands.type = type;
     operands.layout = layout;
     operands.op = op;
-    const int code = state.run(plan, operands);
+    std::optional<VerifiedReduction> verified;
+    if (state.is_verified()) verified.emplace(operands, static_cast<int>(count), root, comm, state.shadow());
+    int code = state.run(plan, operands);
     recorder.done(plan.algorithm);
+    if (verified && code == MPI_SUCCESS) code = verified->compare(collective, plan.algorithm);
     return finish(code, comm);
 }
 
@@ -212,7 +221,7 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
 int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type, int root,
           MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
-    if (state == nullptr || !state->spans_clusters() || count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
+    if (state == nullptr || !state->has_work() || count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
         root >= state->size()) {
         return pass_on(native, state, Collective::bcast, reported_bytes(state, count, type));
     }
@@ -225,8 +234,10 @@ int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype 
     if (plan.is_native()) return pass_on(native, state, Collective::bcast, request.bytes());
 
     Recorder recorder(*state, Collective::bcast, request.bytes());
-    const int code = run_bcast(*state, plan, buffer, count, type, layout, root);
+    int code = run_bcast(*state, plan, buffer, count, type, layout, root);
     recorder.done(plan.algorithm);
+    if (state->is_verified() && code == MPI_SUCCESS)
+        code = verify_bcast(plan.algorithm, {buffer, static_cast<int>(count), type}, root, state->shadow());
     return finish(code, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);
@@ -235,7 +246,7 @@ int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype 
 int reduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
-    if (state == nullptr || !state->spans_clusters() || root < 0 || root >= state->size()) {
+    if (state == nullptr || !state->has_work() || root < 0 || root >= state->size()) {
         return pass_on(native, state, Collective::reduce, reported_bytes(state, count, type));
     }
     const bool is_root = state->rank() == root;
@@ -248,7 +259,7 @@ int reduce(const NativeCall& native, const void* input, void* result, MPI_Count 
 int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
               MPI_Op op, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
-    if (state == nullptr || !state->spans_clusters()) {
+    if (state == nullptr || !state->has_work()) {
         return pass_on(native, state, Collective::allreduce, reported_bytes(state, count, type));
     }
     return reduction(native, Collective::allreduce, *state, input, result, true, count, type, op, 0, comm);
@@ -258,7 +269,7 @@ int allreduce(const NativeCall& native, const void* input, void* result, MPI_Cou
 
 int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
     CommState* state = state_of(comm);
-    if (state == nullptr || !state->spans_clusters()) return pass_on(native, state, Collective::barrier, 0);
+    if (state == nullptr || !state->has_work()) return pass_on(native, state, Collective::barrier, 0);
     const PreparedPlan& plan = state->plan_for({Collective::barrier, 0, 1, 0, true});
     if (plan.is_native()) return pass_on(native, state, Collective::barrier, 0);
     Recorder recorder(*state, Collective::barrier, 0);

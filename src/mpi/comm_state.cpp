@@ -153,14 +153,18 @@ CommState::~CommState() {
 void CommState::set_up(MPI_Comm comm) {
     const auto in_world = world_ranks(comm, size_);
     if (!in_world) return;
-    const auto agreement = agree(*process_, comm, rank_, *in_world);
-    if (!agreement) return;
-    topology_ = agreement->topology.restricted_to(*in_world);
-    rules_ = parse_rules(agreement->algorithm);
-    costs_ = costs_for(*agreement, topology_, *in_world);
+    const Terms terms = agree(*process_, comm, rank_, *in_world);
+    is_strict_ = terms.is_strict;
+    is_verified_ = terms.is_verified;
+    if (!terms.agreement && !is_strict_) return;
+    if (terms.agreement) {
+        topology_ = terms.agreement->topology.restricted_to(*in_world);
+        rules_ = parse_rules(terms.agreement->algorithm);
+        costs_ = costs_for(*terms.agreement, topology_, *in_world);
+    }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(topology_)));
-    if (topology_.is_flat()) return;
+    if (topology_.is_flat() && !is_strict_) return;
     // Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it
     // takes a collective more.
     MPI_Comm shadow = MPI_COMM_NULL;
@@ -183,12 +187,13 @@ std::size_t CommState::RequestHash::operator()(const Request& request) const {
     mix(static_cast<std::uint64_t>(request.collective));
     mix(request.unit_bytes);
     mix(static_cast<std::uint64_t>(request.root));
-    mix(request.commutative ? 1 : 0);
+    mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U));
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
 /// Rules may change their mind at any size.
 Plan CommState::choose(const Request& request) {
+    if (request.in_fixed_order) return plan_in_fixed_order(request);
     if (!rules_.rules.empty()) return choose_plan(request, topology_, rules_, costs_);
     const Request representative = size_class_of(request);
     if (choices_.size() >= kMaxCachedPlans) choices_.clear();
@@ -216,7 +221,8 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
     }
     PreparedPlan prepared{name_of(plan.algorithm), nullptr};
     if (!plan.algorithm.is_native) {
-        prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology_, rank_));
+        const Topology& topology = request.in_fixed_order ? Topology::flat(size_) : topology_;
+        prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology, rank_));
         cached_steps_ += prepared.schedule->schedule().steps.size();
     }
     if (process_->settings().debug >= 2 && rank_ == 0) {

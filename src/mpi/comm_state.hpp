@@ -40,8 +40,13 @@ class CommState {
     CommState(const CommState&) = delete;
     CommState& operator=(const CommState&) = delete;
 
-    /// Whether LaPle has work here: the ranks are in several clusters. Else every call is MPI's own.
-    bool spans_clusters() const { return shadow_ != MPI_COMM_NULL; }
+    /// Whether LaPle has work here: the ranks are in several clusters, or want reductions in one fixed order.
+    /// Else every call is MPI's own.
+    bool has_work() const { return shadow_ != MPI_COMM_NULL; }
+    /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
+    bool is_strict() const { return is_strict_; }
+    /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
+    bool is_verified() const { return is_verified_; }
     int rank() const { return rank_; }
     int size() const { return size_; }
     MPI_Comm shadow() const { return shadow_; }
@@ -84,6 +89,8 @@ class CommState {
     int size_ = 0;
     Topology topology_ = Topology::flat(0);
     Rules rules_;
+    bool is_strict_ = false;
+    bool is_verified_ = false;
     NetworkCosts costs_;  // of the innermost clusters of topology_; may be empty
     MPI_Comm shadow_ = MPI_COMM_NULL;
     Channels channels_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <limits>
 #include <vector>
 
 namespace laple::mpi {
@@ -39,21 +40,23 @@ Envelope envelope_of(MPI_Datatype type) {
     return envelope;
 }
 
-bool is_contiguous(MPI_Datatype type);
-
-/// Of a type made by MPI_Type_contiguous or MPI_Type_dup: is it contiguous at the bottom?
-bool is_contiguous_inside(MPI_Datatype type, const Envelope& envelope) {
+/// Whether `test` holds for any of the types that a derived one is made of; `unknown` where MPI does not say.
+template <typename Test>
+bool any_inside(MPI_Datatype type, const Envelope& envelope, bool unknown, Test test) {
     std::vector<int> integers(static_cast<std::size_t>(envelope.integers) + 1);
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(envelope.addresses) + 1);
     std::vector<MPI_Datatype> inner(static_cast<std::size_t>(envelope.types) + 1, MPI_DATATYPE_NULL);
     if (PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, envelope.types, integers.data(),
                                addresses.data(), inner.data()) != MPI_SUCCESS) {
-        return false;
+        return unknown;
     }
-    const bool result = is_contiguous(inner[0]);
-    // MPI_Type_get_contents hands out a reference to a derived type, which must be given back.
-    const Envelope of_inner = envelope_of(inner[0]);
-    if (!of_inner.is_known || of_inner.combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner[0]);
+    inner.resize(static_cast<std::size_t>(envelope.types));
+    const bool result = std::any_of(inner.begin(), inner.end(), test);
+    for (MPI_Datatype& part : inner) {
+        // MPI_Type_get_contents hands out references to derived types, which must be given back.
+        const Envelope of_part = envelope_of(part);
+        if (!of_part.is_known || of_part.combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&part);
+    }
     return result;
 }
 
@@ -61,7 +64,7 @@ bool is_contiguous(MPI_Datatype type) {
     const Envelope envelope = envelope_of(type);
     if (!envelope.is_known) return false;
     if (envelope.combiner == MPI_COMBINER_CONTIGUOUS || envelope.combiner == MPI_COMBINER_DUP) {
-        return is_contiguous_inside(type, envelope);
+        return any_inside(type, envelope, false, is_contiguous);
     }
     if (envelope.combiner != MPI_COMBINER_NAMED) return false;
     MPI_Count size = 0;
@@ -154,6 +157,29 @@ bool is_predefined(MPI_Op op) {
     static const std::array kOps{MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
                                  MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
     return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
+}
+
+bool may_be_padded(MPI_Datatype type) {
+    if (std::numeric_limits<long double>::digits != 64) return false;
+    const Envelope envelope = envelope_of(type);
+    if (!envelope.is_known) return true;
+    if (envelope.combiner != MPI_COMBINER_NAMED) return any_inside(type, envelope, true, may_be_padded);
+    return type == MPI_LONG_DOUBLE || type == MPI_LONG_DOUBLE_INT || type == MPI_C_LONG_DOUBLE_COMPLEX;
+}
+
+bool is_exact(MPI_Op op, MPI_Datatype type) {
+    if (!is_predefined(op)) return false;
+    if (op != MPI_SUM && op != MPI_PROD) return true;
+    return float_layout_of(type).bytes == 0;
+}
+
+FloatLayout float_layout_of(MPI_Datatype type) {
+    const TypeClass type_class = class_of(type);
+    if (type_class != TypeClass::floating && type_class != TypeClass::complex) return {};
+    const std::size_t parts = type_class == TypeClass::complex ? 2 : 1;
+    MPI_Count size = 0;
+    PMPI_Type_size_x(type, &size);
+    return {static_cast<std::size_t>(size) / parts, parts};
 }
 
 bool allows(MPI_Op op, MPI_Datatype type) {

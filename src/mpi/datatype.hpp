@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 #include <mpi.h>
 
 #include "base/units.hpp"
@@ -26,5 +28,20 @@ bool is_predefined(MPI_Op op);
 /// Whether MPI's standard lets the predefined `op` work on `type` (MPI 4.0, 6.9.2 and 6.9.4). What it does
 /// not allow is left to MPI, so that MPI's own error, or MPI's own extension, is what the user gets.
 bool allows(MPI_Op op, MPI_Datatype type);
+
+/// Whether every order of combining gives the same bits: `op` must be allowed on `type`, or be a user's, of
+/// which nobody knows.
+bool is_exact(MPI_Op op, MPI_Datatype type);
+
+/// Whether elements may hold bytes that are no data, and of which nobody says what becomes of them: x86's
+/// long double has ten bytes in sixteen. True also of types that MPI does not explain.
+bool may_be_padded(MPI_Datatype type);
+
+/// What rounds: numbers of so many bytes, and so many of them in an element; 0 where nothing does.
+struct FloatLayout {
+    std::size_t bytes = 0;
+    std::size_t parts = 0;  ///< 2: a complex number
+};
+FloatLayout float_layout_of(MPI_Datatype type);
 
 }  // namespace laple::mpi

@@ -137,8 +137,8 @@ const Agreement* Process::adopted(const std::vector<Rank>& ranks) {
     return nullptr;
 }
 
-void Process::settle(const std::optional<Agreement>& agreement) {
-    if (!settled_) settled_ = agreement;
+void Process::settle(const Terms& terms) {
+    if (!settled_) settled_ = terms;
 }
 
 bool Process::may_warn_of_topology() {

@@ -30,6 +30,13 @@ struct Agreement {
     std::vector<int> cluster_of = {};
 };
 
+/// What the ranks of a communicator have found out about each other when it was set up.
+struct Terms {
+    std::optional<Agreement> agreement;  ///< nothing: nobody knows who is near whom, or somebody wants none
+    bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
+    bool is_verified = false;            ///< all want LAPLE_VERIFY=1
+};
+
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
 /// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
 /// what is left of LaPle's communicators is freed.
@@ -58,11 +65,10 @@ class Process {
     void adopt(const Agreement& agreement);
     /// What was agreed on for all of `ranks` of MPI_COMM_WORLD; nullptr when nothing was.
     const Agreement* adopted(const std::vector<Rank>& ranks);
-    /// All ranks of MPI_COMM_WORLD have agreed on this, or on nothing: later communicators need not ask
-    /// again.
-    void settle(const std::optional<Agreement>& agreement);
-    /// What was settled, or nothing when nothing was. A settled `nullopt` is "nothing for anybody".
-    const std::optional<std::optional<Agreement>>& settled() const { return settled_; }
+    /// All ranks of MPI_COMM_WORLD have agreed on this: later communicators need not ask again.
+    void settle(const Terms& terms);
+    /// What was settled, or nothing when nothing was.
+    const std::optional<Terms>& settled() const { return settled_; }
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
 
@@ -80,7 +86,7 @@ class Process {
     std::optional<Model> model_;
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
-    std::optional<std::optional<Agreement>> settled_;
+    std::optional<Terms> settled_;
     bool has_warned_ = false;
     Report report_;
     std::mutex mutex_;

@@ -57,6 +57,20 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
 }
 
+TEST_CASE("how exact results are to be") {
+    CHECK(read({}).settings.reproducible == Reproducible::stable);
+    CHECK(read({"LAPLE_REPRODUCIBLE=strict"}).settings.reproducible == Reproducible::strict);
+    CHECK(read({"LAPLE_REPRODUCIBLE=fast"}).settings.reproducible == Reproducible::fast);
+    CHECK_FALSE(read({"LAPLE_VERIFY=0"}).settings.verify);
+    CHECK(read({"LAPLE_VERIFY=1"}).settings.verify);
+    const Read r = read({"LAPLE_REPRODUCIBLE=Strict", "LAPLE_VERIFY=yes"});
+    CHECK(r.settings.reproducible == Reproducible::stable);
+    CHECK_FALSE(r.settings.verify);
+    REQUIRE(r.warnings.size() == 2);
+    CHECK_THAT(r.warnings[0], Catch::Contains("use fast, stable or strict"));
+    CHECK_THAT(r.warnings[1], Catch::Contains("use 0 or 1"));
+}
+
 TEST_CASE("whoever sets LAPLE_DISABLE wants LaPle off") {
     CHECK(read({"LAPLE_DISABLE=1"}).settings.is_disabled);
     const Read r = read({"LAPLE_DISABLE=yes"});

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "mpi/log.hpp"
+
+namespace laple::mpi {
+namespace {
+
+constexpr int kTag = 5;
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(const Message& message) {
+    int size = 0;
+    PMPI_Type_size(message.type, &size);
+    return size * message.count;
+}
+
+/// From one form of a message to another: by a message to itself, for MPICH's MPI_Pack takes no MPI_BOTTOM.
+int move(const Message& from, const Message& to, MPI_Comm shadow) {
+    const int self = rank_in(shadow);
+    return PMPI_Sendrecv(from.buffer, from.count, from.type, self, kTag, to.buffer, to.count, to.type, self,
+                         kTag, shadow, MPI_STATUS_IGNORE);
+}
+
+Message packed(std::vector<std::byte>& bytes) {
+    return {bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED};
+}
+
+void say_difference(Collective collective, const std::string& algorithm, std::size_t at, std::size_t bytes,
+                    MPI_Comm comm, const char* remark) {
+    say(
+        fmt::format("LAPLE_VERIFY: {} of {} bytes by {}: the result of rank {} differs from MPI's own at "
+                    "byte {} of {}{}; "
+                    "MPI's stands",
+                    name_of(collective), bytes, algorithm, rank_in(comm), at, bytes, remark));
+}
+
+/// Where their bytes differ first; nothing: nowhere.
+std::ptrdiff_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+    const auto place = std::mismatch(a.begin(), a.end(), b.begin()).first;
+    return place == a.end() ? -1 : place - a.begin();
+}
+
+template <typename Number>
+double number_at(const std::byte* data) {
+    Number number;
+    std::memcpy(&number, data, sizeof(number));
+    return static_cast<double>(number);
+}
+
+/// Of whichever size floating-point numbers have.
+double float_at(const std::byte* data, std::size_t bytes) {
+    if (bytes == sizeof(float)) return number_at<float>(data);
+    if (bytes == sizeof(double)) return number_at<double>(data);
+    return number_at<long double>(data);
+}
+
+double epsilon_of(std::size_t bytes) {
+    return bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                  : std::numeric_limits<double>::epsilon();
+}
+
+}  // namespace
+
+int verify_bcast(const std::string& algorithm, const Message& message, int root, MPI_Comm shadow) {
+    std::vector<std::byte> ours(static_cast<std::size_t>(size_of(message)));
+    if (const int code = move(message, packed(ours), shadow); code != MPI_SUCCESS) return code;
+    std::vector<std::byte> theirs = ours;
+    const int code = PMPI_Bcast(theirs.data(), static_cast<int>(theirs.size()), MPI_BYTE, root, shadow);
+    if (code != MPI_SUCCESS) return code;
+    const std::ptrdiff_t at = first_difference(ours, theirs);
+    if (at < 0 || may_be_padded(message.type)) return MPI_SUCCESS;
+    say_difference(Collective::bcast, algorithm, static_cast<std::size_t>(at), ours.size(), shadow, "");
+    return move(packed(theirs), message, shadow);
+}
+
+VerifiedReduction::VerifiedReduction(const Operands& operands, int count, int root, MPI_Comm comm,
+                                     MPI_Comm shadow)
+    : operands_(operands), count_(count), root_(root), comm_(comm), shadow_(shadow) {
+    // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
+    const TypeLayout& layout = operands.layout;
+    const MPI_Count last = count > 0 ? (count - 1) * layout.extent : 0;
+    const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
+    const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
+    memory_.assign(operands.input + low, operands.input + (count > 0 ? high : low));
+    input_ = memory_.data() - low;
+}
+
+int VerifiedReduction::call_native(Collective collective, std::byte* result) const {
+    if (collective == Collective::reduce)
+        return PMPI_Reduce(input_, result, count_, operands_.type, operands_.op, root_, comm_);
+    return PMPI_Allreduce(input_, result, count_, operands_.type, operands_.op, comm_);
+}
+
+/// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
+int VerifiedReduction::take_magnitudes(Collective collective) {
+    const FloatLayout floats = float_layout_of(operands_.type);
+    if (floats.bytes == 0 || is_exact(operands_.op, operands_.type) || !is_predefined(operands_.op))
+        return MPI_SUCCESS;
+    std::vector<double> own(static_cast<std::size_t>(count_));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        for (std::size_t part = 0; part < floats.parts; ++part)
+            own[i] += std::abs(float_at(input_ + (i * floats.parts + part) * floats.bytes, floats.bytes));
+    }
+    magnitudes_.resize(own.size());
+    return collective == Collective::reduce
+               ? PMPI_Reduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, operands_.op, root_, comm_)
+               : PMPI_Allreduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, operands_.op, comm_);
+}
+
+bool VerifiedReduction::is_rounding(const std::vector<std::byte>& ours,
+                                    const std::vector<std::byte>& theirs) const {
+    if (magnitudes_.empty()) return false;
+    const FloatLayout floats = float_layout_of(operands_.type);
+    int ranks = 0;
+    PMPI_Comm_size(comm_, &ranks);
+    const double relative = 4.0 * ranks * epsilon_of(floats.bytes);
+    for (std::size_t i = 0; i < magnitudes_.size() * floats.parts; ++i) {
+        const double a = float_at(ours.data() + i * floats.bytes, floats.bytes);
+        const double b = float_at(theirs.data() + i * floats.bytes, floats.bytes);
+        const bool are_alike = a == b || (std::isnan(a) && std::isnan(b));
+        // Where one order overflows another may not.
+        const bool may_overflow = !std::isfinite(magnitudes_[i / floats.parts]);
+        if (!are_alike && !may_overflow && !(std::abs(a - b) <= relative * magnitudes_[i / floats.parts]))
+            return false;
+    }
+    return true;
+}
+
+int VerifiedReduction::compare(Collective collective, const std::string& algorithm) {
+    const Message result{operands_.result, count_, operands_.type};
+    const auto bytes = static_cast<std::size_t>(size_of(result));
+    // MPI's result in memory that looks like the user's: holes, if any, are not compared.
+    std::vector<std::byte> memory(memory_.size());
+    std::byte* const start = memory.data() + (input_ - memory_.data());
+    if (const int code = call_native(collective, start); code != MPI_SUCCESS) return code;
+    if (const int code = take_magnitudes(collective); code != MPI_SUCCESS) return code;
+    if (!operands_.has_result) return MPI_SUCCESS;
+    std::vector<std::byte> ours(bytes);
+    std::vector<std::byte> theirs(bytes);
+    if (const int code = move(result, packed(ours), shadow_); code != MPI_SUCCESS) return code;
+    if (const int code = move({start, count_, operands_.type}, packed(theirs), shadow_); code != MPI_SUCCESS)
+        return code;
+    const std::ptrdiff_t at = first_difference(ours, theirs);
+    if (at < 0 || may_be_padded(operands_.type) || is_rounding(ours, theirs)) return MPI_SUCCESS;
+    const bool is_users = !is_predefined(operands_.op);
+    say_difference(collective, algorithm, static_cast<std::size_t>(at), bytes, comm_,
+                   is_users ? " (the program's own operation: where it rounds, that may be so)" : "");
+    return move(packed(theirs), result, shadow_);
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "collectives/collective.hpp"
+#include "mpi/executor.hpp"
+
+/// LAPLE_VERIFY: what LaPle has done is done again by MPI alone, and compared. Where they differ that is said
+/// on stderr, once by each rank that sees it, and MPI's result stands. Types with padding are done again, but
+/// not compared (may_be_padded).
+namespace laple::mpi {
+
+/// A user's message.
+struct Message {
+    void* buffer = nullptr;
+    int count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// Compares what this rank has got with what MPI_Bcast on LaPle's own communicator brings, in the order of
+/// the signature. Collective; returns MPI's error code.
+int verify_bcast(const std::string& algorithm, const Message& message, int root, MPI_Comm shadow);
+
+/// A reduction that is verified: made before LaPle's, which may overwrite its own input.
+class VerifiedReduction {
+  public:
+    VerifiedReduction(const Operands& operands, int count, int root, MPI_Comm comm, MPI_Comm shadow);
+
+    /// Compares the result with that of MPI_Reduce or MPI_Allreduce on the user's communicator. Collective;
+    /// returns MPI's error code. Sums and products of floating-point numbers may differ by what another
+    /// order of adding rounds: n ε Σ|x| for n ranks, twice that for safety; a user's operation must give the
+    /// same bits, or it is said that rounding may be why.
+    int compare(Collective collective, const std::string& algorithm);
+
+  private:
+    int call_native(Collective collective, std::byte* result) const;
+    int take_magnitudes(Collective collective);
+    bool is_rounding(const std::vector<std::byte>& ours, const std::vector<std::byte>& theirs) const;
+
+    const Operands& operands_;
+    int count_;
+    int root_;
+    MPI_Comm comm_;
+    MPI_Comm shadow_;
+    std::vector<std::byte> memory_;   // of the input, as it was
+    std::byte* input_ = nullptr;      // where MPI wants it
+    std::vector<double> magnitudes_;  // of each number in the result: what it would be if no sign cancelled
+};
+
+}  // namespace laple::mpi
