@@ -43,6 +43,8 @@ struct RawOptions {
     std::string algorithm;
     std::string report;
     std::string debug;
+    std::string reproducible;
+    bool verify = false;
     bool disable = false;
     bool print_only = false;
 };
@@ -59,7 +61,15 @@ void declare(CLI::App& app, RawOptions& raw) {
     // A flag, because the value of an option could be the first word of the command.
     app.add_flag("--report", raw.report,
                  "say at the end what was used, on stderr or, with --report=FILE, in a file (LAPLE_REPORT)");
-    app.add_option("--debug", raw.debug, "how much to tell: 0, 1 or 2 (LAPLE_DEBUG)")->type_name("LEVEL");
+    app.add_option("--debug", raw.debug, "how much to tell: 0, 1 or 2 (LAPLE_DEBUG)")
+        ->type_name("LEVEL")
+        ->check(CLI::IsMember({"0", "1", "2"}));
+    app.add_option(
+           "--reproducible", raw.reproducible,
+           "which bits reductions have that round: fast, stable (default) or strict (LAPLE_REPRODUCIBLE)")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"fast", "stable", "strict"}));
+    app.add_flag("--verify", raw.verify, "compare each result with that of MPI's own call (LAPLE_VERIFY)");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
     app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
     app.set_version_flag("--version", std::string("laple-run ") + LAPLE_VERSION);
@@ -102,6 +112,8 @@ Environment settings_of(const RawOptions& raw) {
         settings.emplace_back("LAPLE_REPORT", raw.report == "true" ? "1" : absolute(raw.report));
     }
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
+    if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
+    if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");
     if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
     return settings;
 }

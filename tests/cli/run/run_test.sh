@@ -50,6 +50,15 @@ expect "--" "$err" "LD_PRELOAD=$library ./app -- y"
 run --print --disable --debug 2 --report --algorithm 'bcast:0-64K:flat/binomial;^native' mpirun ./app
 expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM \
 'bcast:0-64K:flat/binomial;^native' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG 2 -genv LAPLE_DISABLE 1 ./app"
+run --print --verify --reproducible strict mpiexec ./app
+expect "how exact" "$err" \
+    "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_VERIFY 1 ./app"
+for wrong in "--debug 7" "--reproducible Strict"; do
+    # shellcheck disable=SC2086
+    run --print $wrong mpiexec ./app
+    expect "$wrong, status" "$status" 2
+    expect_part "$wrong" "$err" "${wrong#* } not in {"
+done
 run --print --report=out.txt mpiexec ./app
 expect "report file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/out.txt ./app"
 echo "cluster 0 process 0 1" >"my map"
