@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls collectives at random, on communicators of all kinds, by MPI_* (liblaple) and by PMPI_* (MPI alone),
+// and compares all memory they may have written, bit by bit.
+//
+//     mpiexec -n 7 differential [--calls 1000] [--seed 1] [--threads 1] [--most 20000] [--tell 0]
+//
+// The cluster map and the algorithms come from LaPle's environment. Prints its seed, and the first
+// difference. Exit status: 0 when there is none.
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <mpi.h>
+
+#include "differential/calls.hpp"
+#include "differential/communicators.hpp"
+
+namespace {
+
+using namespace laple::test;
+
+struct Options {
+    std::uint64_t calls = 1000;
+    std::uint64_t seed = 1;
+    int threads = 1;
+    std::size_t most = 20000;  // elements of a message
+    bool is_told = false;
+};
+
+Options parse(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string name = argv[i];
+        const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 10);
+        if (name == "--calls") options.calls = value;
+        if (name == "--seed") options.seed = value;
+        if (name == "--threads") options.threads = static_cast<int>(value);
+        if (name == "--most") options.most = value;
+        if (name == "--tell") options.is_told = value != 0;
+    }
+    return options;
+}
+
+constexpr std::uint64_t kCallsOfCommunicator = 40;
+
+/// All calls of one thread. A difference on one rank leaves the others waiting: it ends the job.
+std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
+    int rank = 0;
+    PMPI_Comm_rank(base, &rank);
+    const std::uint64_t seed = options.seed + (static_cast<std::uint64_t>(thread) << 32);
+    Random random(seed);
+    Communicators communicators(base, random);
+    std::uint64_t made = 0;
+    for (std::uint64_t call = 0; call < options.calls; ++call) {
+        if (call % kCallsOfCommunicator == kCallsOfCommunicator - 1) communicators.replace_one(random);
+        const Communicators::One& one = communicators.draw(random);
+        if (one.comm == MPI_COMM_NULL) continue;
+        const std::string difference = differs(one, {seed, call, rank, options.most, options.is_told});
+        ++made;
+        if (difference.empty()) continue;
+        std::fprintf(stderr, "DIFFERENT: seed %llu, thread %d, call %llu: %s\n",
+                     static_cast<unsigned long long>(options.seed), thread,
+                     static_cast<unsigned long long>(call), difference.c_str());
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return made;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Options options = parse(argc, argv);
+    int level = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, options.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (options.threads > 1 && level != MPI_THREAD_MULTIPLE) {
+        if (rank == 0) std::puts("skipped: MPI has no MPI_THREAD_MULTIPLE");
+        MPI_Finalize();
+        return 0;
+    }
+    std::uint64_t made = 0;
+    {
+        const UserOperations operations;
+        std::vector<MPI_Comm> bases(static_cast<std::size_t>(options.threads), MPI_COMM_WORLD);
+        for (std::size_t t = 1; t < bases.size(); ++t) MPI_Comm_dup(MPI_COMM_WORLD, &bases[t]);
+        std::atomic<std::uint64_t> sum{0};
+        std::vector<std::thread> threads;
+        for (std::size_t t = 1; t < bases.size(); ++t)
+            threads.emplace_back([&, t] { sum += run_thread(bases[t], options, static_cast<int>(t)); });
+        sum += run_thread(MPI_COMM_WORLD, options, 0);
+        for (std::thread& thread : threads) thread.join();
+        for (std::size_t t = 1; t < bases.size(); ++t) MPI_Comm_free(&bases[t]);
+        made = sum;
+    }
+    std::uint64_t most = 0;
+    PMPI_Reduce(&made, &most, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        std::printf("no difference in %llu collectives, seed %llu\n", static_cast<unsigned long long>(most),
+                    static_cast<unsigned long long>(options.seed));
+    MPI_Finalize();
+    return 0;
+}
