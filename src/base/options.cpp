@@ -13,7 +13,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 9> kRows{{
+constexpr std::array<SettingRow, 10> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -39,6 +39,10 @@ constexpr std::array<SettingRow, 9> kRows{{
     {"LAPLE_VERIFY", "0", "0, 1",
      "1 compares each result with that of MPI's own call, says the first difference on stderr, and keeps "
      "MPI's."},
+    {"LAPLE_PCONTROL", "0", "0, 1",
+     "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
+     "programs steer "
+     "profilers with it, some on one rank only: LaPle needs it on all."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr."},
@@ -91,6 +95,10 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
     } else if (name == "LAPLE_VERIFY") {
         const auto number = small_number(value, 1);
         if (number) settings.verify = *number == 1;
+        if (!number) refuse("0 or 1");
+    } else if (name == "LAPLE_PCONTROL") {
+        const auto number = small_number(value, 1);
+        if (number) settings.heeds_pcontrol = *number == 1;
         if (!number) refuse("0 or 1");
     } else if (name == "LAPLE_DEBUG") {
         const auto number = small_number(value, 2);

@@ -24,6 +24,7 @@ struct Settings {
     std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here
     Reproducible reproducible = Reproducible::stable;  ///< LAPLE_REPRODUCIBLE
     bool verify = false;                               ///< LAPLE_VERIFY
+    bool heeds_pcontrol = false;                       ///< LAPLE_PCONTROL
     int debug = 0;                                     ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
     std::string report;                                ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 

@@ -41,6 +41,7 @@ struct Vote {
     bool may_race = false;   ///< some rank allows threads to call MPI at the same time
     bool is_strict = false;  ///< all ranks want it, as the next
     bool is_verified = false;
+    bool heeds_pcontrol = false;
 };
 
 /// What a giver hands over.
@@ -166,7 +167,7 @@ class Agreeing {
                                     : settings.has_topology_file() ? kFile
                                                                    : kAuto);
         if (!vote) return {};
-        Terms terms{std::nullopt, vote->is_strict, vote->is_verified};
+        Terms terms{std::nullopt, vote->is_strict, vote->is_verified, vote->heeds_pcontrol};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (vote->best) {
@@ -210,13 +211,14 @@ class Agreeing {
     std::optional<Vote> take_vote(Offer offer) const {
         const std::int64_t host = host_number();
         const Settings& settings = process_.settings();
-        const std::array<std::int64_t, 6> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_,
+        const std::array<std::int64_t, 7> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_,
                                                host,
                                                -host,
                                                allows_racing_threads() ? 1 : 0,
                                                settings.reproducible == Reproducible::strict ? 0 : 1,
-                                               settings.verify ? 0 : 1};
-        std::array<std::int64_t, 6> most{};
+                                               settings.verify ? 0 : 1,
+                                               settings.heeds_pcontrol ? 0 : 1};
+        std::array<std::int64_t, 7> most{};
         if (PMPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T, MPI_MAX,
                            comm_) != MPI_SUCCESS)
             return std::nullopt;
@@ -227,6 +229,7 @@ class Agreeing {
         vote.may_race = most[3] != 0;
         vote.is_strict = most[4] == 0;
         vote.is_verified = most[5] == 0;
+        vote.heeds_pcontrol = most[6] == 0;
         return vote;
     }
 

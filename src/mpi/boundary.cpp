@@ -2,6 +2,8 @@
 #include "mpi/boundary.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -45,6 +47,9 @@ class Recorder {
     Clock::time_point start_;
 };
 
+/// By MPI_Pcontrol.
+std::atomic<bool> is_switched_off{false};
+
 /// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
 CommState* state_of(MPI_Comm comm) {
     if (is_disabled()) {
@@ -53,6 +58,10 @@ CommState* state_of(MPI_Comm comm) {
     }
     if (DyingComm::is_dying(comm)) return nullptr;
     CommState* state = CommState::of(comm);
+    if (state != nullptr && state->heeds_pcontrol() && is_switched_off) {
+        state->note_algorithm(kNativeName);
+        return nullptr;
+    }
     if (state == nullptr || state->has_work() || state->report() != nullptr) return state;
     state->note_algorithm(kNativeName);
     remember_quiet(comm);
@@ -278,6 +287,27 @@ int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
     return finish(code, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);
+}
+
+void switch_by(int level) noexcept {
+    is_switched_off = level == 0;
+}
+
+void heed_info(MPI_Comm comm, MPI_Info info) noexcept try {
+    std::array<char, MPI_MAX_INFO_VAL + 1> rules{};
+    int is_there = 0;
+    if (comm == MPI_COMM_NULL || info == MPI_INFO_NULL || is_disabled()) return;
+    if (PMPI_Info_get(info, "laple_algorithm", MPI_MAX_INFO_VAL, rules.data(), &is_there) != MPI_SUCCESS ||
+        is_there == 0) {
+        return;
+    }
+    CommState* state = CommState::of(comm);
+    if (state == nullptr || !state->has_work()) return;
+    const int size = static_cast<int>(rules.size());
+    if (PMPI_Bcast(rules.data(), size, MPI_CHAR, 0, state->shadow()) == MPI_SUCCESS)
+        state->set_rules(rules.data());
+} catch (const std::exception&) {
+    // Not enough memory for another plan: the old ones hold on all ranks, or the next call says so.
 }
 
 }  // namespace laple::mpi

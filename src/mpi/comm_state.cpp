@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "collectives/hierarchy.hpp"
 #include "collectives/planner.hpp"
 #include "mpi/agreement.hpp"
@@ -156,10 +157,12 @@ void CommState::set_up(MPI_Comm comm) {
     const Terms terms = agree(*process_, comm, rank_, *in_world);
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
+    heeds_pcontrol_ = terms.heeds_pcontrol;
     if (!terms.agreement && !is_strict_) return;
     if (terms.agreement) {
         topology_ = terms.agreement->topology.restricted_to(*in_world);
-        rules_ = parse_rules(terms.agreement->algorithm);
+        agreed_rules_ = terms.agreement->algorithm;
+        rules_ = parse_rules(agreed_rules_);
         costs_ = costs_for(*terms.agreement, topology_, *in_world);
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
@@ -189,6 +192,19 @@ std::size_t CommState::RequestHash::operator()(const Request& request) const {
     mix(static_cast<std::uint64_t>(request.root));
     mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U));
     return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+void CommState::set_rules(const std::string& rules) {
+    try {
+        rules_ = parse_rules(rules == "default" ? agreed_rules_ : rules);
+    } catch (const Error& error) {
+        if (rank_ == 0) say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
+        return;
+    }
+    last_algorithm_ = nullptr;
+    plans_.clear();
+    choices_.clear();
+    cached_steps_ = 0;
 }
 
 /// Rules may change their mind at any size.

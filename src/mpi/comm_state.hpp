@@ -56,6 +56,13 @@ class CommState {
     /// nullptr when nobody wants one.
     Report* report() const;
 
+    /// Whether MPI_Pcontrol(0) leaves its calls to MPI (LAPLE_PCONTROL).
+    bool heeds_pcontrol() const { return heeds_pcontrol_; }
+
+    /// Rules as those of LAPLE_ALGORITHM, for this communicator alone and from now on; "default": as the
+    /// environment has them. What is wrong is said, and nothing changed. To be called on all ranks alike.
+    void set_rules(const std::string& rules);
+
     /// The plan for `request`, from the cache or new. Equal on all ranks. The reference is good until the
     /// next call.
     const PreparedPlan& plan_for(const Request& request);
@@ -91,7 +98,9 @@ class CommState {
     Rules rules_;
     bool is_strict_ = false;
     bool is_verified_ = false;
-    NetworkCosts costs_;  // of the innermost clusters of topology_; may be empty
+    bool heeds_pcontrol_ = false;
+    std::string agreed_rules_;  // LAPLE_ALGORITHM of all ranks
+    NetworkCosts costs_;        // of the innermost clusters of topology_; may be empty
     MPI_Comm shadow_ = MPI_COMM_NULL;
     Channels channels_;
     bool has_tried_to_join_ = false;

@@ -47,6 +47,24 @@ LAPLE_EXPORT int MPI_Finalize(void) {
     return PMPI_Finalize();
 }
 
+/// What follows the level is for other tools, and cannot be passed on; MPI's own ignores it.
+LAPLE_EXPORT int MPI_Pcontrol(const int level, ...) {
+    laple::mpi::switch_by(level);
+    return PMPI_Pcontrol(level);
+}
+
+LAPLE_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+    const int code = PMPI_Comm_set_info(comm, info);
+    if (code == MPI_SUCCESS) laple::mpi::heed_info(comm, info);
+    return code;
+}
+
+LAPLE_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* copy) {
+    const int code = PMPI_Comm_dup_with_info(comm, info, copy);
+    if (code == MPI_SUCCESS) laple::mpi::heed_info(*copy, info);
+    return code;
+}
+
 LAPLE_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
     const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
     return PMPI_Comm_free(comm);

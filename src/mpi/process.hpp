@@ -35,6 +35,7 @@ struct Terms {
     std::optional<Agreement> agreement;  ///< nothing: nobody knows who is near whom, or somebody wants none
     bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
+    bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI

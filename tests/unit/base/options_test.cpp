@@ -63,6 +63,8 @@ TEST_CASE("how exact results are to be") {
     CHECK(read({"LAPLE_REPRODUCIBLE=fast"}).settings.reproducible == Reproducible::fast);
     CHECK_FALSE(read({"LAPLE_VERIFY=0"}).settings.verify);
     CHECK(read({"LAPLE_VERIFY=1"}).settings.verify);
+    CHECK_FALSE(read({}).settings.heeds_pcontrol);
+    CHECK(read({"LAPLE_PCONTROL=1"}).settings.heeds_pcontrol);
     const Read r = read({"LAPLE_REPRODUCIBLE=Strict", "LAPLE_VERIFY=yes"});
     CHECK(r.settings.reproducible == Reproducible::stable);
     CHECK_FALSE(r.settings.verify);
