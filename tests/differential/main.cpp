@@ -3,6 +3,7 @@
 // and compares all memory they may have written, bit by bit.
 //
 //     mpiexec -n 7 differential [--calls 1000] [--seed 1] [--threads 1] [--most 20000] [--tell 0]
+//     mpiexec -n 7 differential --seconds 1800        as many as fit, and what memory and files they cost
 //
 // The cluster map and the algorithms come from LaPle's environment. Prints its seed, and the first
 // difference. Exit status: 0 when there is none.
@@ -10,7 +11,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,6 +33,7 @@ struct Options {
     int threads = 1;
     std::size_t most = 20000;  // elements of a message
     bool is_told = false;
+    double seconds = 0;  // in place of `calls`, when it is not 0
 };
 
 Options parse(int argc, char** argv) {
@@ -42,11 +46,65 @@ Options parse(int argc, char** argv) {
         if (name == "--threads") options.threads = static_cast<int>(value);
         if (name == "--most") options.most = value;
         if (name == "--tell") options.is_told = value != 0;
+        if (name == "--seconds") options.seconds = static_cast<double>(value);
     }
     return options;
 }
 
 constexpr std::uint64_t kCallsOfCommunicator = 40;
+
+/// What this process holds.
+struct Holdings {
+    long kib = 0;
+    long files = 0;
+
+    static Holdings now() {
+        Holdings now;
+        std::ifstream status("/proc/self/status");
+        for (std::string line; std::getline(status, line);) {
+            if (line.starts_with("VmRSS:")) now.kib = std::strtol(line.c_str() + 6, nullptr, 10);
+        }
+        const std::filesystem::directory_iterator files("/proc/self/fd");
+        now.files = std::distance(begin(files), end(files));
+        return now;
+    }
+};
+
+/// Counts time for all ranks alike, and looks at what they hold after a tenth of it and at the end.
+class Watch {
+  public:
+    Watch(MPI_Comm comm, double seconds) : comm_(comm), seconds_(seconds), start_(PMPI_Wtime()) {}
+
+    /// Whether there is time for more. Collective.
+    bool goes_on() {
+        double part = (PMPI_Wtime() - start_) / seconds_;
+        PMPI_Bcast(&part, 1, MPI_DOUBLE, 0, comm_);
+        if (part > 0.1 && early_.files == 0) early_ = Holdings::now();
+        return part < 1;
+    }
+
+    /// Collective.
+    void report() const {
+        const Holdings late = Holdings::now();
+        const long mine[] = {early_.kib, late.kib, late.kib - early_.kib, early_.files, late.files};
+        long most[] = {0, 0, 0, 0, 0};
+        PMPI_Reduce(mine, most, 5, MPI_LONG, MPI_MAX, 0, comm_);
+        int rank = 0;
+        PMPI_Comm_rank(comm_, &rank);
+        if (rank == 0)
+            std::printf(
+                "the largest rank held %ld KiB after a tenth of the time and %ld at the end (none grew by "
+                "more "
+                "than %ld), and %ld open files, then %ld\n",
+                most[0], most[1], most[2], most[3], most[4]);
+    }
+
+  private:
+    MPI_Comm comm_;
+    double seconds_;
+    double start_;
+    Holdings early_;
+};
 
 /// All calls of one thread. A difference on one rank leaves the others waiting: it ends the job.
 std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
@@ -56,7 +114,10 @@ std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
     Random random(seed);
     Communicators communicators(base, random);
     std::uint64_t made = 0;
-    for (std::uint64_t call = 0; call < options.calls; ++call) {
+    Watch watch(base, options.seconds);
+    const bool is_timed = options.seconds > 0;
+    for (std::uint64_t call = 0; is_timed || call < options.calls; ++call) {
+        if (is_timed && call % kCallsOfCommunicator == 0 && !watch.goes_on()) break;
         if (call % kCallsOfCommunicator == kCallsOfCommunicator - 1) communicators.replace_one(random);
         const Communicators::One& one = communicators.draw(random);
         if (one.comm == MPI_COMM_NULL) continue;
@@ -68,6 +129,7 @@ std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
                      static_cast<unsigned long long>(call), difference.c_str());
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
+    if (is_timed) watch.report();
     return made;
 }
 
