@@ -45,9 +45,22 @@ static __thread struct ucp_worker* polled_worker;
 static __thread int is_disconnecting;
 static __thread int is_in_progress;  // of UCX, which yields once for all that it asks the kernel
 
+// The next definition of `name`; where an interpreter has loaded MPI for itself alone, the one that `caller`,
+// a place in MPI's code, would have reached without this preload.
+static void* find_next(const char* name, const void* caller) {
+    void* next = dlsym(RTLD_NEXT, name);
+    Dl_info of_caller;
+    if (next != NULL || dladdr(caller, &of_caller) == 0) return next;
+    void* library = dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL) return NULL;
+    next = dlsym(library, name);
+    dlclose(library);  // which stays loaded: it is calling
+    return next;
+}
+
 // ISO C knows no cast from an object pointer to a function pointer; POSIX asks for this way.
 #define FIND_NEXT(pointer, name) \
-    if ((pointer) == NULL) *(void**)&(pointer) = dlsym(RTLD_NEXT, name)
+    if ((pointer) == NULL) *(void**)&(pointer) = find_next(name, __builtin_return_address(0))
 
 // A read that blocks may as well wait in poll. UCX's own reads do not block, and must not come to.
 static int would_block(int fd) {
