@@ -21,8 +21,10 @@ double copies(const Algorithm& algorithm, const MeetingBurst& burst, int cluster
     const auto others = [](std::size_t count) { return static_cast<double>(count) - 1; };
     const auto of_both = [](double there, double back) { return std::max(there, back); };
     if (algorithm.meeting == Meeting::scatter) {
+        // Without shares all clusters have equal ones (Plan::shares).
         const double all = std::accumulate(burst.shares.begin(), burst.shares.end(), 0);
-        const double share = burst.shares[at(cluster)] / all;
+        const double share =
+            all > 0 ? burst.shares[at(cluster)] / all : 1.0 / static_cast<double>(burst.sizes.size());
         return of_both(1 - share, share * others(burst.sizes.size()));
     }
     if (algorithm.meeting == Meeting::regional) {

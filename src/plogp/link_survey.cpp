@@ -2,6 +2,7 @@
 #include "plogp/link_survey.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -439,13 +440,36 @@ class LinkSurvey {
         }
     }
 
+    /// By the slowest of what it passes: the uplink, the links to other clusters, the NICs there.
+    Seconds time_of_burst(int cluster, const std::vector<Flow>& flows, double bytes) const {
+        double longest = bytes / model_.clusters[at(cluster)].uplink_out;
+        const double each = bytes / static_cast<double>(flows.size());
+        for (int c = 0; c < count_; ++c) {
+            const auto& nodes = nodes_of(c);
+            const LinkPair* pair = c == cluster ? nullptr : model_.between(cluster, c);
+            if (pair == nullptr) continue;
+            const auto to = std::count_if(flows.begin(), flows.end(), [&](const Flow& flow) {
+                return std::find(nodes.begin(), nodes.end(), flow.to) != nodes.end();
+            });
+            const double link = (pair->a == cluster ? pair->there : pair->back).most();
+            const double all = each * static_cast<double>(to);
+            if (link > 0) longest = std::max(longest, all / link);
+            const double nic = model_.clusters[at(c)].nic_in;
+            // Each node of the cluster gets as much, but for one flow.
+            const double to_one =
+                std::ceil(static_cast<double>(to) / static_cast<double>(nodes.size())) * each;
+            if (nic > 0) longest = std::max(longest, to_one / nic);
+        }
+        return Seconds(longest);
+    }
+
     /// Whether something is lost, in two of three trials. The first one will do when it passes.
     bool loses(int cluster, const std::vector<Flow>& flows, double bytes) {
         Seconds farthest{0};
         for (int c = 0; c < count_; ++c) {
             if (c != cluster) farthest = std::max(farthest, latency(cluster, c));
         }
-        const Seconds longest = 2 * farthest + Seconds(bytes / model_.clusters[at(cluster)].uplink_out) +
+        const Seconds longest = 2 * farthest + time_of_burst(cluster, flows, bytes) +
                                 std::max(kTripsOfLoss * 2 * farthest, kSurelyLoss);
         const Seconds rest = std::max(kLeastRest, 2 * farthest);
         const auto each = static_cast<Bytes>(bytes / static_cast<double>(flows.size()));

@@ -75,6 +75,19 @@ TEST_CASE("meetings stall where more comes to an uplink at once than may wait th
     CHECK_FALSE(stalls("regional/flat@8Kx4", 64, kQueue, regions));
 }
 
+TEST_CASE("a network of absurd gaps has a plan as well", "[burst]") {
+    NetworkCosts costs = four_sites(1e5);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b)
+            costs.link(a, b).gap = costs.link(a, b).stream =
+                Curve({{0, Seconds(0)}, {16384, Seconds(1e308)}});
+    }
+    for (const Bytes kib : {1U, 64U, 1024U}) {
+        const Request request{Collective::allreduce, kib << 10, 1, 0, true};
+        CHECK_NOTHROW(choose_plan(request, kSites, parse_rules(""), costs));
+    }
+}
+
 TEST_CASE("an allreduce that would overflow a queue is not chosen", "[burst]") {
     const Request request{Collective::allreduce, 64 << 10, 1, 0, true};
     const auto best = [&](double burst) {
