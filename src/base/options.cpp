@@ -31,18 +31,21 @@ constexpr std::array<SettingRow, 10> kRows{{
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
-     "Which bits reductions have that round. stable: the same on all ranks, and in every run with the same "
-     "topology, "
-     "model and settings. strict: the same whatever these are, by one tree over the ranks, which is slower. "
-     "fast: no "
-     "promise; today as stable."},
+     "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
+     "same on all "
+     "ranks, and in every run with the same topology, model and settings. strict: the same whatever these "
+     "are, by one "
+     "tree over the ranks, which is slower; on all ranks or none, and not beyond 2 GiB. fast: no promise; "
+     "today as "
+     "stable."},
     {"LAPLE_VERIFY", "0", "0, 1",
-     "1 compares each result with that of MPI's own call, says the first difference on stderr, and keeps "
-     "MPI's."},
+     "1 compares each result with that of MPI's own call, says the first differences on stderr, and keeps "
+     "MPI's where "
+     "LaPle's is certain to be wrong. On all ranks or none."},
     {"LAPLE_PCONTROL", "0", "0, 1",
      "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
      "programs steer "
-     "profilers with it, some on one rank only: LaPle needs it on all."},
+     "profilers with it, some on one rank only: LaPle needs it on all, and no MPI_THREAD_MULTIPLE."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr."},
@@ -72,7 +75,7 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         const auto number = small_number(value, 1);
         // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
         settings.is_disabled = !number || *number == 1;
-        if (!number) refuse("0 or 1 (taken as 1)");
+        if (!number) warnings.push_back(fmt::format("{}={} is taken as 1: use 0 or 1", name, value));
     } else if (name == "LAPLE_TOPOLOGY") {
         settings.topology = value == "auto" ? "" : value;
     } else if (name == "LAPLE_MODEL") {

@@ -45,6 +45,7 @@ struct Plan {
     /// In a meeting, by innermost cluster: how far a rank's contributions inside its cluster may be ahead of
     /// those that come to it there. Empty: as is usual.
     std::vector<Bytes> pace_bytes = {};
+    std::string passed_over = {};  ///< what rules ask for, but cannot be done here, and why; empty: nothing
     Bytes lead_bytes = 0;  ///< in a meeting: how far contributions may be ahead of results; 0: no limit
 
     Blocks blocks() const { return Blocks::cut(request.units, request.unit_bytes, algorithm.segment_bytes); }

@@ -209,6 +209,15 @@ std::string reason_for(const Candidate& best, const Candidate& fastest, bool are
     return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
 }
 
+/// Of an algorithm that rules ask for.
+const char* why_not(const Algorithm& algorithm, const Request& request, const NetworkCosts& costs) {
+    if (!algorithm.order.empty() && !request.commutative) return "does not keep the order of the ranks";
+    if (!algorithm.order.empty() && costs.is_empty())
+        return "orders clusters by rates, which are not known here: give LAPLE_MODEL what laple-discover "
+               "--model wrote";
+    return request.commutative ? "does not fit these clusters" : "does not keep the order of the ranks here";
+}
+
 Plan cheapest(const Request& request, const Topology& topology, const Rules& rules,
               const NetworkCosts& costs) {
     const auto found = Pricing(request, topology, costs).all();
@@ -263,19 +272,27 @@ Plan choose_plan(const Request& request, const Topology& topology, const Rules& 
     }
     if (request.bytes() > kMostPlannedBytes)
         return {request, Algorithm::native(), "2 GiB and more are left to MPI"};
+    std::string passed_over;
+    const auto with_note = [&](Plan plan) {
+        plan.passed_over = passed_over;
+        return plan;
+    };
     for (const Algorithm& algorithm : rules.wanted(request.collective, request.bytes())) {
-        if (!can_do(algorithm, request, topology)) continue;
-        if (auto plan = plan_of(algorithm, request, topology, costs)) return *plan;
+        if (can_do(algorithm, request, topology)) {
+            if (auto plan = plan_of(algorithm, request, topology, costs)) return with_note(std::move(*plan));
+        }
+        if (passed_over.empty())
+            passed_over = fmt::format("{} {}", name_of(algorithm), why_not(algorithm, request, costs));
     }
-    if (!costs.is_empty() && request.commutative) return cheapest(request, topology, rules, costs);
+    if (!costs.is_empty() && request.commutative) return with_note(cheapest(request, topology, rules, costs));
     const char* why_native = "nothing else can do it exactly";
     for (const Algorithm& algorithm : preferences(request, topology)) {
         if (!can_do(algorithm, request, topology)) continue;
         if (!rules.forbids(algorithm, request.collective, request.bytes()))
-            return {request, algorithm, "preferred for this size"};
+            return with_note({request, algorithm, "preferred for this size"});
         why_native = "what LaPle would choose is forbidden in LAPLE_ALGORITHM";
     }
-    return {request, Algorithm::native(), why_native};
+    return with_note({request, Algorithm::native(), why_native});
 }
 
 }  // namespace laple

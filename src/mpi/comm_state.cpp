@@ -158,6 +158,12 @@ void CommState::set_up(MPI_Comm comm) {
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     heeds_pcontrol_ = terms.heeds_pcontrol;
+    if (process_->settings().debug >= 1 && rank_ == 0) {
+        if (!terms.agreement)
+            say(fmt::format("new communicator: {} ranks on one host, or of no known topology", size_));
+        if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");
+        if (is_verified_) say("what LaPle does is compared with MPI's own: LAPLE_VERIFY=1");
+    }
     if (!terms.agreement && !is_strict_) return;
     if (terms.agreement) {
         topology_ = terms.agreement->topology.restricted_to(*in_world);
@@ -231,6 +237,9 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         cached_steps_ = 0;
     }
     Plan plan = choose(request);
+    if (!plan.passed_over.empty() && rank_ == 0 && process_->may_warn_of_rules())
+        say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
+                        request.bytes(), plan.passed_over, name_of(plan.algorithm)));
     if (plan.algorithm.native_within && !join_group()) {
         plan.algorithm = Algorithm::native();
         plan.reason = "no communicator left for the clusters";

@@ -146,6 +146,11 @@ bool Process::may_warn_of_topology() {
     return !std::exchange(has_warned_, true);
 }
 
+bool Process::may_warn_of_rules() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(has_warned_of_rules_, true);
+}
+
 void Process::add(CommState* state) {
     const std::lock_guard lock(mutex_);
     states_.push_back(state);

@@ -72,6 +72,8 @@ class Process {
     const std::optional<Terms>& settled() const { return settled_; }
     /// True the first time only: a warning about the topology is said once.
     bool may_warn_of_topology();
+    /// The same for rules that cannot be followed.
+    bool may_warn_of_rules();
 
     void add(CommState* state);
     void remove(CommState* state);
@@ -89,6 +91,7 @@ class Process {
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
     std::optional<Terms> settled_;
     bool has_warned_ = false;
+    bool has_warned_of_rules_ = false;
     Report report_;
     std::mutex mutex_;
     std::vector<CommState*> states_;  // in the order of their set-up

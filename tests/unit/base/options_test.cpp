@@ -78,7 +78,7 @@ TEST_CASE("whoever sets LAPLE_DISABLE wants LaPle off") {
     const Read r = read({"LAPLE_DISABLE=yes"});
     CHECK(r.settings.is_disabled);
     REQUIRE(r.warnings.size() == 1);
-    CHECK(r.warnings[0] == "LAPLE_DISABLE=yes is ignored: use 0 or 1 (taken as 1)");
+    CHECK(r.warnings[0] == "LAPLE_DISABLE=yes is taken as 1: use 0 or 1");
 }
 
 TEST_CASE("a misspelt name is answered with the nearest one, a bad value with the accepted ones") {
