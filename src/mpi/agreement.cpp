@@ -229,7 +229,8 @@ class Agreeing {
         vote.may_race = most[3] != 0;
         vote.is_strict = most[4] == 0;
         vote.is_verified = most[5] == 0;
-        vote.heeds_pcontrol = most[6] == 0;
+        // It says nothing of which calls of other threads come before it.
+        vote.heeds_pcontrol = most[6] == 0 && !vote.may_race;
         return vote;
     }
 

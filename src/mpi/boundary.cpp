@@ -218,7 +218,7 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
     operands.layout = layout;
     operands.op = op;
     std::optional<VerifiedReduction> verified;
-    if (state.is_verified()) verified.emplace(operands, static_cast<int>(count), root, comm, state.shadow());
+    if (state.is_verified()) verified.emplace(operands, static_cast<int>(count), root, state.shadow());
     int code = state.run(plan, operands);
     recorder.done(plan.algorithm);
     if (verified && code == MPI_SUCCESS) code = verified->compare(collective, plan.algorithm);

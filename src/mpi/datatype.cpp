@@ -111,6 +111,10 @@ TypeClass class_of(MPI_Datatype type) {
         TypeEntry{MPI_REAL, TypeClass::floating},
         TypeEntry{MPI_DOUBLE_PRECISION, TypeClass::floating},
         TypeEntry{MPI_LONG_DOUBLE, TypeClass::floating},
+        TypeEntry{MPI_REAL4, TypeClass::floating},
+        TypeEntry{MPI_REAL8, TypeClass::floating},
+        TypeEntry{MPI_COMPLEX8, TypeClass::complex},
+        TypeEntry{MPI_COMPLEX16, TypeClass::complex},
         TypeEntry{MPI_LOGICAL, TypeClass::logical},
         TypeEntry{MPI_C_BOOL, TypeClass::logical},
         TypeEntry{MPI_COMPLEX, TypeClass::complex},
@@ -168,9 +172,10 @@ bool may_be_padded(MPI_Datatype type) {
 }
 
 bool is_exact(MPI_Op op, MPI_Datatype type) {
-    if (!is_predefined(op)) return false;
-    if (op != MPI_SUM && op != MPI_PROD) return true;
-    return float_layout_of(type).bytes == 0;
+    const bool is_pair_of_float = type == MPI_FLOAT_INT || type == MPI_DOUBLE_INT ||
+                                  type == MPI_LONG_DOUBLE_INT || type == MPI_2REAL ||
+                                  type == MPI_2DOUBLE_PRECISION;
+    return is_predefined(op) && !is_pair_of_float && float_layout_of(type).bytes == 0;
 }
 
 FloatLayout float_layout_of(MPI_Datatype type) {

@@ -30,7 +30,8 @@ bool is_predefined(MPI_Op op);
 bool allows(MPI_Op op, MPI_Datatype type);
 
 /// Whether every order of combining gives the same bits: `op` must be allowed on `type`, or be a user's, of
-/// which nobody knows.
+/// which nobody knows. Of floating-point numbers no operation is exact: sums round, and which of 0 and -0 is
+/// the larger one, or what becomes of NaN, depends on the order.
 bool is_exact(MPI_Op op, MPI_Datatype type);
 
 /// Whether elements may hold bytes that are no data, and of which nobody says what becomes of them: x86's

@@ -2,6 +2,7 @@
 #include "mpi/verification.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -38,13 +39,24 @@ Message packed(std::vector<std::byte>& bytes) {
     return {bytes.data(), static_cast<int>(bytes.size()), MPI_PACKED};
 }
 
+/// The first few times: an operation that rounds would have it said at every call.
 void say_difference(Collective collective, const std::string& algorithm, std::size_t at, std::size_t bytes,
                     MPI_Comm comm, const char* remark) {
-    say(
-        fmt::format("LAPLE_VERIFY: {} of {} bytes by {}: the result of rank {} differs from MPI's own at "
-                    "byte {} of {}{}; "
-                    "MPI's stands",
-                    name_of(collective), bytes, algorithm, rank_in(comm), at, bytes, remark));
+    constexpr int kMost = 10;
+    static std::atomic<int> said{0};
+    if (++said > kMost) return;
+    say(fmt::format(
+        "LAPLE_VERIFY: {} of {} bytes by {}: the result of rank {} differs from MPI's own at byte {} of {}{}",
+        name_of(collective), bytes, algorithm, rank_in(comm), at, bytes, remark));
+}
+
+/// Whether `flag` is set on any rank of `shadow`.
+int any_of_ranks(bool flag, MPI_Comm shadow, bool& any) {
+    const int mine = flag ? 1 : 0;
+    int most = 0;
+    const int code = PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, shadow);
+    any = most != 0;
+    return code;
 }
 
 /// Where their bytes differ first; nothing: nowhere.
@@ -82,33 +94,44 @@ int verify_bcast(const std::string& algorithm, const Message& message, int root,
     if (code != MPI_SUCCESS) return code;
     const std::ptrdiff_t at = first_difference(ours, theirs);
     if (at < 0 || may_be_padded(message.type)) return MPI_SUCCESS;
-    say_difference(Collective::bcast, algorithm, static_cast<std::size_t>(at), ours.size(), shadow, "");
+    say_difference(Collective::bcast, algorithm, static_cast<std::size_t>(at), ours.size(), shadow,
+                   "; MPI's stands");
     return move(packed(theirs), message, shadow);
 }
 
-VerifiedReduction::VerifiedReduction(const Operands& operands, int count, int root, MPI_Comm comm,
-                                     MPI_Comm shadow)
-    : operands_(operands), count_(count), root_(root), comm_(comm), shadow_(shadow) {
+VerifiedReduction::VerifiedReduction(const Operands& operands, int count, int root, MPI_Comm shadow)
+    : operands_(operands), count_(count), root_(root), shadow_(shadow) {
+    constexpr MPI_Count kMostSpan = MPI_Count{1} << 31;
     // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
     const TypeLayout& layout = operands.layout;
     const MPI_Count last = count > 0 ? (count - 1) * layout.extent : 0;
     const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
-    const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
-    memory_.assign(operands.input + low, operands.input + (count > 0 ? high : low));
+    const MPI_Count span =
+        count > 0 ? layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0) - low : 0;
+    bool is_impossible = layout.extent < 0 || span > kMostSpan;
+    bool is_impossible_somewhere = true;
+    if (any_of_ranks(is_impossible, shadow, is_impossible_somewhere) != MPI_SUCCESS ||
+        is_impossible_somewhere)
+        return;
+    is_possible_ = true;
+    memory_.resize(static_cast<std::size_t>(span));
     input_ = memory_.data() - low;
+    // What is between the data may not even be readable.
+    auto* const from = const_cast<std::byte*>(operands.input);
+    move({from, count, operands.type}, {input_, count, operands.type}, shadow);
 }
 
 int VerifiedReduction::call_native(Collective collective, std::byte* result) const {
     if (collective == Collective::reduce)
-        return PMPI_Reduce(input_, result, count_, operands_.type, operands_.op, root_, comm_);
-    return PMPI_Allreduce(input_, result, count_, operands_.type, operands_.op, comm_);
+        return PMPI_Reduce(input_, result, count_, operands_.type, operands_.op, root_, shadow_);
+    return PMPI_Allreduce(input_, result, count_, operands_.type, operands_.op, shadow_);
 }
 
 /// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
 int VerifiedReduction::take_magnitudes(Collective collective) {
     const FloatLayout floats = float_layout_of(operands_.type);
-    if (floats.bytes == 0 || is_exact(operands_.op, operands_.type) || !is_predefined(operands_.op))
-        return MPI_SUCCESS;
+    if (floats.bytes == 0 || !is_predefined(operands_.op)) return MPI_SUCCESS;
+    const MPI_Op op = operands_.op == MPI_PROD ? MPI_PROD : MPI_SUM;
     std::vector<double> own(static_cast<std::size_t>(count_));
     for (std::size_t i = 0; i < own.size(); ++i) {
         for (std::size_t part = 0; part < floats.parts; ++part)
@@ -116,30 +139,40 @@ int VerifiedReduction::take_magnitudes(Collective collective) {
     }
     magnitudes_.resize(own.size());
     return collective == Collective::reduce
-               ? PMPI_Reduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, operands_.op, root_, comm_)
-               : PMPI_Allreduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, operands_.op, comm_);
+               ? PMPI_Reduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, root_, shadow_)
+               : PMPI_Allreduce(own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, shadow_);
+}
+
+bool VerifiedReduction::may_differ(double ours, double theirs, double magnitude) const {
+    if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) return true;
+    const std::size_t bytes = float_layout_of(operands_.type).bytes;
+    const bool is_of_minmax = operands_.op == MPI_MAX || operands_.op == MPI_MIN;
+    const bool are_finite = std::isfinite(ours) && std::isfinite(theirs);
+    if (is_of_minmax) return std::isnan(magnitude);
+    // One order of factors may vanish or overflow where another does not.
+    if (operands_.op == MPI_PROD && (!are_finite || ours == 0 || theirs == 0)) return true;
+    const double largest = bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::max())
+                                                  : std::numeric_limits<double>::max();
+    if (!are_finite) return !(magnitude <= largest);
+    int ranks = 0;
+    PMPI_Comm_size(shadow_, &ranks);
+    return std::abs(ours - theirs) <= 4.0 * ranks * epsilon_of(bytes) * magnitude;
 }
 
 bool VerifiedReduction::is_rounding(const std::vector<std::byte>& ours,
                                     const std::vector<std::byte>& theirs) const {
     if (magnitudes_.empty()) return false;
     const FloatLayout floats = float_layout_of(operands_.type);
-    int ranks = 0;
-    PMPI_Comm_size(comm_, &ranks);
-    const double relative = 4.0 * ranks * epsilon_of(floats.bytes);
     for (std::size_t i = 0; i < magnitudes_.size() * floats.parts; ++i) {
         const double a = float_at(ours.data() + i * floats.bytes, floats.bytes);
         const double b = float_at(theirs.data() + i * floats.bytes, floats.bytes);
-        const bool are_alike = a == b || (std::isnan(a) && std::isnan(b));
-        // Where one order overflows another may not.
-        const bool may_overflow = !std::isfinite(magnitudes_[i / floats.parts]);
-        if (!are_alike && !may_overflow && !(std::abs(a - b) <= relative * magnitudes_[i / floats.parts]))
-            return false;
+        if (!may_differ(a, b, magnitudes_[i / floats.parts])) return false;
     }
     return true;
 }
 
 int VerifiedReduction::compare(Collective collective, const std::string& algorithm) {
+    if (!is_possible_) return MPI_SUCCESS;
     const Message result{operands_.result, count_, operands_.type};
     const auto bytes = static_cast<std::size_t>(size_of(result));
     // MPI's result in memory that looks like the user's: holes, if any, are not compared.
@@ -147,17 +180,27 @@ int VerifiedReduction::compare(Collective collective, const std::string& algorit
     std::byte* const start = memory.data() + (input_ - memory_.data());
     if (const int code = call_native(collective, start); code != MPI_SUCCESS) return code;
     if (const int code = take_magnitudes(collective); code != MPI_SUCCESS) return code;
-    if (!operands_.has_result) return MPI_SUCCESS;
-    std::vector<std::byte> ours(bytes);
-    std::vector<std::byte> theirs(bytes);
-    if (const int code = move(result, packed(ours), shadow_); code != MPI_SUCCESS) return code;
-    if (const int code = move({start, count_, operands_.type}, packed(theirs), shadow_); code != MPI_SUCCESS)
-        return code;
+    std::vector<std::byte> ours(operands_.has_result ? bytes : 0);
+    std::vector<std::byte> theirs(ours.size());
+    int code = MPI_SUCCESS;
+    if (operands_.has_result) {
+        code = move(result, packed(ours), shadow_);
+        if (code == MPI_SUCCESS) code = move({start, count_, operands_.type}, packed(theirs), shadow_);
+    }
     const std::ptrdiff_t at = first_difference(ours, theirs);
-    if (at < 0 || may_be_padded(operands_.type) || is_rounding(ours, theirs)) return MPI_SUCCESS;
-    const bool is_users = !is_predefined(operands_.op);
-    say_difference(collective, algorithm, static_cast<std::size_t>(at), bytes, comm_,
-                   is_users ? " (the program's own operation: where it rounds, that may be so)" : "");
+    const bool is_wrong =
+        code == MPI_SUCCESS && at >= 0 && !may_be_padded(operands_.type) && !is_rounding(ours, theirs);
+    const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
+    if (is_wrong)
+        say_difference(collective, algorithm, static_cast<std::size_t>(at), bytes, shadow_,
+                       is_certain ? "; MPI's stands"
+                                  : "; where the operation rounds or does not commute, that may be so");
+    // All or none: what is equal on all ranks must stay so.
+    bool is_wrong_somewhere = false;
+    if (const int voted = any_of_ranks(is_wrong && is_certain, shadow_, is_wrong_somewhere);
+        voted != MPI_SUCCESS)
+        return voted;
+    if (code != MPI_SUCCESS || !is_wrong_somewhere || !operands_.has_result) return code;
     return move(packed(theirs), result, shadow_);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LAPLE_REPRODUCIBLE=strict: the bits of one tree over the ranks, under whatever map, algorithm and size.
-#include <complex>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -96,6 +96,22 @@ TEST_CASE("strict: a user's operation too, and on communicators of some ranks in
     }
     MPI_Comm_free(&half);
     MPI_Op_free(&op);
+}
+
+TEST_CASE("strict: the larger one of 0 and -0, and what NaN leaves") {
+    const auto larger = [](double a, double b) {
+        PMPI_Reduce_local(&a, &b, 1, MPI_DOUBLE, MPI_MAX);
+        return b;
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> values{0.0, -0.0, nan, 1.0};
+    std::vector<double> own;
+    for (std::size_t i = 0; i < 64; ++i)
+        own.push_back(values[(i * 7 + static_cast<std::size_t>(rank_in(MPI_COMM_WORLD)) * (i + 3)) % 4]);
+    const auto tree = expected(own, MPI_COMM_WORLD, larger);
+    std::vector<double> result(own.size());
+    MPI_Allreduce(own.data(), result.data(), 64, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(same_bits(result, tree));
 }
 
 TEST_CASE("strict: what is exact anyway goes its usual way") {
