@@ -17,6 +17,7 @@
 #include "mpi/log.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
+#include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -26,6 +27,8 @@ int world_size() {
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     return size;
 }
+
+constexpr Seconds kPatience(60);
 
 constexpr int kHead = 7;                 // numbers that a parcel begins with
 constexpr std::size_t kFirstPart = 256;  // of its numbers go at once; the rest needs a second broadcast
@@ -206,6 +209,26 @@ class Agreeing {
         return level >= MPI_THREAD_MULTIPLE;
     }
 
+    /// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle would
+    /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
+    /// could be said while one waits. There is no way to tell a rank that never comes from one that computes
+    /// for long.
+    int find_maxima(const std::array<std::int64_t, 7>& mine, std::array<std::int64_t, 7>& most) const {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int code = PMPI_Iallreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T,
+                                         MPI_MAX, comm_, &request);
+        if (code != MPI_SUCCESS) return code;
+        return wait_patiently(request, kPatience, [this] {
+            // Who lacks LaPle usually does so with all of its host: not the first one or not the last.
+            if ((rank_ != 0 && rank_ != size_ - 1) || !process_.may_warn_of(Warning::absent_rank)) return;
+            say(fmt::format(
+                "has waited for {:.0f} s in the first collective of a communicator of {} ranks, which LaPle "
+                "begins when all ranks are there. If one never comes, it may be without LaPle: see that "
+                "liblaple.so is on every host, and preloaded or linked on every rank",
+                kPatience.count(), size_));
+        });
+    }
+
     /// One call finds the best offer, its lowest rank, whether all are on one host, and whether threads may
     /// race. Nothing after an MPI error.
     std::optional<Vote> take_vote(Offer offer) const {
@@ -219,9 +242,7 @@ class Agreeing {
                                                settings.verify ? 0 : 1,
                                                settings.heeds_pcontrol ? 0 : 1};
         std::array<std::int64_t, 7> most{};
-        if (PMPI_Allreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T, MPI_MAX,
-                           comm_) != MPI_SUCCESS)
-            return std::nullopt;
+        if (find_maxima(mine, most) != MPI_SUCCESS) return std::nullopt;
         Vote vote;
         vote.best = static_cast<Offer>(most[0] / size_);
         vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
@@ -290,7 +311,7 @@ class Agreeing {
     }
 
     void warn_of_file() const {
-        if (rank_ != 0 || !process_.may_warn_of_topology()) return;
+        if (rank_ != 0 || !process_.may_warn_of(Warning::topology)) return;
         const std::string& problem = problem_.empty() ? process_.topology_problem() : problem_;
         say(fmt::format("{}; MPI's own collectives are used",
                         problem.empty()
@@ -328,7 +349,7 @@ class Agreeing {
 
     Agreement of_discovery(const std::optional<Model>& model) {
         if (!model) {
-            if (process_.may_warn_of_topology()) {
+            if (process_.may_warn_of(Warning::topology)) {
                 say(fmt::format(
                     "the hosts of {} ranks could not be measured within {} s; MPI's own collectives are "
                     "used. Run laple-discover, or raise LAPLE_PROBE_BUDGET",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -13,10 +14,12 @@
 #include "base/error.hpp"
 #include "collectives/hierarchy.hpp"
 #include "collectives/planner.hpp"
+#include "model/cache.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/log.hpp"
 #include "mpi/process.hpp"
 #include "mpi/quiet_comm.hpp"
+#include "mpi/slowness.hpp"
 
 namespace laple::mpi {
 
@@ -97,6 +100,14 @@ NetworkCosts costs_for(const Agreement& agreement, const Topology& topology,
         }
     }
     return costs;
+}
+
+/// What the slowness watch measures by; 0 where it does not look.
+Seconds watched_prediction(const Plan& plan) {
+    const bool all_wait_for_all =
+        plan.request.collective == Collective::allreduce || plan.request.collective == Collective::barrier;
+    const bool is_watched = all_wait_for_all && plan.predicted >= SlownessWatch::kLeastPredicted;
+    return is_watched ? plan.predicted : Seconds(0);
 }
 
 }  // namespace
@@ -211,6 +222,7 @@ void CommState::set_rules(const std::string& rules) {
     plans_.clear();
     choices_.clear();
     cached_steps_ = 0;
+    barrier_.reset();
 }
 
 /// Rules may change their mind at any size.
@@ -226,6 +238,20 @@ Plan CommState::choose(const Request& request) {
     return plan;
 }
 
+/// `plan`, with this rank's steps. It becomes native where its clusters cannot have a communicator.
+PreparedPlan CommState::prepare(Plan& plan) {
+    if (plan.algorithm.native_within && !join_group()) {
+        plan.algorithm = Algorithm::native();
+        plan.reason = "no communicator left for the clusters";
+    }
+    PreparedPlan prepared{name_of(plan.algorithm), nullptr, Seconds(0)};
+    if (plan.algorithm.is_native) return prepared;
+    prepared.watched_prediction = watched_prediction(plan);
+    const Topology& topology = plan.request.in_fixed_order ? Topology::flat(size_) : topology_;
+    prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology, rank_));
+    return prepared;
+}
+
 const PreparedPlan& CommState::plan_for(const Request& request) {
     const auto found = plans_.find(request);
     if (found != plans_.end()) return found->second;
@@ -237,19 +263,11 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
         cached_steps_ = 0;
     }
     Plan plan = choose(request);
-    if (!plan.passed_over.empty() && rank_ == 0 && process_->may_warn_of_rules())
+    if (!plan.passed_over.empty() && rank_ == 0 && process_->may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, name_of(plan.algorithm)));
-    if (plan.algorithm.native_within && !join_group()) {
-        plan.algorithm = Algorithm::native();
-        plan.reason = "no communicator left for the clusters";
-    }
-    PreparedPlan prepared{name_of(plan.algorithm), nullptr};
-    if (!plan.algorithm.is_native) {
-        const Topology& topology = request.in_fixed_order ? Topology::flat(size_) : topology_;
-        prepared.schedule = std::make_unique<PreparedSchedule>(expand(plan, topology, rank_));
-        cached_steps_ += prepared.schedule->schedule().steps.size();
-    }
+    PreparedPlan prepared = prepare(plan);
+    if (!prepared.is_native()) cached_steps_ += prepared.schedule->schedule().steps.size();
     if (process_->settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
@@ -260,9 +278,37 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
 }
 
 int CommState::run(const PreparedPlan& plan, const Operands& operands) {
+    if (plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
+    const auto start = std::chrono::steady_clock::now();
+    const int code = run_unwatched(plan, operands);
+    if (slowness_.add(plan.watched_prediction, std::chrono::steady_clock::now() - start)) look_for_slowness();
+    return code;
+}
+
+int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
     const int code = execute(*plan.schedule, operands, channels_, scratch_);
     scratch_.trim();
     return code;
+}
+
+/// Collective.
+void CommState::look_for_slowness() {
+    // Of its own: a reference into the cache may be in use.
+    if (!barrier_) {
+        Plan plan = choose({Collective::barrier, 0, 1, 0, true});
+        barrier_ = prepare(plan);
+    }
+    if (barrier_->watched_prediction == Seconds(0)) return;
+    const TimedBarrier barrier{barrier_->watched_prediction,
+                               [this] { run_unwatched(*barrier_, Operands()); }};
+    const double slowness = find_slowness(slowness_.ratios(), barrier, shadow_);
+    if (slowness < SlownessWatch::kSlow || process_ == nullptr) return;
+    if (!process_->may_warn_of(Warning::slow_network)) return;
+    say(fmt::format(
+        "collectives between clusters take {:.1f} times as long as predicted: the network is slower than "
+        "when it was measured, or others use it. LaPle plans by what it was; measure it anew "
+        "(laple-discover --model, for LAPLE_MODEL), or remove what is kept in {}",
+        slowness, ModelCache::default_directory()));
 }
 
 /// Collective: all ranks make the same plans in the same order, and whether a context id is left is agreed by

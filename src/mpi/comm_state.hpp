@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "collectives/network_costs.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/rules.hpp"
+#include "collectives/slowness_watch.hpp"
 #include "mpi/executor.hpp"
 #include "topology/topology.hpp"
 
@@ -23,6 +25,7 @@ class Report;
 struct PreparedPlan {
     std::string algorithm;
     std::unique_ptr<PreparedSchedule> schedule;
+    Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
     bool is_native() const { return schedule == nullptr; }
 };
 
@@ -84,6 +87,9 @@ class CommState {
     static int on_delete(MPI_Comm, int, void* value, void*);
     void set_up(MPI_Comm comm);
     bool join_group();
+    int run_unwatched(const PreparedPlan& plan, const Operands& operands);
+    void look_for_slowness();
+    PreparedPlan prepare(Plan& plan);
     Plan choose(const Request& request);
     void free_communicators();
 
@@ -107,6 +113,8 @@ class CommState {
     std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
     std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
     std::size_t cached_steps_ = 0;
+    SlownessWatch slowness_;
+    std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
     Scratch scratch_;
     Scratch packing_scratch_;
     const std::string* last_algorithm_ = nullptr;

@@ -141,14 +141,9 @@ void Process::settle(const Terms& terms) {
     if (!settled_) settled_ = terms;
 }
 
-bool Process::may_warn_of_topology() {
+bool Process::may_warn_of(Warning warning) {
     const std::lock_guard lock(mutex_);
-    return !std::exchange(has_warned_, true);
-}
-
-bool Process::may_warn_of_rules() {
-    const std::lock_guard lock(mutex_);
-    return !std::exchange(has_warned_of_rules_, true);
+    return said_.insert(warning).second;
 }
 
 void Process::add(CommState* state) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Terms {
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
 };
 
+/// What is wrong, but no error.
+enum class Warning { topology, rules_passed_over, absent_rank, slow_network };
+
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
 /// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
 /// what is left of LaPle's communicators is freed.
@@ -70,10 +74,8 @@ class Process {
     void settle(const Terms& terms);
     /// What was settled, or nothing when nothing was.
     const std::optional<Terms>& settled() const { return settled_; }
-    /// True the first time only: a warning about the topology is said once.
-    bool may_warn_of_topology();
-    /// The same for rules that cannot be followed.
-    bool may_warn_of_rules();
+    /// True the first time only: each of these is said once.
+    bool may_warn_of(Warning warning);
 
     void add(CommState* state);
     void remove(CommState* state);
@@ -90,8 +92,7 @@ class Process {
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
     std::optional<Terms> settled_;
-    bool has_warned_ = false;
-    bool has_warned_of_rules_ = false;
+    std::set<Warning> said_;
     Report report_;
     std::mutex mutex_;
     std::vector<CommState*> states_;  // in the order of their set-up

@@ -24,6 +24,10 @@ void wait_quietly(MPI_Request& request, Seconds) {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+int wait_patiently(MPI_Request& request, Seconds, const std::function<void()>&) {
+    return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
     int index = 0;
     PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE);

@@ -53,6 +53,22 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
         pause(Clock::now() - start, expected, kLongestNap);
 }
 
+int wait_patiently(MPI_Request& request, Seconds patience, const std::function<void()>& late) {
+    const auto start = Clock::now();
+    bool has_said = false;
+    while (true) {
+        int done = 0;
+        const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done != 0) return code;
+        const Seconds waited = Clock::now() - start;
+        if (waited >= patience && !has_said) {
+            late();
+            has_said = true;
+        }
+        pause(waited, Seconds(0), kLongestNap);
+    }
+}
+
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {
     const auto start = Clock::now();
     int index = 0;

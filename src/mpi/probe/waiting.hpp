@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include <mpi.h>
@@ -24,6 +25,10 @@ void rest(Seconds time);
 /// most of that time, polls with sched_yield around its end, and when it lasts longer, sleeps for a small
 /// part of the time passed so far (at most 2 ms) between polls.
 void wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
+
+/// The same for a collective's request, whose errors count: returns MPI's error code. Calls `late` once when
+/// it has lasted `patience`, and goes on waiting.
+int wait_patiently(MPI_Request& request, Seconds patience, const std::function<void()>& late);
 
 /// Completes one of `requests`, of which none is MPI_REQUEST_NULL, in the same way. Returns its index.
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests);

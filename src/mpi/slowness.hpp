@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <mpi.h>
+
+#include "collectives/slowness_watch.hpp"
+
+namespace laple::mpi {
+
+/// A barrier that LaPle would do itself.
+struct TimedBarrier {
+    Seconds predicted;
+    std::function<void()> run;
+};
+
+/// How many times as long as predicted collectives take on the communicator `shadow`; on its rank 0,
+/// elsewhere 0. Collective, in or after a call that SlownessWatch says is due.
+///
+/// Two looks, and the slower one counts. Of long messages the watch's own calls tell: the least time of all
+/// ranks is nearly that of all. Of short ones they tell nothing: a rank that enters as late as the network is
+/// slow finds everything there. So a barrier is measured, right after another one that lets no rank be later
+/// than the network makes it; the mean of all ranks' times is then the network's: what one comes late, others
+/// wait.
+double find_slowness(const SlownessWatch::Ratios& ratios, const TimedBarrier& barrier, MPI_Comm shadow);
+
+}  // namespace laple::mpi
