@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -80,13 +82,15 @@ void ModelCache::keep(const Model& model, std::string& note) const {
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
     const std::string draft = fmt::format("{}.{}.{}.{}", file, host.data(), getpid(), ++drafts);
+    errno = 0;
     std::ofstream out(draft, std::ios::binary);
     out << model_text(model);
     out.close();
+    const int reason = errno;  // of what failed last: the stream itself does not tell
     if (!out.fail()) fs::rename(draft, file, failure);
     if (out.fail() || failure) {
-        note = fmt::format("{} cannot be written{}; later jobs measure again", file,
-                           failure ? ": " + failure.message() : "");
+        note = fmt::format("{} cannot be written: {}; later jobs measure again", file,
+                           failure ? failure.message() : std::strerror(reason));
         std::error_code ignored;
         fs::remove(draft, ignored);
     }
