@@ -2,6 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple)
 install(FILES magpie_clusters.example LICENSE README.md docs/model.schema.json DESTINATION ${CMAKE_INSTALL_DOCDIR})

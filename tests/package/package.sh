@@ -27,7 +27,7 @@ first_of "$scratch/with-pkg-config"
 # shellcheck disable=SC2046
 "$mpicc" $(pkg-config --cflags laple) "$consumer/direct.c" -o "$scratch/direct" $(pkg-config --libs laple)
 LD_LIBRARY_PATH="$scratch/prefix/$libdir" "$scratch/direct"
-for file in bin/laple-run bin/laple-grid bin/laple-discover bin/laple-bench "$libdir/liblaple.so" "$libdir/liblaple.a" \
+for file in bin/laple-run bin/laple-grid bin/laple-discover bin/laple-bench "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple.a" \
     include/laple/laple.h share/laple/grid/wan4x4.json; do
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done

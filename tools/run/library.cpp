@@ -24,16 +24,16 @@ std::filesystem::path first_match(const std::string& pattern) {
 
 }  // namespace
 
-std::filesystem::path find_library(const std::filesystem::path& program) {
+std::filesystem::path find_library(const std::filesystem::path& program, const std::string& name) {
     const std::string prefix = program.parent_path().parent_path();
     // The name with a version is the one that a package without development files installs.
-    for (const char* name : {"liblaple.so", "liblaple.so.*"}) {
+    for (const std::string& pattern : {name, name + ".*"}) {
         for (const char* directory : {"lib", "lib64", "lib/*-linux-*"}) {
-            const auto library = first_match(fmt::format("{}/{}/{}", prefix, directory, name));
+            const auto library = first_match(fmt::format("{}/{}/{}", prefix, directory, pattern));
             if (!library.empty()) return library;
         }
     }
-    throw Error(fmt::format("there is no liblaple.so in {}/lib", prefix),
+    throw Error(fmt::format("there is no {} in {}/lib", name, prefix),
                 "build it (cmake --workflow --preset dev), or use the laple-run that is installed with it");
 }
 

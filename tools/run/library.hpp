@@ -6,9 +6,10 @@
 
 namespace laple::run {
 
-/// The liblaple.so that belongs to the program at `program`: both are in one build tree (bin/, lib/) or one
-/// installation (bin/, lib/ or lib64/ or lib/x86_64-linux-gnu/). Throws Error when there is none.
-std::filesystem::path find_library(const std::filesystem::path& program);
+/// The library called `name` (liblaple.so) that belongs to the program at `program`: both are in one build
+/// tree (bin/, lib/) or one installation (bin/, lib/ or lib64/ or lib/x86_64-linux-gnu/). Throws Error when
+/// there is none.
+std::filesystem::path find_library(const std::filesystem::path& program, const std::string& name);
 
 /// The value of LD_PRELOAD that adds `library` to `existing`, which may be empty. What is there stays in
 /// front: a profiler sees the program's own calls. Throws Error for a path that LD_PRELOAD cannot hold.

@@ -23,7 +23,8 @@ constexpr int kBadInput = 2;
 int run(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, std::cout);
     if (!options) return 0;
-    const auto library = find_library(std::filesystem::read_symlink("/proc/self/exe"));
+    const auto library = find_library(std::filesystem::read_symlink("/proc/self/exe"),
+                                      options->is_deep ? "liblaple_deep.so" : "liblaple.so");
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);

@@ -46,6 +46,7 @@ struct RawOptions {
     std::string reproducible;
     bool verify = false;
     bool disable = false;
+    bool deep = false;
     bool print_only = false;
 };
 
@@ -71,6 +72,8 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->check(CLI::IsMember({"fast", "stable", "strict"}));
     app.add_flag("--verify", raw.verify, "compare each result with that of MPI's own call (LAPLE_VERIFY)");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
+    app.add_flag("--deep", raw.deep,
+                 "treat also what profilers hand on to PMPI (liblaple_deep; name them in LD_PRELOAD)");
     app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
     app.set_version_flag("--version", std::string("laple-run ") + LAPLE_VERSION);
     app.prefix_command();  // the first word that is not ours begins the command
@@ -155,6 +158,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     options.command = command_of(app);
     options.settings = settings_of(raw);
     options.print_only = raw.print_only;
+    options.is_deep = raw.deep;
     options.has_bare_report = raw.report == "true";
     return options;
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// liblaple_deep: PMPI_X beside MPI_X, for callers that never use MPI_X: profilers that stand above LaPle, and
+// the calls of Fortran's mpi_f08 that have no buffers.
+//
+//     application -> MPI_X, a profiler's -> PMPI_X, here -> MPI_X of LaPle -> MPI's own PMPI_X
+//
+// LaPle's own code says PMPI_X when it means MPI's own. The linker's --wrap turns each of those references
+// into
+// __wrap_PMPI_X, which asks the dynamic linker for the next definition after this library. What MPI itself
+// calls (its files and windows use collectives) is left alone: its communicators are not the application's,
+// and its locks may be held.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+
+namespace {
+
+/// MPI's own function; ends the process where there is none: nothing that is right could be returned.
+void* next_definition(const char* name) {
+    void* found = dlsym(RTLD_NEXT, name);
+    if (found != nullptr) return found;
+    std::fprintf(stderr,
+                 "[laple] liblaple_deep finds no %s behind it; preload it, or link it before MPI, and use a "
+                 "shared MPI\n",
+                 name);
+    std::abort();
+}
+
+struct Range {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    bool holds(std::uintptr_t address) const { return begin <= address && address < end; }
+};
+
+struct Search {
+    std::uintptr_t inside;
+    Range found;
+};
+
+/// Where the object that holds an address is loaded.
+Range object_around(std::uintptr_t address) {
+    Search search{address, {}};
+    const auto look = [](dl_phdr_info* object, std::size_t, void* data) {
+        auto& wanted = *static_cast<Search*>(data);
+        Range range{UINTPTR_MAX, 0};
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+            const auto& header = object->dlpi_phdr[i];
+            if (header.p_type != PT_LOAD) continue;
+            const std::uintptr_t begin = object->dlpi_addr + header.p_vaddr;
+            if (begin < range.begin) range.begin = begin;
+            if (begin + header.p_memsz > range.end) range.end = begin + header.p_memsz;
+        }
+        if (!range.holds(wanted.inside)) return 0;
+        wanted.found = range;
+        return 1;
+    };
+    dl_iterate_phdr(look, &search);
+    return search.found;
+}
+
+/// Whether a call that returns to `address` was made by MPI's own library.
+bool is_of_mpi(const void* address) {
+    static const Range mpi = object_around(reinterpret_cast<std::uintptr_t>(next_definition("PMPI_Bcast")));
+    return mpi.holds(reinterpret_cast<std::uintptr_t>(address));
+}
+
+}  // namespace
+
+// --wrap makes the names of the inner functions; this library is linked with -Bsymbolic-functions, so MPI_X
+// is LaPle's own here, not that of a profiler above.
+#define LAPLE_DEEP(name, parameters, arguments)                                                           \
+    extern "C" int __wrap_PMPI_##name parameters {                                                        \
+        static const auto next = reinterpret_cast<decltype(&MPI_##name)>(next_definition("PMPI_" #name)); \
+        return next arguments;                                                                            \
+    }                                                                                                     \
+    extern "C" __attribute__((visibility("default"))) int PMPI_##name parameters {                        \
+        if (is_of_mpi(__builtin_return_address(0))) return __wrap_PMPI_##name arguments;                  \
+        return MPI_##name arguments;                                                                      \
+    }
+
+LAPLE_DEEP(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+           (buffer, count, type, root, comm))
+LAPLE_DEEP(Reduce,
+           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+            MPI_Comm comm),
+           (sendbuf, recvbuf, count, type, op, root, comm))
+LAPLE_DEEP(Allreduce,
+           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (sendbuf, recvbuf, count, type, op, comm))
+LAPLE_DEEP(Barrier, (MPI_Comm comm), (comm))
+LAPLE_DEEP(Finalize, (void), ())
+LAPLE_DEEP(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info))
+LAPLE_DEEP(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), (comm, info, copy))
+LAPLE_DEEP(Comm_free, (MPI_Comm * comm), (comm))
+LAPLE_DEEP(Comm_disconnect, (MPI_Comm * comm), (comm))
+
+#if MPI_VERSION >= 4
+LAPLE_DEEP(Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
+           (buffer, count, type, root, comm))
+LAPLE_DEEP(Reduce_c,
+           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+            MPI_Comm comm),
+           (sendbuf, recvbuf, count, type, op, root, comm))
+LAPLE_DEEP(Allreduce_c,
+           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (sendbuf, recvbuf, count, type, op, comm))
+#endif
