@@ -13,12 +13,19 @@ include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_c_source_compiles(
   "#include <mpi.h>\nint main(void) { return MPICH_NUMVERSION > 0 ? 0 : 1; }" LAPLE_MPI_IS_MPICH)
+# MPI 5's standard ABI (libmpi_abi): MPICH's wrapper for it is mpicc_abi. Its handles have other values.
+check_c_source_compiles(
+  "#include <mpi.h>\n#ifdef MPICH_NUMVERSION\n#error\n#endif\nint main(void) { return MPI_ABI_VERSION - 1; }"
+  LAPLE_MPI_IS_STANDARD_ABI)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
 # The version it is built for, as its header says.
 file(STRINGS "${MPI_C_HEADER_DIR}/mpi.h" LAPLE_MPICH_VERSION REGEX "^#define MPICH_VERSION ")
 string(REGEX REPLACE ".*\"(.*)\".*" "MPICH \\1" LAPLE_BUILT_WITH_MPI "${LAPLE_MPICH_VERSION}")
-if(NOT LAPLE_MPI_IS_MPICH AND NOT LAPLE_ANY_MPI)
-  message(FATAL_ERROR "LaPle needs MPICH or an MPI with its ABI, and found another at ${MPI_C_INCLUDE_DIRS}. "
+if(LAPLE_MPI_IS_STANDARD_ABI)
+  set(LAPLE_BUILT_WITH_MPI "MPI's standard ABI")
+endif()
+if(NOT LAPLE_MPI_IS_MPICH AND NOT LAPLE_MPI_IS_STANDARD_ABI AND NOT LAPLE_ANY_MPI)
+  message(FATAL_ERROR "LaPle needs MPICH, an MPI with its ABI, or one with MPI 5's standard ABI, and found another at ${MPI_C_INCLUDE_DIRS}. "
                       "Install libmpich-dev, or name the wrapper: -DMPI_C_COMPILER=/path/to/mpicc")
 endif()
