@@ -17,6 +17,7 @@
 #include "model/model_file.hpp"
 #include "mpi/comm_state.hpp"
 #include "mpi/log.hpp"
+#include "mpi/pairing.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -44,6 +45,7 @@ bool is_mpi_running() {
 
 bool is_disabled() {
     static const bool disabled = [] {
+        if (is_beside_another_mpi()) return true;
         std::vector<std::string> warnings;
         const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
         // Where LaPle is on, Process says them.

@@ -23,7 +23,16 @@ bool is_mpiexec(const std::string& word) {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// `word` as a shell reads it back: in single quotes where it has to be.
+/// mpiexec's own "-genv LD_PRELOAD value" would win over ours: put the library there as well.
+void add_to_preload_options(std::vector<std::string>& words, const std::filesystem::path& library) {
+    for (std::size_t i = 2; i < words.size(); ++i) {
+        const bool sets = words[i - 2] == "-genv" || words[i - 2] == "-env";
+        if (sets && words[i - 1] == "LD_PRELOAD") words[i] = preload_value(words[i], library);
+    }
+}
+
+}  // namespace
+
 std::string quoted(const std::string& word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isalnum(c) != 0 ||
@@ -34,16 +43,6 @@ std::string quoted(const std::string& word) {
     for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
     return text + "'";
 }
-
-/// mpiexec's own "-genv LD_PRELOAD value" would win over ours: put the library there as well.
-void add_to_preload_options(std::vector<std::string>& words, const std::filesystem::path& library) {
-    for (std::size_t i = 2; i < words.size(); ++i) {
-        const bool sets = words[i - 2] == "-genv" || words[i - 2] == "-env";
-        if (sets && words[i - 1] == "LD_PRELOAD") words[i] = preload_value(words[i], library);
-    }
-}
-
-}  // namespace
 
 Command with_laple(const std::vector<std::string>& words, const std::string& existing_preload,
                    const std::filesystem::path& library, const Environment& settings) {

@@ -22,6 +22,9 @@ struct Command {
 Command with_laple(const std::vector<std::string>& words, const std::string& existing_preload,
                    const std::filesystem::path& library, const Environment& settings);
 
+/// `word` as a shell reads it back: in single quotes where it has to be.
+std::string quoted(const std::string& word);
+
 /// One line that does the same in a POSIX shell.
 std::string format_shell(const Command& command);
 

@@ -14,6 +14,7 @@
 #include "tools/run/command.hpp"
 #include "tools/run/library.hpp"
 #include "tools/run/options.hpp"
+#include "tools/run/pairing.hpp"
 
 namespace laple::run {
 namespace {
@@ -25,6 +26,7 @@ int run(const std::vector<std::string>& arguments) {
     if (!options) return 0;
     const auto library = find_library(std::filesystem::read_symlink("/proc/self/exe"),
                                       options->is_deep ? "liblaple_deep.so" : "liblaple.so");
+    check_pairing(options->command, library);
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);
