@@ -222,6 +222,7 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
     int code = state.run(plan, operands);
     recorder.done(plan.algorithm);
     if (verified && code == MPI_SUCCESS) code = verified->compare(collective, plan.algorithm);
+    state.look_at_network();
     return finish(code, comm);
 }
 
@@ -284,6 +285,7 @@ int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
     Recorder recorder(*state, Collective::barrier, 0);
     const int code = state->run(plan, Operands{});
     recorder.done(plan.algorithm);
+    state->look_at_network();
     return finish(code, comm);
 } catch (const std::exception& error) {
     return give_up(error, comm);

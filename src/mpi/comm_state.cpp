@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "model/cache.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/log.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "mpi/process.hpp"
 #include "mpi/quiet_comm.hpp"
 #include "mpi/slowness.hpp"
@@ -169,6 +171,9 @@ void CommState::set_up(MPI_Comm comm) {
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     heeds_pcontrol_ = terms.heeds_pcontrol;
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    is_watched_ = size_ == world_size;
     if (process_->settings().debug >= 1 && rank_ == 0) {
         if (!terms.agreement)
             say(fmt::format("new communicator: {} ranks on one host, or of no known topology", size_));
@@ -278,10 +283,10 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
 }
 
 int CommState::run(const PreparedPlan& plan, const Operands& operands) {
-    if (plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
-    const auto start = std::chrono::steady_clock::now();
+    if (!is_watched_ || plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
+    const Seconds start = now();
     const int code = run_unwatched(plan, operands);
-    if (slowness_.add(plan.watched_prediction, std::chrono::steady_clock::now() - start)) look_for_slowness();
+    is_look_due_ = slowness_.add(plan.watched_prediction, now() - start);
     return code;
 }
 
@@ -291,16 +296,17 @@ int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands)
     return code;
 }
 
-/// Collective.
-void CommState::look_for_slowness() {
+void CommState::look_at_network() noexcept try {
+    if (!std::exchange(is_look_due_, false)) return;
     // Of its own: a reference into the cache may be in use.
     if (!barrier_) {
         Plan plan = choose({Collective::barrier, 0, 1, 0, true});
         barrier_ = prepare(plan);
     }
-    if (barrier_->watched_prediction == Seconds(0)) return;
-    const TimedBarrier barrier{barrier_->watched_prediction,
-                               [this] { run_unwatched(*barrier_, Operands()); }};
+    std::optional<TimedBarrier> barrier;
+    if (barrier_->watched_prediction > Seconds(0))
+        barrier =
+            TimedBarrier{barrier_->watched_prediction, [this] { run_unwatched(*barrier_, Operands()); }};
     const double slowness = find_slowness(slowness_.ratios(), barrier, shadow_);
     if (slowness < SlownessWatch::kSlow || process_ == nullptr) return;
     if (!process_->may_warn_of(Warning::slow_network)) return;
@@ -309,6 +315,8 @@ void CommState::look_for_slowness() {
         "when it was measured, or others use it. LaPle plans by what it was; measure it anew "
         "(laple-discover --model, for LAPLE_MODEL), or remove what is kept in {}",
         slowness, ModelCache::default_directory()));
+} catch (const std::exception&) {
+    // The call itself is done, and its result right.
 }
 
 /// Collective: all ranks make the same plans in the same order, and whether a context id is left is agreed by

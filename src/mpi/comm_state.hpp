@@ -73,6 +73,10 @@ class CommState {
     /// Runs a plan that is not native. Collective; returns MPI's error code.
     int run(const PreparedPlan& plan, const Operands& operands);
 
+    /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
+    /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
+    void look_at_network() noexcept;
+
     Scratch& packing_scratch() { return packing_scratch_; }
 
     void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
@@ -88,7 +92,6 @@ class CommState {
     void set_up(MPI_Comm comm);
     bool join_group();
     int run_unwatched(const PreparedPlan& plan, const Operands& operands);
-    void look_for_slowness();
     PreparedPlan prepare(Plan& plan);
     Plan choose(const Request& request);
     void free_communicators();
@@ -113,6 +116,8 @@ class CommState {
     std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
     std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
     std::size_t cached_steps_ = 0;
+    bool is_watched_ = false;  // all ranks of the job are in it
+    bool is_look_due_ = false;
     SlownessWatch slowness_;
     std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
     Scratch scratch_;

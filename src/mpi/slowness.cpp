@@ -2,28 +2,46 @@
 #include "mpi/slowness.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
+namespace {
 
-double find_slowness(const SlownessWatch::Ratios& ratios, const TimedBarrier& barrier, MPI_Comm shadow) {
+constexpr int kBarriers = 5;
+
+/// On rank 0 of `shadow`.
+double slowness_of(const TimedBarrier& barrier, MPI_Comm shadow, int size) {
+    std::array<double, kBarriers> mine{};
+    std::array<double, kBarriers> sums{};
+    barrier.run();
+    for (double& ratio : mine) {
+        const Seconds start = now();
+        barrier.run();
+        ratio = (now() - start) / barrier.predicted;
+    }
+    if (PMPI_Reduce(mine.data(), sums.data(), kBarriers, MPI_DOUBLE, MPI_SUM, 0, shadow) != MPI_SUCCESS)
+        return 0;
+    return *std::min_element(sums.begin(), sums.end()) / size;
+}
+
+}  // namespace
+
+double find_slowness(const SlownessWatch::Ratios& ratios, const std::optional<TimedBarrier>& barrier,
+                     MPI_Comm shadow) {
     int rank = 0;
     int size = 0;
     PMPI_Comm_rank(shadow, &rank);
     PMPI_Comm_size(shadow, &size);
+    const double of_barrier = barrier ? slowness_of(*barrier, shadow, size) : 0;
     SlownessWatch::Ratios least{};
-    double sum = 0;
-    barrier.run();
-    const Seconds start = now();
-    barrier.run();
-    const double mine = (now() - start) / barrier.predicted;
     if (PMPI_Reduce(ratios.data(), least.data(), SlownessWatch::kWindow, MPI_DOUBLE, MPI_MIN, 0, shadow) !=
             MPI_SUCCESS ||
-        PMPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, shadow) != MPI_SUCCESS || rank != 0) {
+        rank != 0) {
         return 0;
     }
-    return std::max(SlownessWatch::typical(least), sum / size);
+    return std::max(SlownessWatch::typical(least), of_barrier);
 }
 
 }  // namespace laple::mpi

@@ -41,36 +41,53 @@ fs::path program_of(const std::string& word) {
     return {};
 }
 
-/// The name of the MPI that the loader would give to `file`; "" when it needs none, or there is no ldd.
-std::string mpi_of(const fs::path& file) {
+/// The MPI that the loader would give to a program or library.
+struct NeededMpi {
+    std::string name;  // "" when it needs none, or there is no ldd
+    fs::path file;     // without links; empty when there is no such file
+};
+
+NeededMpi mpi_of(const fs::path& file) {
     const std::string command = fmt::format("env -u LD_PRELOAD ldd {} 2>/dev/null", quoted(file));
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(command.c_str(), "r"), &pclose);
-    if (output == nullptr) return "";
+    if (output == nullptr) return {};
     std::string text;
     std::array<char, 4096> part{};
     while (const std::size_t size = std::fread(part.data(), 1, part.size(), output.get()))
         text.append(part.data(), size);
     std::istringstream lines(text);
-    std::string name;
-    for (std::string line; lines >> name && std::getline(lines, line);) {
+    // libmpich.so.12 => /lib/x86_64-linux-gnu/libmpich.so.12 (0x00007f0000000000)
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string name;
+        std::string arrow;
+        std::string path;
+        words >> name >> arrow >> path;
         for (const char* mpi : {"libmpi.so", "libmpich.so", "libmpi_abi.so"}) {
-            if (name.starts_with(mpi)) return name;
+            std::error_code ignored;
+            if (name.starts_with(mpi)) return {name, fs::canonical(path, ignored)};
         }
     }
-    return "";
+    return {};
+}
+
+/// One name may be that of several MPIs with one ABI, and one file may have several names.
+bool are_the_same(const NeededMpi& one, const NeededMpi& other) {
+    return one.name == other.name || (!one.file.empty() && one.file == other.file);
 }
 
 }  // namespace
 
 void check_pairing(const std::vector<std::string>& words, const fs::path& library) {
-    const std::string own = mpi_of(library);
-    if (own.empty()) return;
+    const NeededMpi own = mpi_of(library);
+    if (own.name.empty()) return;
     for (const std::string& word : words) {
         const fs::path program = program_of(word);
-        const std::string other = program.empty() ? "" : mpi_of(program);
-        if (other.empty() || other == own) continue;
-        throw Error(fmt::format("{} is linked with {}, but this LaPle was built for {}", word, other, own),
-                    "build LaPle with the program's MPI: cmake -DMPI_C_COMPILER=/path/to/its/mpicc");
+        const NeededMpi other = program.empty() ? NeededMpi() : mpi_of(program);
+        if (other.name.empty() || are_the_same(own, other)) continue;
+        throw Error(
+            fmt::format("{} is linked with {}, but this LaPle was built for {}", word, other.name, own.name),
+            "build LaPle with the program's MPI: cmake -DMPI_C_COMPILER=/path/to/its/mpicc");
     }
 }
 

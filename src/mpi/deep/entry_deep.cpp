@@ -98,6 +98,15 @@ LAPLE_DEEP(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), (
 LAPLE_DEEP(Comm_free, (MPI_Comm * comm), (comm))
 LAPLE_DEEP(Comm_disconnect, (MPI_Comm * comm), (comm))
 
+// By hand: what follows the level is for other tools, and cannot be passed on.
+extern "C" int __wrap_PMPI_Pcontrol(const int level, ...) {
+    static const auto next = reinterpret_cast<decltype(&MPI_Pcontrol)>(next_definition("PMPI_Pcontrol"));
+    return next(level);
+}
+extern "C" __attribute__((visibility("default"))) int PMPI_Pcontrol(const int level, ...) {
+    return MPI_Pcontrol(level);
+}
+
 #if MPI_VERSION >= 4
 LAPLE_DEEP(Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
            (buffer, count, type, root, comm))
