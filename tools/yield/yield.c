@@ -32,12 +32,12 @@ EXPORT int epoll_wait(int fd, struct epoll_event* events, int most, int timeout)
 EXPORT int poll(struct pollfd* files, nfds_t count, int timeout);
 EXPORT ssize_t read(int fd, void* buffer, size_t count);
 
-static unsigned (*next_progress)(struct ucp_worker*);
-static void* (*next_disconnect)(struct ucp_ep*);
-static void (*next_destroy)(struct ucp_worker*);
-static int (*next_epoll_wait)(int, struct epoll_event*, int, int);
-static int (*next_poll)(struct pollfd*, nfds_t, int);
-static ssize_t (*next_read)(int, void*, size_t);
+static unsigned (*kept_progress)(struct ucp_worker*);
+static void* (*kept_disconnect)(struct ucp_ep*);
+static void (*kept_destroy)(struct ucp_worker*);
+static int (*kept_epoll_wait)(int, struct epoll_event*, int, int);
+static int (*kept_poll)(struct pollfd*, nfds_t, int);
+static ssize_t (*kept_read)(int, void*, size_t);
 
 // The worker that this thread polls, and whether this thread is in MPI_Finalize. UCX has threads of its own,
 // which read too and must not poll.
@@ -58,9 +58,15 @@ static void* find_next(const char* name, const void* caller) {
     return next;
 }
 
-// ISO C knows no cast from an object pointer to a function pointer; POSIX asks for this way.
-#define FIND_NEXT(pointer, name) \
-    if ((pointer) == NULL) *(void**)&(pointer) = find_next(name, __builtin_return_address(0))
+// Declares `next`, the function that `kept` holds once it is found: UCX's threads may look for the same at
+// the same time, and find the same. ISO C knows no cast from an object pointer to a function pointer; POSIX
+// asks for this way.
+#define FIND_NEXT(next, kept, name)                                     \
+    __typeof__(kept) next = __atomic_load_n(&(kept), __ATOMIC_RELAXED); \
+    if (next == NULL) {                                                 \
+        *(void**)&next = find_next(name, __builtin_return_address(0));  \
+        __atomic_store_n(&(kept), next, __ATOMIC_RELAXED);              \
+    }
 
 // A read that blocks may as well wait in poll. UCX's own reads do not block, and must not come to.
 static int would_block(int fd) {
@@ -69,26 +75,26 @@ static int would_block(int fd) {
 }
 
 unsigned ucp_worker_progress(struct ucp_worker* worker) {
-    FIND_NEXT(next_progress, "ucp_worker_progress");
+    FIND_NEXT(next, kept_progress, "ucp_worker_progress");
     polled_worker = worker;
     is_in_progress = 1;
-    const unsigned events = next_progress(worker);
+    const unsigned events = next(worker);
     is_in_progress = 0;
     if (events == 0) sched_yield();
     return events;
 }
 
 void* ucp_disconnect_nb(struct ucp_ep* endpoint) {
-    FIND_NEXT(next_disconnect, "ucp_disconnect_nb");
+    FIND_NEXT(next, kept_disconnect, "ucp_disconnect_nb");
     is_disconnecting = 1;
-    return next_disconnect(endpoint);
+    return next(endpoint);
 }
 
 void ucp_worker_destroy(struct ucp_worker* worker) {
-    FIND_NEXT(next_destroy, "ucp_worker_destroy");
+    FIND_NEXT(next, kept_destroy, "ucp_worker_destroy");
     is_disconnecting = 0;
     polled_worker = NULL;
-    next_destroy(worker);
+    next(worker);
 }
 
 static int yield_after_nothing(int found, int timeout) {
@@ -97,20 +103,20 @@ static int yield_after_nothing(int found, int timeout) {
 }
 
 int epoll_wait(int fd, struct epoll_event* events, int most, int timeout) {
-    FIND_NEXT(next_epoll_wait, "epoll_wait");
-    return yield_after_nothing(next_epoll_wait(fd, events, most, timeout), timeout);
+    FIND_NEXT(next, kept_epoll_wait, "epoll_wait");
+    return yield_after_nothing(next(fd, events, most, timeout), timeout);
 }
 
 int poll(struct pollfd* files, nfds_t count, int timeout) {
-    FIND_NEXT(next_poll, "poll");
-    return yield_after_nothing(next_poll(files, count, timeout), timeout);
+    FIND_NEXT(next, kept_poll, "poll");
+    return yield_after_nothing(next(files, count, timeout), timeout);
 }
 
 ssize_t read(int fd, void* buffer, size_t count) {
-    FIND_NEXT(next_read, "read");
+    FIND_NEXT(next, kept_read, "read");
     if (is_disconnecting && polled_worker != NULL && would_block(fd)) {
         struct pollfd readable = {fd, POLLIN, 0};
         while (poll(&readable, 1, 0) == 0) ucp_worker_progress(polled_worker);
     }
-    return next_read(fd, buffer, count);
+    return next(fd, buffer, count);
 }
