@@ -40,11 +40,17 @@ bool may_speak() {
     return rank == nullptr || std::strcmp(rank, "0") == 0;
 }
 
+/// The library or program that holds what `address` points to.
+Dl_info object_of(const void* address) {
+    Dl_info info{};
+    if (dladdr(address, &info) == 0) return {};
+    return info;
+}
+
 /// Where this library's own calls of MPI end up.
 std::string own_mpi() {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&PMPI_Comm_size), &info) == 0) return "?";
-    return std::filesystem::path(info.dli_fname).filename();
+    const Dl_info info = object_of(reinterpret_cast<const void*>(&PMPI_Comm_size));
+    return info.dli_fname == nullptr ? "?" : std::filesystem::path(info.dli_fname).filename();
 }
 
 }  // namespace
@@ -73,6 +79,13 @@ bool is_beside_another_mpi() {
         return true;
     }();
     return is_so;
+}
+
+bool is_behind_another_laple() {
+    const void* first = dlsym(RTLD_DEFAULT, "laple_version");
+    // A function of this object that nothing can step before.
+    const auto* own = reinterpret_cast<const void*>(&is_behind_another_laple);
+    return first != nullptr && object_of(first).dli_fbase != object_of(own).dli_fbase;
 }
 
 }  // namespace laple::mpi

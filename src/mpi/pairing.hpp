@@ -8,4 +8,8 @@ namespace laple::mpi {
 /// and ends the process where calls could not even be passed on to the program's own.
 bool is_beside_another_mpi();
 
+/// Whether another copy of LaPle (liblaple beside liblaple_deep) comes first where the loader looks for
+/// symbols: the program's calls are the other's.
+bool is_behind_another_laple();
+
 }  // namespace laple::mpi

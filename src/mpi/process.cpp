@@ -46,6 +46,13 @@ bool is_mpi_running() {
 bool is_disabled() {
     static const bool disabled = [] {
         if (is_beside_another_mpi()) return true;
+        if (is_behind_another_laple()) {
+            if (is_mpi_running() && is_world_rank_zero()) {
+                say("liblaple and liblaple_deep are loaded both: the first one works, the other does "
+                    "nothing; preload one of them");
+            }
+            return true;
+        }
         std::vector<std::string> warnings;
         const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
         // Where LaPle is on, Process says them.
