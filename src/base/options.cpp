@@ -39,9 +39,9 @@ constexpr std::array<SettingRow, 10> kRows{{
      "today as "
      "stable."},
     {"LAPLE_VERIFY", "0", "0, 1",
-     "1 compares each result with that of MPI's own call, says the first differences on stderr, and keeps "
-     "MPI's where "
-     "LaPle's is certain to be wrong. On all ranks or none."},
+     "1 compares each result with that of MPI's own call, says the first differences on stderr and at "
+     "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "
+     "ranks or none."},
     {"LAPLE_PCONTROL", "0", "0, 1",
      "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
      "programs steer "

@@ -18,6 +18,7 @@
 #include "mpi/comm_state.hpp"
 #include "mpi/log.hpp"
 #include "mpi/pairing.hpp"
+#include "mpi/verification.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -169,9 +170,23 @@ int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     is_over = true;
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();
+    process->say_what_was_verified();
     // Freeing is collective; the order of set-up is the same on all ranks.
     for (CommState* state : process->states_) state->detach_from_process();
     return MPI_SUCCESS;
+}
+
+/// That nothing was found is no news unless something was looked at.
+void Process::say_what_was_verified() const {
+    if (!settings_.verify || !is_world_rank_zero()) return;
+    const VerificationCount count = verified_so_far();
+    if (count.compared == 0) {
+        return say(
+            "LAPLE_VERIFY: nothing was compared: no broadcast or reduction was done by LaPle, or not all "
+            "ranks have LAPLE_VERIFY=1");
+    }
+    say(fmt::format("LAPLE_VERIFY: {} results of rank 0 compared with MPI's own, {} differ", count.compared,
+                    count.different == 0 ? "none" : std::to_string(count.different)));
 }
 
 void Process::write_report() const {

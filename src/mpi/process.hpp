@@ -85,6 +85,7 @@ class Process {
     static int on_finalize(MPI_Comm, int, void* value, void*);
     void read_model();
     void write_report() const;
+    void say_what_was_verified() const;
 
     Settings settings_;
     std::once_flag model_is_read_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,9 @@ namespace laple::mpi {
 namespace {
 
 constexpr int kTag = 5;
+
+std::atomic<int> compared{0};
+std::atomic<int> different{0};
 
 int rank_in(MPI_Comm comm) {
     int rank = 0;
@@ -43,8 +47,7 @@ Message packed(std::vector<std::byte>& bytes) {
 void say_difference(Collective collective, const std::string& algorithm, std::size_t at, std::size_t bytes,
                     MPI_Comm comm, const char* remark) {
     constexpr int kMost = 10;
-    static std::atomic<int> said{0};
-    if (++said > kMost) return;
+    if (++different > kMost) return;
     say(fmt::format(
         "LAPLE_VERIFY: {} of {} bytes by {}: the result of rank {} differs from MPI's own at byte {} of {}{}",
         name_of(collective), bytes, algorithm, rank_in(comm), at, bytes, remark));
@@ -86,14 +89,20 @@ double epsilon_of(std::size_t bytes) {
 
 }  // namespace
 
+VerificationCount verified_so_far() {
+    return {compared, different};
+}
+
 int verify_bcast(const std::string& algorithm, const Message& message, int root, MPI_Comm shadow) {
     std::vector<std::byte> ours(static_cast<std::size_t>(size_of(message)));
     if (const int code = move(message, packed(ours), shadow); code != MPI_SUCCESS) return code;
     std::vector<std::byte> theirs = ours;
     const int code = PMPI_Bcast(theirs.data(), static_cast<int>(theirs.size()), MPI_BYTE, root, shadow);
     if (code != MPI_SUCCESS) return code;
+    if (may_be_padded(message.type)) return MPI_SUCCESS;
+    ++compared;
     const std::ptrdiff_t at = first_difference(ours, theirs);
-    if (at < 0 || may_be_padded(message.type)) return MPI_SUCCESS;
+    if (at < 0) return MPI_SUCCESS;
     say_difference(Collective::bcast, algorithm, static_cast<std::size_t>(at), ours.size(), shadow,
                    "; MPI's stands");
     return move(packed(theirs), message, shadow);
@@ -109,12 +118,16 @@ VerifiedReduction::VerifiedReduction(const Operands& operands, int count, int ro
     const MPI_Count span =
         count > 0 ? layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0) - low : 0;
     bool is_impossible = layout.extent < 0 || span > kMostSpan;
+    try {
+        if (!is_impossible) memory_.resize(static_cast<std::size_t>(span));
+    } catch (const std::bad_alloc&) {
+        is_impossible = true;  // the others must learn of it
+    }
     bool is_impossible_somewhere = true;
     if (any_of_ranks(is_impossible, shadow, is_impossible_somewhere) != MPI_SUCCESS ||
         is_impossible_somewhere)
         return;
     is_possible_ = true;
-    memory_.resize(static_cast<std::size_t>(span));
     input_ = memory_.data() - low;
     // What is between the data may not even be readable.
     auto* const from = const_cast<std::byte*>(operands.input);
@@ -187,9 +200,10 @@ int VerifiedReduction::compare(Collective collective, const std::string& algorit
         code = move(result, packed(ours), shadow_);
         if (code == MPI_SUCCESS) code = move({start, count_, operands_.type}, packed(theirs), shadow_);
     }
+    const bool is_compared = code == MPI_SUCCESS && operands_.has_result && !may_be_padded(operands_.type);
+    if (is_compared) ++compared;
     const std::ptrdiff_t at = first_difference(ours, theirs);
-    const bool is_wrong =
-        code == MPI_SUCCESS && at >= 0 && !may_be_padded(operands_.type) && !is_rounding(ours, theirs);
+    const bool is_wrong = is_compared && at >= 0 && !is_rounding(ours, theirs);
     const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
     if (is_wrong)
         say_difference(collective, algorithm, static_cast<std::size_t>(at), bytes, shadow_,

@@ -23,6 +23,13 @@ struct Message {
     MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
+/// What this process has compared so far, and how often the results were not the same.
+struct VerificationCount {
+    int compared = 0;
+    int different = 0;
+};
+VerificationCount verified_so_far();
+
 /// Compares what this rank has got with what MPI_Bcast on LaPle's own communicator brings, in the order of
 /// the signature. Collective; returns MPI's error code.
 int verify_bcast(const std::string& algorithm, const Message& message, int root, MPI_Comm shadow);

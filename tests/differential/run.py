@@ -116,7 +116,7 @@ def run_job(options, seed):
         made = re.search(r"no difference in (\d+) collectives", done.stdout)
         if done.returncode != 0 or not made:
             return what, 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-        ignored = re.search(r"LAPLE_ALGORITHM is ignored.*|cannot.*MPI's own.*|LAPLE_VERIFY:.*", done.stderr)
+        ignored = re.search(r"LAPLE_ALGORITHM is ignored.*|cannot.*MPI's own.*|LAPLE_VERIFY: (?!\d|nothing).*", done.stderr)
         return what, int(made.group(1)), ignored.group(0) if ignored else ""
 
 
