@@ -58,7 +58,8 @@ TEST_CASE("the schema describes all that a model holds", "[schema]") {
 
 TEST_CASE("a model holds all that the schema describes", "[schema]") {
     const Json document = Json::parse(model_text(full_model()));
-    for (const auto& [name, property] : schema()["properties"].items())
+    const Json properties = schema()["properties"];
+    for (const auto& [name, property] : properties.items())
         CHECK((document.contains(name) ? "" : name) == "");
     const Json plogp_properties = schema()["$defs"]["plogp"]["properties"];
     for (const auto& [name, property] : plogp_properties.items())
