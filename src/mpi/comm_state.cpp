@@ -332,9 +332,14 @@ bool CommState::join_group() {
     return true;
 }
 
+/// What a collective has left unreceived because a rank called it wrongly is an error to MPICH 5, raised by
+/// MPI_COMM_SELF's handler: the program's own communicator would be freed without one.
 void CommState::free_communicators() {
+    if (shadow_ == MPI_COMM_NULL) return;
+    const ReturnErrors guard(MPI_COMM_SELF);
     if (channels_.group != MPI_COMM_NULL) PMPI_Comm_free(&channels_.group);
-    if (shadow_ != MPI_COMM_NULL) PMPI_Comm_free(&shadow_);
+    PMPI_Comm_free(&shadow_);
+    shadow_ = MPI_COMM_NULL;
     channels_ = {};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators of MPI's sessions: in a program that never calls MPI_Init ("alone"), beside it ("beside"), and
- * when MPI_Finalize has come before the session's end ("after"). The collectives are right, whoever does them. */
+/* Communicators of MPI's sessions: in a program that never calls MPI_Init ("alone"), beside it ("beside"),
+ * and when MPI_Finalize has come before the session's end ("after"). The collectives are right, whoever does
+ * them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
