@@ -34,10 +34,13 @@ std::set<std::string> loaded_mpis() {
     return found;
 }
 
-/// Without MPI, whose handles are in question.
+/// Whether this is the job's first rank as its launcher has it, Hydra or Open MPI's: MPI's handles are in
+/// question.
 bool may_speak() {
-    const char* rank = std::getenv("PMI_RANK");
-    return rank == nullptr || std::strcmp(rank, "0") == 0;
+    for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK"}) {
+        if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+    }
+    return true;
 }
 
 /// The library or program that holds what `address` points to.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -254,8 +255,17 @@ TEST_CASE("MPI_BOTTOM and a type that holds addresses", "[beyond-simgrid]") {
         CHECK(second[1] == 20 + root);
     }
     PMPI_Type_free(&both);
+}
 
-    // One int at an absolute address: the result of a user's operation goes there too.
+TEST_CASE("a user's operation on an absolute address", "[beyond-simgrid]") {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    if (std::regex_search(version, std::regex("MPICH Version:\\s+5"))) {
+        // After a few collectives 5.0.2 takes those that share memory, which copy from MPI_BOTTOM.
+        WARN("not tested: MPICH 5 itself crashes");
+        return;
+    }
     int value = rank_in(MPI_COMM_WORLD) + 1;
     MPI_Aint address = 0;
     PMPI_Get_address(&value, &address);
@@ -396,8 +406,10 @@ TEST_CASE("errors reach the user's handler, as MPI's own", "[beyond-simgrid]") {
     CHECK(class_of(MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, copy)) == MPI_ERR_TYPE);
     int result = 0;
     CHECK(class_of(MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, copy)) == MPI_ERR_OP);
+#ifndef OPEN_MPI  // which does not look at buffers
     CHECK(class_of(MPI_Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, copy)) == MPI_ERR_BUFFER);
     CHECK(class_of(MPI_Allreduce(nullptr, &result, 1, MPI_INT, MPI_SUM, copy)) == MPI_ERR_BUFFER);
+#endif
     double number = 0;
     CHECK(class_of(MPI_Allreduce(&number, &number, 1, MPI_DOUBLE, MPI_BAND, copy)) != MPI_SUCCESS);
     CHECK(MPI_Barrier(copy) == MPI_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A root broadcasts more than the others ask for, by mistake: whatever their communicator makes of that, it can be
- * freed, and the program goes on. */
+/* A root broadcasts more than the others ask for, by mistake: whatever their communicator makes of that, it
+ * can be freed, and the program goes on. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
 
 int main(int argc, char** argv) {
     const char* number = getenv("PMI_RANK"); /* before MPI_Init nothing else tells processes apart */
+    if (number == NULL) number = getenv("OMPI_COMM_WORLD_RANK");
     const int wanted = number != NULL && atoi(number) == 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
     int provided = 0;
     MPI_Init_thread(&argc, &argv, wanted, &provided);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators with ranks of two worlds, made by MPI_Comm_spawn and gone again, three times: their collectives are
- * MPI's own, those of each world LaPle's. */
+/* Communicators with ranks of two worlds, made by MPI_Comm_spawn and gone again, three times: their
+ * collectives are MPI's own, those of each world LaPle's. */
 #include <mpi.h>
 #include <stdio.h>
 
