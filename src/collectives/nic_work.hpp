@@ -2,6 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/segment_times.hpp"
 
 namespace laple {
 
@@ -27,5 +31,17 @@ struct NicWork {
         return std::max(all(), before + at_the_same_time + wait);
     }
 };
+
+/// How much longer the first segments take to all, in seconds, because a coordinator's NIC takes the
+/// contributions of its cluster's other ranks, and sends them the results, one by one; `sizes` are the
+/// clusters' ranks.
+inline double one_by_one(const std::vector<int>& sizes, const SegmentTimes& up, const SegmentTimes& down) {
+    double longest = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const int c = static_cast<int>(i);
+        longest = std::max(longest, (sizes[i] - 2) * (up.port(c, c) + down.port(c, c)));
+    }
+    return longest;
+}
 
 }  // namespace laple

@@ -48,7 +48,7 @@ class RegionalPrice {
             for (const int c : region) look_at(c, region);
         }
         look_at_trunks();
-        time_.first = wait_ + in_turn();
+        time_.first = wait_ + one_by_one(sizes_, up_, down_);
         return time_;
     }
 
@@ -145,14 +145,6 @@ class RegionalPrice {
         time_.total = total;
         time_.binding = binding;
         time_.interval = busy / segments_;
-    }
-
-    /// How much longer the first segments take to all because a coordinator's NIC takes them one by one.
-    double in_turn() const {
-        double longest = 0;
-        for (int c = 0; c < static_cast<int>(sizes_.size()); ++c)
-            longest = std::max(longest, (sizes_[at(c)] - 2) * (up_.port(c, c) + down_.port(c, c)));
-        return longest;
     }
 
     int coordinators(int c) const { return std::min(sizes_[at(c)], lanes_); }

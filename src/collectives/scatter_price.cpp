@@ -101,7 +101,7 @@ class Sharing {
         const double all = std::accumulate(shares.begin(), shares.end(), 0);
         const double wait = latencies(shares);
         MeetingTime time;
-        time.first = wait + in_turn();
+        time.first = wait + one_by_one(sizes_, up_, down_);
         const auto at_least = [&](double total, double busy, const Binding& binding) {
             if (total <= time.total) return;
             time.total = total;
@@ -131,14 +131,6 @@ class Sharing {
             }
         }
         return time;
-    }
-
-    /// How much longer the first segments take to all because a coordinator's NIC takes them one by one.
-    double in_turn() const {
-        double longest = 0;
-        for (int c = 0; c < count(); ++c)
-            longest = std::max(longest, (sizes_[at(c)] - 2) * (up_.port(c, c) + down_.port(c, c)));
-        return longest;
     }
 
     /// Of one segment: inside a cluster, to its owner, from there, inside a cluster.
