@@ -9,6 +9,9 @@ if(LAPLE_SANITIZE)
   target_compile_options(laple_build_settings INTERFACE
     -fsanitize=${LAPLE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(laple_build_settings INTERFACE -fsanitize=${LAPLE_SANITIZE})
+  # GCC takes what the sanitizers add to the standard library for uses of what was never written.
+  target_compile_options(laple_build_settings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(LAPLE_COVERAGE)
   target_compile_options(laple_build_settings INTERFACE --coverage)
