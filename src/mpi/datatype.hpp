@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <mpi.h>
 
@@ -18,6 +19,15 @@ struct TypeLayout {
     bool is_contiguous =
         false;  ///< elements are plain bytes, one after the other, in the order of the signature
 };
+
+/// `address` and so many bytes more, also where that is in no object: buffers of types with absolute
+/// addresses begin at MPI_BOTTOM, and what stands for such a buffer begins so far before its first byte. (C++
+/// knows no sum of pointer and offset that leaves its object.)
+template <typename Byte>
+Byte* moved(Byte* address, std::ptrdiff_t bytes) {
+    return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                   static_cast<std::uintptr_t>(bytes));
+}
 
 /// `type` must be a valid, committed datatype other than MPI_DATATYPE_NULL.
 TypeLayout layout_of(MPI_Datatype type);

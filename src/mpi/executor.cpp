@@ -90,7 +90,7 @@ class Run {
         buffers_.push_back(const_cast<std::byte*>(operands_.input));
         if (operands_.has_result) buffers_.push_back(operands_.result);
         for_each_span([&](const Span& span) {
-            buffers_.push_back(next - span.low);
+            buffers_.push_back(moved(next, -span.low));
             next += aligned(static_cast<std::size_t>(span.bytes));
         });
         stride_ = static_cast<std::ptrdiff_t>(blocks.units_per_block) * operands_.layout.extent;
@@ -101,7 +101,7 @@ class Run {
     }
 
     std::byte* address(Place place) const {
-        return buffers_[place.buffer] + stride_ * static_cast<std::ptrdiff_t>(place.slot);
+        return moved(buffers_[place.buffer], stride_ * static_cast<std::ptrdiff_t>(place.slot));
     }
 
     int count_of(const Step& step) const {
@@ -192,8 +192,9 @@ class Run {
         std::vector<std::byte> copy_of_input;
         if (from == to) {
             const Span span = span_of(schedule_.blocks.units);
-            copy_of_input.assign(from + span.low, from + span.low + span.bytes);
-            from = copy_of_input.data() - span.low;
+            const std::byte* const first = moved(from, span.low);
+            copy_of_input.assign(first, first + span.bytes);
+            from = moved(copy_of_input.data(), -span.low);
         }
         check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, channels_.group));
     }

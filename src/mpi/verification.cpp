@@ -128,7 +128,8 @@ VerifiedReduction::VerifiedReduction(const Operands& operands, int count, int ro
         is_impossible_somewhere)
         return;
     is_possible_ = true;
-    input_ = memory_.data() - low;
+    low_ = low;
+    input_ = moved(memory_.data(), -low);
     // What is between the data may not even be readable.
     auto* const from = const_cast<std::byte*>(operands.input);
     move({from, count, operands.type}, {input_, count, operands.type}, shadow);
@@ -190,7 +191,7 @@ int VerifiedReduction::compare(Collective collective, const std::string& algorit
     const auto bytes = static_cast<std::size_t>(size_of(result));
     // MPI's result in memory that looks like the user's: holes, if any, are not compared.
     std::vector<std::byte> memory(memory_.size());
-    std::byte* const start = memory.data() + (input_ - memory_.data());
+    std::byte* const start = moved(memory.data(), -low_);
     if (const int code = call_native(collective, start); code != MPI_SUCCESS) return code;
     if (const int code = take_magnitudes(collective); code != MPI_SUCCESS) return code;
     std::vector<std::byte> ours(operands_.has_result ? bytes : 0);

@@ -60,6 +60,7 @@ class VerifiedReduction {
     MPI_Comm shadow_;
     bool is_possible_ = false;
     std::vector<std::byte> memory_;   // of the input, as it was
+    std::ptrdiff_t low_ = 0;          // from there to the first byte
     std::byte* input_ = nullptr;      // where MPI wants it
     std::vector<double> magnitudes_;  // of each number in the result: what it would be if no sign cancelled
 };
