@@ -116,7 +116,8 @@ class PackedMessage {
             data_ = static_cast<std::byte*>(buffer);
             return;
         }
-        data_ = state.packing_scratch().get(static_cast<std::size_t>(bytes_));
+        scratch_.emplace(ScratchPool::of_packing());
+        data_ = (**scratch_).get(static_cast<std::size_t>(bytes_));
         int position = 0;
         if (!is_root) return;
         code_ = buffer == MPI_BOTTOM ? move(buffer, count, type, data_, bytes_, MPI_PACKED)
@@ -152,6 +153,7 @@ class PackedMessage {
     MPI_Comm comm_;
     bool is_packed_;
     bool must_unpack_;
+    std::optional<ScratchPool::Lease> scratch_;
     std::byte* data_ = nullptr;
     int code_ = MPI_SUCCESS;
 };
@@ -163,8 +165,7 @@ int run_bcast(CommState& state, const PreparedPlan& plan, void* buffer, MPI_Coun
     Operands operands;
     operands.result = message.data();
     const int code = state.run(plan, operands);
-    state.packing_scratch().trim();
-    return code != MPI_SUCCESS ? code : message.unpack();
+    return code == MPI_SUCCESS ? message.unpack() : code;
 }
 
 /// Whether the arguments of a reduction are such that LaPle may treat it; equal on all ranks by MPI's rules.

@@ -291,9 +291,8 @@ int CommState::run(const PreparedPlan& plan, const Operands& operands) {
 }
 
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
-    const int code = execute(*plan.schedule, operands, channels_, scratch_);
-    scratch_.trim();
-    return code;
+    const ScratchPool::Lease scratch(ScratchPool::of_runs());
+    return execute(*plan.schedule, operands, channels_, *scratch);
 }
 
 void CommState::look_at_network() noexcept try {

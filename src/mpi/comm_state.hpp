@@ -77,8 +77,6 @@ class CommState {
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
     void look_at_network() noexcept;
 
-    Scratch& packing_scratch() { return packing_scratch_; }
-
     void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
     const std::string* last_algorithm() const { return last_algorithm_; }
 
@@ -120,8 +118,6 @@ class CommState {
     bool is_look_due_ = false;
     SlownessWatch slowness_;
     std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
-    Scratch scratch_;
-    Scratch packing_scratch_;
     const std::string* last_algorithm_ = nullptr;
 };
 

@@ -12,8 +12,6 @@ namespace {
 
 constexpr int kSelfTag = 1;
 constexpr int kFirstTag = 16;  // of as many as there are channels
-constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
-constexpr std::size_t kKeptSteps = std::size_t{1} << 20;
 constexpr std::size_t kAlignment = 64;
 
 /// One run of one schedule.
@@ -288,23 +286,6 @@ PreparedSchedule::PreparedSchedule(Schedule schedule) : schedule_(std::move(sche
             successors_[next[dependency]++] = i;
         }
     }
-}
-
-std::byte* Scratch::get(std::size_t bytes) {
-    if (bytes > capacity_) {
-        memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes + kAlignment);
-        capacity_ = bytes;
-    }
-    void* start = memory_.get();
-    std::size_t space = capacity_ + kAlignment;
-    return start == nullptr ? nullptr : static_cast<std::byte*>(std::align(kAlignment, bytes, start, space));
-}
-
-void Scratch::trim() {
-    if (lists_.waits.capacity() > kKeptSteps) lists_ = {};
-    if (capacity_ <= kKeptScratchBytes) return;
-    memory_.reset();
-    capacity_ = 0;
 }
 
 int execute(const PreparedSchedule& prepared, const Operands& operands, const Channels& channels,

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include <mpi.h>
 
 #include "collectives/schedule.hpp"
 #include "mpi/datatype.hpp"
+#include "mpi/scratch.hpp"
 
 namespace laple::mpi {
 
@@ -56,33 +57,6 @@ struct Channels {
     MPI_Comm shadow = MPI_COMM_NULL;
     MPI_Comm group = MPI_COMM_NULL;
     std::vector<Rank> group_ranks;  ///< ranks of `shadow` by rank in `group`
-};
-
-/// Memory for temporary buffers and for the executor's lists, kept from call to call: a plan that has run
-/// before runs without an allocation, but for very large temporary buffers, and native reductions in place.
-class Scratch {
-  public:
-    /// Where a run stands. Of no use between runs but for its memory.
-    struct Lists {
-        std::vector<std::uint32_t> waits;     ///< by step: for how many others it still has to wait
-        std::vector<std::uint32_t> ready;     ///< steps in the order in which they became so
-        std::vector<MPI_Request> under_way;   ///< by step: of messages that are not watched yet
-        std::vector<std::uint8_t> is_oldest;  ///< by step: all before it in its channel are complete
-        std::vector<MPI_Request> watched;     ///< of the oldest message under way of each channel
-        std::vector<std::uint32_t> step_of_watched;
-        std::vector<std::byte*> buffers;  ///< by number: address of slot 0's first unit, as MPI wants it
-    };
-
-    /// At least `bytes` bytes, aligned for any type; valid until the next call.
-    std::byte* get(std::size_t bytes);
-    Lists& lists() { return lists_; }
-    /// Gives back what is beyond a reasonable amount to hold on to.
-    void trim();
-
-  private:
-    Lists lists_;
-    std::unique_ptr<std::byte[]> memory_;
-    std::size_t capacity_ = 0;
 };
 
 /// Runs this rank's part to its end with PMPI point-to-point calls and PMPI_Reduce_local. Receives are posted

@@ -164,6 +164,24 @@ void add_sparse(void* in, void* inout, int* length, MPI_Datatype*) {
 
 }  // namespace
 
+TEST_CASE("MPI_Bcast: elements with gaps, more bytes than LaPle keeps memory for", "[beyond-simgrid]") {
+    if (size_of(MPI_COMM_WORLD) == 1 || size_of(MPI_COMM_WORLD) > 3) return;  // half a gigabyte each
+    constexpr int kElements = 17'000'000;
+    MPI_Datatype spread = MPI_DATATYPE_NULL;
+    PMPI_Type_vector(kElements, 1, 2, MPI_INT, &spread);
+    PMPI_Type_commit(&spread);
+    const bool is_root = rank_in(MPI_COMM_WORLD) == 1;
+    std::vector<int> data(std::size_t{2} * kElements, -1);
+    for (std::size_t i = 0; is_root && i < data.size(); ++i) data[i] = static_cast<int>(i);
+    REQUIRE(MPI_Bcast(data.data(), 1, spread, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
+    check_path();
+    int wrong = 0;
+    for (std::size_t i = 0; i < data.size() - 1; ++i)
+        wrong += data[i] != (i % 2 == 0 || is_root ? static_cast<int>(i) : -1) ? 1 : 0;
+    CHECK(wrong == 0);
+    PMPI_Type_free(&spread);
+}
+
 TEST_CASE("user operations: not commutative") {
     MPI_Op op = MPI_OP_NULL;
     PMPI_Op_create(compose, 0, &op);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <mpi.h>
+
+namespace laple::mpi {
+
+/// Memory for temporary buffers and for the executor's lists, kept from call to call: a plan that has run
+/// before runs without an allocation, but for very large temporary buffers, and native reductions in place.
+class Scratch {
+  public:
+    /// Where a run stands. Of no use between runs but for its memory.
+    struct Lists {
+        std::vector<std::uint32_t> waits;     ///< by step: for how many others it still has to wait
+        std::vector<std::uint32_t> ready;     ///< steps in the order in which they became so
+        std::vector<MPI_Request> under_way;   ///< by step: of messages that are not watched yet
+        std::vector<std::uint8_t> is_oldest;  ///< by step: all before it in its channel are complete
+        std::vector<MPI_Request> watched;     ///< of the oldest message under way of each channel
+        std::vector<std::uint32_t> step_of_watched;
+        std::vector<std::byte*> buffers;  ///< by number: address of slot 0's first unit, as MPI wants it
+    };
+
+    /// At least `bytes` bytes, aligned for any type; valid until the next call.
+    std::byte* get(std::size_t bytes);
+    Lists& lists() { return lists_; }
+    /// Gives back what is beyond a reasonable amount to hold on to.
+    void trim();
+
+  private:
+    Lists lists_;
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t capacity_ = 0;
+};
+
+/// One for each use at a time, whatever the communicator: what is kept grows with the threads that call
+/// collectives at the same time, not with the communicators. For all threads.
+class ScratchPool {
+  public:
+    /// What one use has of it.
+    class Lease {
+      public:
+        explicit Lease(ScratchPool& pool) : pool_(pool), scratch_(pool.take()) {}
+        ~Lease() { pool_.give_back(std::move(scratch_)); }
+        Lease(const Lease&) = delete;
+        Lease& operator=(const Lease&) = delete;
+        Scratch& operator*() const { return *scratch_; }
+
+      private:
+        ScratchPool& pool_;
+        std::unique_ptr<Scratch> scratch_;
+    };
+
+    /// For running plans.
+    static ScratchPool& of_runs();
+    /// For packing messages. Another one, so that each finds the memory that it used before.
+    static ScratchPool& of_packing();
+
+  private:
+    std::unique_ptr<Scratch> take();
+    void give_back(std::unique_ptr<Scratch> scratch) noexcept;
+
+    std::mutex mutex_;
+    std::size_t count_ = 0;  // with those that are in use
+    std::vector<std::unique_ptr<Scratch>> unused_;
+};
+
+}  // namespace laple::mpi
