@@ -14,7 +14,6 @@ namespace laple {
 namespace {
 
 constexpr std::string_view kSpread = "spread-";
-constexpr int kMaxLanes = 1024;
 
 std::optional<Meeting> meeting_named(std::string_view name) {
     if (name == "exchange") return Meeting::exchange;
@@ -47,7 +46,7 @@ void take_suffixes(std::string_view name, std::string_view& text, Algorithm& alg
         const auto [end, status] =
             std::from_chars(lanes.data(), lanes.data() + lanes.size(), algorithm.lanes);
         const bool is_whole = status == std::errc{} && end == lanes.data() + lanes.size();
-        if (!is_whole || algorithm.lanes < 1 || algorithm.lanes > kMaxLanes) {
+        if (!is_whole || algorithm.lanes < 1 || algorithm.lanes > Algorithm::kMostLanes) {
             refuse(name, fmt::format("\"{}\" is not a number of lanes", lanes));
         }
         text = text.substr(0, x);

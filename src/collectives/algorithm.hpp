@@ -53,6 +53,8 @@ enum class Meeting {
 /// innermost group; a topology with more levels repeats the name before it, one with fewer skips those in the
 /// middle.
 struct Algorithm {
+    static constexpr int kMostLanes = 1024;
+
     bool is_native = false;
     Meeting meeting = Meeting::tree;  ///< replaces the outermost shape when not `tree`
     std::vector<LevelShape> between;  ///< outermost first; empty when there is a meeting and one level

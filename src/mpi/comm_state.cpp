@@ -29,6 +29,9 @@ const std::string kNativeName = "native";
 
 namespace {
 
+// Below are the tags of messages that a rank sends to itself.
+constexpr int kFirstTag = 16;
+constexpr int kChannels = results(Algorithm::kMostLanes - 1) + 1;
 constexpr std::size_t kMaxCachedPlans = 256;
 constexpr std::size_t kMaxCachedSteps = 1u << 20;
 
@@ -102,6 +105,15 @@ NetworkCosts costs_for(const Agreement& agreement, const Topology& topology,
         }
     }
     return costs;
+}
+
+/// MPI_TAG_UB of the standard's least: 32767.
+int tag_sets(MPI_Comm comm) {
+    void* value = nullptr;
+    int is_there = 0;
+    PMPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &is_there);
+    const int most = is_there != 0 ? *static_cast<int*>(value) : 32767;
+    return (most - kFirstTag) / kChannels;
 }
 
 /// What the slowness watch measures by; 0 where it does not look.
@@ -204,6 +216,7 @@ void CommState::set_up(MPI_Comm comm) {
     PMPI_Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
     shadow_ = shadow;
     channels_.shadow = shadow;
+    tag_sets_ = tag_sets(MPI_COMM_WORLD);
 }
 
 std::size_t CommState::RequestHash::operator()(const Request& request) const {
@@ -282,6 +295,11 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
     return plans_.emplace(request, std::move(prepared)).first->second;
 }
 
+void CommState::count_call() {
+    if (++tag_set_ >= tag_sets_) tag_set_ = 0;
+    channels_.first_tag = kFirstTag + tag_set_ * kChannels;
+}
+
 int CommState::run(const PreparedPlan& plan, const Operands& operands) {
     if (!is_watched_ || plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
     const Seconds start = now();
@@ -292,7 +310,18 @@ int CommState::run(const PreparedPlan& plan, const Operands& operands) {
 
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
     const ScratchPool::Lease scratch(ScratchPool::of_runs());
-    return execute(*plan.schedule, operands, channels_, *scratch);
+    const int code = execute(*plan.schedule, operands, channels_, *scratch);
+    if (code != MPI_SUCCESS) explain(code);
+    return code;
+}
+
+void CommState::explain(int code) const {
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    if (error_class != MPI_ERR_TRUNCATE || process_ == nullptr || !process_->may_warn_of(Warning::lengths))
+        return;
+    say("a collective ends with MPI_ERR_TRUNCATE: its ranks gave messages of different lengths, or one of "
+        "them has met another error");
 }
 
 void CommState::look_at_network() noexcept try {

@@ -70,6 +70,10 @@ class CommState {
     /// next call.
     const PreparedPlan& plan_for(const Request& request);
 
+    /// To be called once for each call of the user's, on all ranks alike: messages that a call has left
+    /// because a rank made it wrongly are not taken for those of the next ones.
+    void count_call();
+
     /// Runs a plan that is not native. Collective; returns MPI's error code.
     int run(const PreparedPlan& plan, const Operands& operands);
 
@@ -89,6 +93,7 @@ class CommState {
     static int on_delete(MPI_Comm, int, void* value, void*);
     void set_up(MPI_Comm comm);
     bool join_group();
+    void explain(int code) const;
     int run_unwatched(const PreparedPlan& plan, const Operands& operands);
     PreparedPlan prepare(Plan& plan);
     Plan choose(const Request& request);
@@ -110,6 +115,8 @@ class CommState {
     NetworkCosts costs_;        // of the innermost clusters of topology_; may be empty
     MPI_Comm shadow_ = MPI_COMM_NULL;
     Channels channels_;
+    int tag_sets_ = 1;  // as many calls have tags of their own
+    int tag_set_ = 0;   // of the call that is under way
     bool has_tried_to_join_ = false;
     std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
     std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only

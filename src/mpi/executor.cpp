@@ -2,6 +2,7 @@
 #include "mpi/executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -11,7 +12,6 @@ namespace laple::mpi {
 namespace {
 
 constexpr int kSelfTag = 1;
-constexpr int kFirstTag = 16;  // of as many as there are channels
 constexpr std::size_t kAlignment = 64;
 
 /// One run of one schedule.
@@ -29,7 +29,8 @@ class Run {
           under_way_(scratch.lists().under_way),
           is_oldest_(scratch.lists().is_oldest),
           watched_(scratch.lists().watched),
-          step_of_watched_(scratch.lists().step_of_watched) {
+          step_of_watched_(scratch.lists().step_of_watched),
+          error_(operands.code) {
         waits_ = prepared.waits();
         ready_.clear();
         under_way_.assign(schedule_.steps.size(), MPI_REQUEST_NULL);
@@ -106,7 +107,7 @@ class Run {
         return static_cast<int>(schedule_.blocks.units_in(step.block, step.run));
     }
 
-    static int tag_of(const Step& step) { return kFirstTag + step.channel; }
+    int tag_of(const Step& step) const { return channels_.first_tag + step.channel; }
 
     void start(std::uint32_t index) {
         const Step& step = schedule_.steps[index];
@@ -114,6 +115,7 @@ class Run {
             case StepKind::send:
                 check(start_send(address(step.from), count_of(step), operands_.type, step.peer, tag_of(step),
                                  channels_.shadow, under_way_[index]));
+                if (error_ != MPI_SUCCESS) return send_nothing(step);
                 return has_started(index);
             case StepKind::recv:
                 check(PMPI_Irecv(address(step.to), count_of(step), operands_.type, step.peer, tag_of(step),
@@ -201,9 +203,11 @@ class Run {
     /// requests takes the processor from those who have something to do.
     void wait() {
         int finished = MPI_UNDEFINED;
-        check(wait_for_any(watched_, finished));
-        if (finished == MPI_UNDEFINED) return;
+        MPI_Status status{};
+        check(wait_for_any(watched_, finished, &status));
+        if (finished == MPI_UNDEFINED || error_ != MPI_SUCCESS) return;
         const std::uint32_t step = step_of_watched_[static_cast<std::size_t>(finished)];
+        if (schedule_.steps[step].kind == StepKind::recv) check_length(schedule_.steps[step], status);
         watched_.erase(watched_.begin() + finished);
         step_of_watched_.erase(step_of_watched_.begin() + finished);
         if (const std::int64_t next = schedule_.steps[step].next_in_channel; next >= 0) {
@@ -214,10 +218,42 @@ class Run {
         complete(step);
     }
 
+    /// A shorter message is no error to MPI: the ranks give different lengths, or its sender has met an
+    /// error.
+    void check_length(const Step& step, const MPI_Status& status) {
+        if (operands_.layout.size == 0) return;
+        int count = 0;
+        check(PMPI_Get_count(&status, operands_.type, &count));
+        if (count != count_of(step)) check(MPI_ERR_TRUNCATE);
+    }
+
+    /// In place of data that this rank does not have.
+    void send_nothing(const Step& step) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Isend(nullptr, 0, MPI_BYTE, step.peer, tag_of(step), channels_.shadow, &request);
+        if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
+    }
+
+    /// MPI finds that the others of the group want another length. Of nothing it would not speak with them.
+    void spoil_native_bcast(const Step& step) {
+        std::array<std::byte, 2> bytes{};
+        const MPI_Count wanted = count_of(step) * operands_.layout.size;
+        if (wanted == 0) return native_bcast(step);
+        PMPI_Bcast(bytes.data(), wanted == 1 ? 2 : 1, MPI_BYTE, rank_in_group(step.peer), channels_.group);
+    }
+
     /// After an error nothing may go on writing to memory that is the user's or used again.
     void abandon() {
         for (std::size_t i = 0; i < watched_.size(); ++i) under_way_[step_of_watched_[i]] = watched_[i];
         watched_.clear();
+        std::vector<bool> is_started(schedule_.steps.size(), false);
+        for (std::size_t i = 0; i < next_ready_; ++i) is_started[ready_[i]] = true;
+        for (std::size_t i = 0; i < is_started.size(); ++i) {
+            if (is_started[i]) continue;
+            const Step& step = schedule_.steps[i];
+            if (step.kind == StepKind::send) send_nothing(step);
+            if (step.kind == StepKind::native_bcast) spoil_native_bcast(step);
+        }
         for (std::size_t step = 0; step < under_way_.size(); ++step) {
             if (under_way_[step] == MPI_REQUEST_NULL) continue;
             if (schedule_.steps[step].kind == StepKind::recv) PMPI_Cancel(&under_way_[step]);
@@ -253,7 +289,7 @@ class Run {
     std::vector<std::uint8_t>& is_oldest_;
     std::vector<MPI_Request>& watched_;
     std::vector<std::uint32_t>& step_of_watched_;
-    int error_ = MPI_SUCCESS;
+    int error_;
 };
 
 }  // namespace

@@ -50,6 +50,7 @@ struct Operands {
     MPI_Datatype type = MPI_BYTE;      ///< one unit of the schedule's blocks
     TypeLayout layout{1, 1, 0, 1, true};
     MPI_Op op = MPI_OP_NULL;
+    int code = MPI_SUCCESS;  ///< an error that this rank has met already; the others learn of it
 };
 
 /// Where messages go: the shadow communicator, and for native steps this rank's innermost group.
@@ -57,11 +58,15 @@ struct Channels {
     MPI_Comm shadow = MPI_COMM_NULL;
     MPI_Comm group = MPI_COMM_NULL;
     std::vector<Rank> group_ranks;  ///< ranks of `shadow` by rank in `group`
+    int first_tag = 16;             ///< of as many as there are channels
 };
 
 /// Runs this rank's part to its end with PMPI point-to-point calls and PMPI_Reduce_local. Receives are posted
 /// and segments forwarded as soon as the schedule allows; when nothing completes the processor is yielded,
-/// since ranks may share cores. Returns MPI_SUCCESS or the first error code of an inner call.
+/// since ranks may share cores. Returns MPI_SUCCESS or the first error code of an inner call;
+/// MPI_ERR_TRUNCATE also where a message is shorter than this rank expects. A rank that has met an error
+/// sends nothing more but empty messages, so that those who wait for its data neither wait for ever nor take
+/// others for them.
 int execute(const PreparedSchedule& prepared, const Operands& operands, const Channels& channels,
             Scratch& scratch);
 

@@ -13,12 +13,12 @@ int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, 
 /// Yields between looks: ranks may share cores, and MPICH polls without ever giving one away. Of MPI's ways
 /// to look at several requests MPI_Testany alone does not poll the network in MPICH 4.0 when one is done
 /// already, as small sends are at once.
-int wait_for_any(std::vector<MPI_Request>& requests, int& finished) {
+int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status) {
     finished = MPI_UNDEFINED;
     int is_done = 0;
     while (true) {
-        const int code = PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &finished, &is_done,
-                                      MPI_STATUS_IGNORE);
+        const int code =
+            PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &finished, &is_done, status);
         if (code != MPI_SUCCESS || is_done != 0) return code;
         sched_yield();
     }

@@ -13,7 +13,8 @@ int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, 
                MPI_Request& request);
 
 /// Waits until one of `requests`, of which none is MPI_REQUEST_NULL, is done. `finished` is its index, the
-/// lowest if there are several, and MPI_UNDEFINED after an error. Returns MPI's error code.
-int wait_for_any(std::vector<MPI_Request>& requests, int& finished);
+/// lowest if there are several, and MPI_UNDEFINED after an error. `status` is that of the message, and may be
+/// MPI_STATUS_IGNORE. Returns MPI's error code.
+int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status);
 
 }  // namespace laple::mpi

@@ -12,9 +12,9 @@ int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, 
 }
 
 /// In simulation a look costs simulated time, waiting does not.
-int wait_for_any(std::vector<MPI_Request>& requests, int& finished) {
+int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status) {
     finished = MPI_UNDEFINED;
-    return PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &finished, MPI_STATUS_IGNORE);
+    return PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &finished, status);
 }
 
 }  // namespace laple::mpi

@@ -50,7 +50,10 @@ class Flows {
         // Requests that are done for good are taken out, so that none is MPI_REQUEST_NULL.
         while (!requests_.empty()) {
             int finished = 0;
-            if (wait_for_any(requests_, finished) != MPI_SUCCESS || finished == MPI_UNDEFINED) break;
+            if (wait_for_any(requests_, finished, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+                finished == MPI_UNDEFINED) {
+                break;
+            }
             go_on(static_cast<std::size_t>(finished));
         }
         std::vector<FlowRate> rates;
