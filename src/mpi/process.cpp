@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -194,7 +195,9 @@ void Process::write_report() const {
     const std::string table = report_.table();
     if (table.empty()) return;
     if (settings_.report == "-") return say(table);
-    std::FILE* file = std::fopen(settings_.report.c_str(), "w");
+    // A named pipe that nobody reads is an error, and no reason to wait for ever.
+    const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
+    std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
     if (file == nullptr) {
         return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
                                std::strerror(errno), table));
