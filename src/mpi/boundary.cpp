@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -29,18 +30,17 @@ constexpr MPI_Count kMaxBytes = kMostPlannedBytes;
 /// Adds one call to the report, if there is one. Looks at the clock only then.
 class Recorder {
   public:
-    Recorder(CommState& state, Collective collective, Bytes bytes)
-        : state_(state), report_(state.report()), collective_(collective), bytes_(bytes) {
+    Recorder(const CommState& state, Collective collective, Bytes bytes)
+        : report_(state.report()), collective_(collective), bytes_(bytes) {
         if (report_ != nullptr) start_ = Clock::now();
     }
+    /// The state may be gone: a user's error handler may free the communicator.
     void done(const std::string& algorithm) {
-        state_.note_algorithm(algorithm);
         if (report_ != nullptr) report_->add(collective_, bytes_, algorithm, Clock::now() - start_);
     }
 
   private:
     using Clock = std::chrono::steady_clock;
-    CommState& state_;
     Report* report_;
     Collective collective_;
     Bytes bytes_;
@@ -62,7 +62,11 @@ CommState* state_of(MPI_Comm comm) {
         state->note_algorithm(kNativeName);
         return nullptr;
     }
-    if (state == nullptr || state->has_work() || state->report() != nullptr) return state;
+    if (state != nullptr && state->has_work()) {
+        state->count_call();
+        return state;
+    }
+    if (state == nullptr || state->report() != nullptr) return state;
     state->note_algorithm(kNativeName);
     remember_quiet(comm);
     return nullptr;
@@ -80,6 +84,7 @@ Bytes reported_bytes(const CommState* state, MPI_Count count, MPI_Datatype type)
 int pass_on(const NativeCall& native, CommState* state, Collective collective, Bytes bytes) {
     if (state == nullptr) return native();
     Recorder recorder(*state, collective, bytes);
+    state->note_algorithm(kNativeName);
     const int code = native();
     recorder.done(kNativeName);
     return code;
@@ -91,11 +96,12 @@ int finish(int code, MPI_Comm comm) {
     return code;
 }
 
-/// No C++ exception may leave an MPI call. Only a lack of memory can bring us here.
-int give_up(const std::exception& error, MPI_Comm comm) noexcept {
+/// The one exception that comes from LaPle. What a user's error handler or operation throws goes through.
+int give_up(MPI_Comm comm) {
     try {
-        say(fmt::format("a collective cannot go on: {}; LAPLE_DISABLE=1 avoids LaPle", error.what()));
-    } catch (...) {
+        say("a collective cannot go on: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
+    } catch (const std::bad_alloc&) {
+        // Not even for that.
     }
     return finish(MPI_ERR_NO_MEM, comm);
 }
@@ -161,8 +167,8 @@ class PackedMessage {
 int run_bcast(CommState& state, const PreparedPlan& plan, void* buffer, MPI_Count count, MPI_Datatype type,
               const TypeLayout& layout, int root) {
     const PackedMessage message(buffer, static_cast<int>(count), type, layout, state, state.rank() == root);
-    if (message.code() != MPI_SUCCESS) return message.code();
     Operands operands;
+    operands.code = message.code();
     operands.result = message.data();
     const int code = state.run(plan, operands);
     return code == MPI_SUCCESS ? message.unpack() : code;
@@ -222,6 +228,7 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
     if (state.is_verified()) verified.emplace(operands, static_cast<int>(count), root, state.shadow());
     int code = state.run(plan, operands);
     recorder.done(plan.algorithm);
+    state.note_algorithm(plan.algorithm);
     if (verified && code == MPI_SUCCESS) code = verified->compare(collective, plan.algorithm);
     state.look_at_network();
     return finish(code, comm);
@@ -230,7 +237,7 @@ int reduction(const NativeCall& native, Collective collective, CommState& state,
 }  // namespace
 
 int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type, int root,
-          MPI_Comm comm) noexcept try {
+          MPI_Comm comm) try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->has_work() || count < 0 || type == MPI_DATATYPE_NULL || root < 0 ||
         root >= state->size()) {
@@ -247,15 +254,16 @@ int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype 
     Recorder recorder(*state, Collective::bcast, request.bytes());
     int code = run_bcast(*state, plan, buffer, count, type, layout, root);
     recorder.done(plan.algorithm);
+    state->note_algorithm(plan.algorithm);
     if (state->is_verified() && code == MPI_SUCCESS)
         code = verify_bcast(plan.algorithm, {buffer, static_cast<int>(count), type}, root, state->shadow());
     return finish(code, comm);
-} catch (const std::exception& error) {
-    return give_up(error, comm);
+} catch (const std::bad_alloc&) {
+    return give_up(comm);
 }
 
 int reduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
-           MPI_Op op, int root, MPI_Comm comm) noexcept try {
+           MPI_Op op, int root, MPI_Comm comm) try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->has_work() || root < 0 || root >= state->size()) {
         return pass_on(native, state, Collective::reduce, reported_bytes(state, count, type));
@@ -263,22 +271,22 @@ int reduce(const NativeCall& native, const void* input, void* result, MPI_Count 
     const bool is_root = state->rank() == root;
     if (input == MPI_IN_PLACE && !is_root) return pass_on(native, state, Collective::reduce, 0);
     return reduction(native, Collective::reduce, *state, input, result, is_root, count, type, op, root, comm);
-} catch (const std::exception& error) {
-    return give_up(error, comm);
+} catch (const std::bad_alloc&) {
+    return give_up(comm);
 }
 
 int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
-              MPI_Op op, MPI_Comm comm) noexcept try {
+              MPI_Op op, MPI_Comm comm) try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->has_work()) {
         return pass_on(native, state, Collective::allreduce, reported_bytes(state, count, type));
     }
     return reduction(native, Collective::allreduce, *state, input, result, true, count, type, op, 0, comm);
-} catch (const std::exception& error) {
-    return give_up(error, comm);
+} catch (const std::bad_alloc&) {
+    return give_up(comm);
 }
 
-int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
+int barrier(const NativeCall& native, MPI_Comm comm) try {
     CommState* state = state_of(comm);
     if (state == nullptr || !state->has_work()) return pass_on(native, state, Collective::barrier, 0);
     const PreparedPlan& plan = state->plan_for({Collective::barrier, 0, 1, 0, true});
@@ -286,10 +294,11 @@ int barrier(const NativeCall& native, MPI_Comm comm) noexcept try {
     Recorder recorder(*state, Collective::barrier, 0);
     const int code = state->run(plan, Operands{});
     recorder.done(plan.algorithm);
+    state->note_algorithm(plan.algorithm);
     state->look_at_network();
     return finish(code, comm);
-} catch (const std::exception& error) {
-    return give_up(error, comm);
+} catch (const std::bad_alloc&) {
+    return give_up(comm);
 }
 
 void switch_by(int level) noexcept {

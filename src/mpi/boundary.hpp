@@ -6,7 +6,7 @@
 /// Between the intercepted symbols and the rest: decides whether LaPle treats a call. Every function returns
 /// the MPI error code that the intercepted call shall return. `native` is that call as the user made it, with
 /// PMPI: what LaPle cannot treat exactly, and every call with arguments that MPI would refuse, goes there, on
-/// all ranks alike.
+/// all ranks alike. No exception but what a user's error handler or operation throws leaves these functions.
 namespace laple::mpi {
 
 /// A call of MPI's own with the user's arguments bound.
@@ -29,12 +29,12 @@ class BoundCall final : public NativeCall {
 };
 
 int bcast(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type, int root,
-          MPI_Comm comm) noexcept;
+          MPI_Comm comm);
 int reduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
-           MPI_Op op, int root, MPI_Comm comm) noexcept;
+           MPI_Op op, int root, MPI_Comm comm);
 int allreduce(const NativeCall& native, const void* input, void* result, MPI_Count count, MPI_Datatype type,
-              MPI_Op op, MPI_Comm comm) noexcept;
-int barrier(const NativeCall& native, MPI_Comm comm) noexcept;
+              MPI_Op op, MPI_Comm comm);
+int barrier(const NativeCall& native, MPI_Comm comm);
 
 /// MPI_Pcontrol was called: 0 leaves all calls to MPI, where LAPLE_PCONTROL asks for that, anything else
 /// takes them back.
