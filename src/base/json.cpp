@@ -201,6 +201,8 @@ std::string read_file(const std::string& file) {
     while (stream.read(part.data(), part.size()) || stream.gcount() > 0)
         content.append(part.data(), static_cast<std::size_t>(stream.gcount()));
     if (stream.bad()) throw Error({file, 0, 0}, "cannot be read", "check the disk it is on");
+    // Some editors begin every text with UTF-8's byte order mark.
+    if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
     return content;
 }
 

@@ -2,6 +2,7 @@
 #include "base/options.hpp"
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -112,7 +113,9 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
     } else {
         std::vector<std::string> names;
         for (const SettingRow& row : kRows) names.emplace_back(row.name);
-        const std::string nearest = nearest_name(std::string(name), names);
+        std::string upper(name);
+        for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        const std::string nearest = nearest_name(upper, names);
         warnings.push_back(fmt::format("{} is no setting of LaPle{}", name,
                                        nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
     }

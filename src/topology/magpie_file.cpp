@@ -155,6 +155,7 @@ class Parser {
             }
             cluster.ranks.push_back(rank);
         }
+        if (cluster.ranks.empty() && token_ && token_->text != "cluster") expect_number("a rank");
         if (cluster.ranks.empty()) {
             throw Error(cluster.at, fmt::format("cluster {} has no process", number),
                         "name its ranks or remove it");

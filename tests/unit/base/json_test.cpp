@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/json.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include <catch2/catch.hpp>
+#include <unistd.h>
 
 using namespace laple;
 
@@ -37,6 +41,13 @@ TEST_CASE("broken JSON is reported with its line") {
     CHECK(error_of("{\n\"a\":1,\n\"a\":2}") == "f:3: \"a\" is given twice; remove one");
     CHECK(error_of(std::string(1000, '[')).find("nested too deeply") != std::string::npos);
     CHECK(error_of("{} x").find("not valid JSON") != std::string::npos);
+}
+
+TEST_CASE("a byte order mark is no part of a file's text") {
+    const auto file = std::filesystem::temp_directory_path() / ("laple-mark-" + std::to_string(getpid()));
+    std::ofstream(file) << "\xEF\xBB\xBFtext";
+    CHECK(read_file(file) == "text");
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("a file that cannot be read is an error with a cure") {

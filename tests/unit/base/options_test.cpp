@@ -82,10 +82,11 @@ TEST_CASE("whoever sets LAPLE_DISABLE wants LaPle off") {
 }
 
 TEST_CASE("a misspelt name is answered with the nearest one, a bad value with the accepted ones") {
-    const Read r = read({"LAPLE_TOPOLGY=map", "LAPLE_DEBUG=7"});
-    REQUIRE(r.warnings.size() == 2);
+    const Read r = read({"LAPLE_TOPOLGY=map", "LAPLE_DEBUG=7", "LAPLE_debug=1"});
+    REQUIRE(r.warnings.size() == 3);
     CHECK(r.warnings[0] == "LAPLE_TOPOLGY is no setting of LaPle; did you mean LAPLE_TOPOLOGY?");
     CHECK(r.warnings[1] == "LAPLE_DEBUG=7 is ignored: use 0, 1 or 2");
+    CHECK(r.warnings[2] == "LAPLE_debug is no setting of LaPle; did you mean LAPLE_DEBUG?");
 }
 
 TEST_CASE("README shows the table of settings as it is") {

@@ -56,6 +56,7 @@ TEST_CASE("each mistake is reported at its place") {
           "f:2:19: rank 1 stands at f:1:21 already; remove one");
     CHECK(error_of("cluster 0 process\ncluster 1 process 0") ==
           "f:1:1: cluster 0 has no process; name its ranks or remove it");
+    CHECK(error_of("cluster 0 process -1 0").starts_with("f:1:19: expected a rank, found \"-\""));
     CHECK(
         error_of("cluster 0 process 0 2").starts_with("f:1:21: rank 2 is here, but rank 1 is in no cluster"));
     CHECK(error_of("cluster 0 process 0 -1").starts_with("f:1:21: expected \"cluster\", found \"-\""));
