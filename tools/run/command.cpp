@@ -23,11 +23,17 @@ bool is_mpiexec(const std::string& word) {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// mpiexec's own "-genv LD_PRELOAD value" would win over ours: put the library there as well.
+/// mpiexec's own "-genv LD_PRELOAD value", or "-genv LD_PRELOAD=value", would win over ours: put the library
+/// there as well.
 void add_to_preload_options(std::vector<std::string>& words, const std::filesystem::path& library) {
-    for (std::size_t i = 2; i < words.size(); ++i) {
-        const bool sets = words[i - 2] == "-genv" || words[i - 2] == "-env";
-        if (sets && words[i - 1] == "LD_PRELOAD") words[i] = preload_value(words[i], library);
+    constexpr std::string_view kAssigned = "LD_PRELOAD=";
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        if (words[i - 1] != "-genv" && words[i - 1] != "-env") continue;
+        if (words[i] == "LD_PRELOAD" && i + 1 < words.size()) {
+            words[i + 1] = preload_value(words[i + 1], library);
+        } else if (words[i].starts_with(kAssigned)) {
+            words[i] = std::string(kAssigned) + preload_value(words[i].substr(kAssigned.size()), library);
+        }
     }
 }
 

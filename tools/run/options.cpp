@@ -101,19 +101,29 @@ std::string existing_topology(const std::string& topology) {
     return existing_file(topology);
 }
 
+/// What the option says, or else the environment.
+std::string given_or_inherited(const std::string& given, const char* variable) {
+    const char* inherited = std::getenv(variable);
+    return given.empty() && inherited != nullptr ? inherited : given;
+}
+
+/// As LAPLE_REPORT has it.
+std::string report_of(const std::string& given) {
+    if (given == "true") return "1";
+    return given == "0" || given == "1" ? given : absolute(given);
+}
+
 Environment settings_of(const RawOptions& raw) {
     Environment settings;
-    const char* inherited = std::getenv("LAPLE_TOPOLOGY");
-    const std::string topology = raw.topology.empty() && inherited != nullptr ? inherited : raw.topology;
+    const std::string topology = given_or_inherited(raw.topology, "LAPLE_TOPOLOGY");
     if (!topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(topology));
-    const char* inherited_model = std::getenv("LAPLE_MODEL");
-    const std::string model = raw.model.empty() && inherited_model != nullptr ? inherited_model : raw.model;
+    const std::string model = given_or_inherited(raw.model, "LAPLE_MODEL");
     if (!model.empty()) settings.emplace_back("LAPLE_MODEL", existing_file(model));
-    parse_rules(raw.algorithm);
-    if (!raw.algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", raw.algorithm);
-    if (!raw.report.empty()) {
-        settings.emplace_back("LAPLE_REPORT", raw.report == "true" ? "1" : absolute(raw.report));
-    }
+    const std::string algorithm = given_or_inherited(raw.algorithm, "LAPLE_ALGORITHM");
+    parse_rules(algorithm);
+    if (!algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", algorithm);
+    const std::string report = given_or_inherited(raw.report, "LAPLE_REPORT");
+    if (!report.empty()) settings.emplace_back("LAPLE_REPORT", report_of(report));
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");

@@ -67,6 +67,14 @@ for wrong in "--debug 7" "--reproducible Strict"; do
 done
 run --print --report=out.txt mpiexec ./app
 expect "report file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/out.txt ./app"
+for algorithm in bogus flat/bogus; do
+    LAPLE_ALGORITHM=$algorithm run --print mpiexec ./app
+    expect "inherited $algorithm, status" "$status" 2
+done
+LAPLE_REPORT=in/out.txt run --print mpiexec ./app
+expect "inherited report" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/in/out.txt ./app"
+run --print mpiexec -genv LD_PRELOAD=/nowhere/libother.so ./app
+expect "preload in one word" "$err" "mpiexec -genv LD_PRELOAD $library -genv LD_PRELOAD=/nowhere/libother.so:$library ./app"
 echo "cluster 0 process 0 1" >"my map"
 run --print --topology "my map" mpiexec ./app
 expect "topology file" "$err" \
