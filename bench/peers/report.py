@@ -86,7 +86,7 @@ def table(cells):
 def summary(all_cells, titles):
     """Geometric means over the scenarios with several sites."""
     several = [cells for cells in all_cells if cells.name != "single8"]
-    lines = ["| geometric mean over all cells | best peer of each | " + " | ".join(titles.values()) + " | worst cell |",
+    lines = ["| geometric mean over the cells of grids with several sites | best peer of each | " + " | ".join(titles.values()) + " | worst cell |",
              "|---|---:|" + "---:|" * len(titles) + "---|"]
     for laple in dict.fromkeys(c for cells in several for c in cells.laples):
         def speedups(stock):
@@ -140,7 +140,8 @@ def write_report(documents, titles, root):
              "machine (two cores); medians from one agreed start to the last rank's end. Written by `scripts/bench`, from",
              "`bench/results`. \"Bound\" is a time that no algorithm can beat at the rates of NICs and uplinks, \"of it\" what part",
              "of LaPle's time that is: above 1 where the bytes that a rested NIC's rate limiter lets pass at once (`nic_burst` of",
-             "the scenario) are much of the message. Means are over the cells that were measured with both.", ""]
+             "the scenario) are much of the message. Means are over the cells that were measured with both. They leave out",
+             "`single8`, one site, where LaPle leaves all calls to the MPICH that it is loaded into.", ""]
     if any(cells.laples and cells.name != "single8" for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
     for document, cells in zip(documents, all_cells):
