@@ -8,6 +8,13 @@ if(NOT DEFINED MPI_EXECUTABLE_SUFFIX AND NOT MPI_C_COMPILER AND NOT MPI_CXX_COMP
 endif()
 set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI REQUIRED COMPONENTS C)
+# What it has found it keeps, whatever MPI_C_COMPILER says later.
+if(NOT LAPLE_MPI_WRAPPER)
+  set(LAPLE_MPI_WRAPPER "${MPI_C_COMPILER}" CACHE INTERNAL "The MPI of this build directory")
+elseif(NOT LAPLE_MPI_WRAPPER STREQUAL MPI_C_COMPILER)
+  message(FATAL_ERROR "${CMAKE_BINARY_DIR} is set up for ${LAPLE_MPI_WRAPPER}, not for ${MPI_C_COMPILER}. "
+                      "Add --fresh to the command, or give another directory with -B")
+endif()
 
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)

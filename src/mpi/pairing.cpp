@@ -70,7 +70,8 @@ bool is_beside_another_mpi() {
             fmt::print(
                 stderr,
                 "[laple] {} are loaded both: liblaple was built for another MPI than this program, and does "
-                "nothing. Build it with the program's: cmake -DMPI_C_COMPILER=/path/to/its/mpicc\n",
+                "nothing. Build it with the program's: cmake --fresh --preset release "
+                "-DMPI_C_COMPILER=/path/to/its/mpicc\n",
                 names);
             if (is_initialized == 0)
                 fmt::print(stderr,

@@ -33,8 +33,9 @@ std::filesystem::path find_library(const std::filesystem::path& program, const s
             if (!library.empty()) return library;
         }
     }
-    throw Error(fmt::format("there is no {} in {}/lib", name, prefix),
-                "build it (cmake --workflow --preset dev), or use the laple-run that is installed with it");
+    throw Error(
+        fmt::format("there is no {} in {}", name, (std::filesystem::path(prefix) / "lib").string()),
+        "build it (cmake --workflow --preset release), or use the laple-run that is installed with it");
 }
 
 std::string preload_value(const std::string& existing, const std::filesystem::path& library) {

@@ -87,7 +87,8 @@ void check_pairing(const std::vector<std::string>& words, const fs::path& librar
         if (other.name.empty() || are_the_same(own, other)) continue;
         throw Error(
             fmt::format("{} is linked with {}, but this LaPle was built for {}", word, other.name, own.name),
-            "build LaPle with the program's MPI: cmake -DMPI_C_COMPILER=/path/to/its/mpicc");
+            "build LaPle with the program's MPI: cmake --fresh --preset release "
+            "-DMPI_C_COMPILER=/path/to/its/mpicc");
     }
 }
 

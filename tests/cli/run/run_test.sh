@@ -55,7 +55,7 @@ expect "how exact" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_VERIFY 1 ./app"
 run --print --deep mpiexec ./app
 expect "deep, which is not there" "$err" "laple-run: there is no liblaple_deep.so in $tree/lib; build it (cmake \
---workflow --preset dev), or use the laple-run that is installed with it"
+--workflow --preset release), or use the laple-run that is installed with it"
 touch "$tree/lib/liblaple_deep.so"
 LD_PRELOAD=/nowhere/libprofiler.so run --print --deep ./app 2>/dev/null
 expect "deep, below a profiler" "${err##*$'\n'}" "LD_PRELOAD=/nowhere/libprofiler.so:$tree/lib/liblaple_deep.so ./app"
