@@ -49,7 +49,8 @@ constexpr std::array<SettingRow, 10> kRows{{
      "profilers with it, some on one rank only: LaPle needs it on all, and no MPI_THREAD_MULTIPLE."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
-     "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr."},
+     "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr. "
+     "A world that MPI_Comm_spawn started writes FILE.spawned-PID."},
 }};
 
 std::optional<int> small_number(const std::string& value, int max) {

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -41,6 +42,12 @@ bool is_mpi_running() {
     int flag = 0;
     if (PMPI_Initialized(&flag) != MPI_SUCCESS || flag == 0) return false;
     return PMPI_Finalized(&flag) == MPI_SUCCESS && flag == 0;
+}
+
+/// This world was started by another one, which has the same settings, and files by the same names.
+bool was_spawned() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
 }  // namespace
@@ -97,6 +104,10 @@ void Process::end() {
 }
 
 Process::Process(Settings settings) : settings_(std::move(settings)) {
+    // Asked for last: SimGrid ends a program that asks.
+    if (!settings_.report.empty() && settings_.report != "-" && was_spawned()) {
+        settings_.report += fmt::format(".spawned-{}", getpid());
+    }
     try {
         parse_rules(settings_.algorithm);
     } catch (const Error& error) {
