@@ -210,7 +210,11 @@ void CommState::set_up(MPI_Comm comm) {
     const int code = PMPI_Comm_create(comm, group, &shadow);
     PMPI_Group_free(&group);
     if (code != MPI_SUCCESS) {
-        if (rank_ == 0) say("no communicator left for LaPle; MPI's own collectives are used");
+        if (rank_ == 0 && process_->may_warn_of(Warning::communicators)) {
+            say("MPI has no communicator left for LaPle, which takes one for each that it works on; MPI's "
+                "own "
+                "collectives are used on the others");
+        }
         return;
     }
     PMPI_Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);

@@ -40,7 +40,7 @@ struct Terms {
 };
 
 /// What is wrong, but no error.
-enum class Warning { topology, rules_passed_over, absent_rank, slow_network, lengths };
+enum class Warning { topology, rules_passed_over, absent_rank, slow_network, lengths, communicators };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
 /// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
