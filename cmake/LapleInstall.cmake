@@ -5,7 +5,8 @@ install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
 install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple)
-install(FILES magpie_clusters.example LICENSE README.md docs/model.schema.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES magpie_clusters.example LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})  # where README's pictures and links expect it
 
 set(LAPLE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/laple)
 install(EXPORT lapleTargets NAMESPACE laple:: DESTINATION ${LAPLE_CMAKE_DIR})

@@ -1,7 +1,9 @@
 #!/bin/sh
-# package.sh BUILD CONSUMER SCRATCH MPICC LIBDIR: installs BUILD and builds CONSUMER against what was installed.
+# package.sh BUILD CONSUMER SCRATCH MPICC LIBDIR PROGRAM...: installs BUILD, in which these programs are, and builds
+# CONSUMER against what was installed.
 set -eu
 build=$1 consumer=$2 scratch=$3 mpicc=$4 libdir=$5
+shift 5
 rm -rf "$scratch"
 mkdir -p "$scratch"
 cmake --install "$build" --prefix "$scratch/prefix" > "$scratch/install.log"
@@ -27,7 +29,7 @@ first_of "$scratch/with-pkg-config"
 # shellcheck disable=SC2046
 "$mpicc" $(pkg-config --cflags laple) "$consumer/direct.c" -o "$scratch/direct" $(pkg-config --libs laple)
 LD_LIBRARY_PATH="$scratch/prefix/$libdir" "$scratch/direct"
-for file in bin/laple-run bin/laple-grid bin/laple-discover bin/laple-bench "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple.a" \
-    include/laple/laple.h share/laple/grid/wan4x4.json; do
+for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple.a" include/laple/laple.h \
+    share/laple/grid/wan4x4.json share/doc/laple/README.md share/doc/laple/docs/model.schema.json; do
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
