@@ -256,9 +256,18 @@ TEST_CASE("pictures name every host, each cluster around its own", "[model]") {
     CHECK(svg.find("cluster 1") < svg.find("b-1"));
     CHECK_THAT(dot, Catch::Contains("n0 -- n2 [label=\"10.0 ms\""));
     Model hostile = two_sites();
-    hostile.nodes[0].host = "<a&\"b\\";
-    CHECK_THAT(svg_text(hostile), Catch::Contains("&lt;a&amp;&quot;b"));
-    CHECK_THAT(dot_text(hostile), Catch::Contains(R"(<a&\"b\\)"));
+    hostile.nodes[0].host = "<a&\"b\\>";
+    CHECK_THAT(svg_text(hostile), Catch::Contains("&lt;a&amp;&quot;b\\&gt;"));
+    CHECK_THAT(dot_text(hostile), Catch::Contains(R"(<a&\"b\\>)"));
+}
+
+TEST_CASE("pictures of a map without hosts name its ranks", "[model]") {
+    Model map;
+    map.topology = Topology::from_clusters(3, {{0, 2}, {1}});
+    const std::string svg = svg_text(map);
+    CHECK(svg.find("rank 2") < svg.find("cluster 1"));
+    CHECK(svg.find("cluster 1") < svg.find("rank 1"));
+    CHECK_THAT(dot_text(map), Catch::Contains("rank 0"));
 }
 
 TEST_CASE("a model is told in words", "[model]") {
