@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     }
     int all = 0;
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0 && all == 0) puts("right");
+    if (rank == 0 && all == 0) puts(unused < MOST ? "right" : "right, and MPI had more than were wanted");
     MPI_Finalize();
     return 0;
 }
