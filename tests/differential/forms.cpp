@@ -17,7 +17,8 @@ Form::Form(MPI_Datatype element, std::size_t extent, std::size_t elements, Rando
     // MPICH 4.0.2 cuts large messages of other forms of it short.
     if (element == MPI_C_LONG_DOUBLE_COMPLEX) return;
     if (elements == 0) {
-        if (kind < 4) return;
+        // MPICH 5.0.2 itself hangs where some ranks give a count of 0 and others a type of size 0.
+        if (kind < 4 || MPI_VERSION >= 5) return;
         // Elements of no size at all, of which there may be any number.
         PMPI_Type_contiguous(0, element, &type_);
         count_ = uniform_int(random, 0, 3);

@@ -279,9 +279,10 @@ TEST_CASE("a user's operation on an absolute address", "[beyond-simgrid]") {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    if (std::regex_search(version, std::regex("MPICH Version:\\s+5"))) {
-        // After a few collectives 5.0.2 takes those that share memory, which copy from MPI_BOTTOM.
-        WARN("not tested: MPICH 5 itself crashes");
+    if (std::regex_search(version, std::regex("MPICH Version:\\s+5|Intel"))) {
+        // After a few collectives MPICH 5.0.2 takes those that share memory, which copy from MPI_BOTTOM.
+        // Intel's MPI_Reduce of two ranks leaves one out.
+        WARN("not tested: this MPI itself crashes, or is wrong");
         return;
     }
     int value = rank_in(MPI_COMM_WORLD) + 1;
