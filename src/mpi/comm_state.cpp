@@ -211,9 +211,8 @@ void CommState::set_up(MPI_Comm comm) {
     PMPI_Group_free(&group);
     if (code != MPI_SUCCESS) {
         if (rank_ == 0 && process_->may_warn_of(Warning::communicators)) {
-            say("MPI has no communicator left for LaPle, which takes one for each that it works on; MPI's "
-                "own "
-                "collectives are used on the others");
+            say("MPI has no communicator left for LaPle, which takes one for each that it works on; on the "
+                "others MPI's own collectives are used");
         }
         return;
     }
