@@ -17,6 +17,7 @@
 #include "inside.hpp"
 #include "monte_carlo.hpp"
 #include "timeline.hpp"
+#include "yardstick.hpp"
 
 namespace laple::plan {
 namespace {
@@ -47,6 +48,8 @@ struct Options {
     int cluster = 0;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
+    std::vector<Rank> roots{0};
+    std::string simulate_up_to = "8M";
     MonteCarloOptions monte_carlo;
     bool overlap = false;
 };
@@ -116,6 +119,12 @@ void run_compare(const Options& options) {
     fmt::print("{}", comparison(situation, sizes, options.root, options.format == "json"));
 }
 
+void run_yardstick(const Options& options) {
+    YardstickOptions yardstick_options{{}, options.roots, parse_bytes(options.simulate_up_to)};
+    for (const std::string& size : options.sizes) yardstick_options.sizes.push_back(parse_bytes(size));
+    fmt::print("{}", yardstick(situation_of(options), yardstick_options));
+}
+
 void run_inside(Options& options) {
     const LocalCollective collective = local_collective(options.collective);
     expect_size(options);
@@ -164,6 +173,13 @@ int run(int argc, char** argv) {
     compare->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
     add_network(compare, options);
 
+    CLI::App* yardstick = app.add_subcommand("yardstick", "Every choice with all its details, a line each");
+    yardstick->add_option("--sizes", options.sizes, "Bytes, with commas")->delimiter(',');
+    yardstick->add_option("--roots", options.roots, "Ranks that send or get the message, with commas")
+        ->delimiter(',');
+    yardstick->add_option("--simulate-up-to", options.simulate_up_to, "Larger messages are not simulated");
+    add_network(yardstick, options);
+
     CLI::App* inside = app.add_subcommand("inside", "Every strategy inside one cluster, by its formula");
     inside
         ->add_option("collective", options.collective,
@@ -196,6 +212,7 @@ int run(int argc, char** argv) {
     }
     if (*explain) run_explain(options);
     if (*compare) run_compare(options);
+    if (*yardstick) run_yardstick(options);
     if (*inside) run_inside(options);
     if (*simulate) run_simulate(options);
     return 0;
