@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/collective.hpp"
+#include "collectives/collective/collective.hpp"
 
 namespace laple::bench {
 

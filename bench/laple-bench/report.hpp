@@ -10,7 +10,7 @@
 #include "base/units.hpp"
 #include "bench/laple-bench/collective.hpp"
 #include "bench/laple-bench/statistics.hpp"
-#include "collectives/lower_bound.hpp"
+#include "collectives/collective/collective.hpp"
 
 namespace laple::bench {
 

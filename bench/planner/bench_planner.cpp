@@ -11,11 +11,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "collectives/best_order.hpp"
-#include "collectives/candidates.hpp"
-#include "collectives/heuristics.hpp"
-#include "collectives/lower_bound.hpp"
-#include "collectives/planner.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/planner/planner.hpp"
+#include "collectives/trees/best_order.hpp"
+#include "collectives/trees/heuristics.hpp"
 
 namespace {
 
@@ -38,25 +38,25 @@ ClusterTimes drawn_times(int clusters) {
     return times;
 }
 
-Topology clusters_of(int ranks, int clusters) {
+Machine clusters_of(int ranks, int clusters) {
     std::vector<std::vector<Rank>> members(static_cast<std::size_t>(clusters));
     for (Rank rank = 0; rank < ranks; ++rank)
         members[static_cast<std::size_t>(rank * clusters / ranks)].push_back(rank);
-    return Topology::from_clusters(ranks, members);
+    return Machine(Topology::from_clusters(ranks, members));
 }
 
 /// With curves of as many points as laple-discover --model measures.
-NetworkCosts drawn_costs(int clusters) {
+MachineCosts drawn_costs(int clusters) {
     std::mt19937_64 random(2);
     const auto draw = [&](double low, double high) {
         return std::uniform_real_distribution<double>(low, high)(random);
     };
-    NetworkCosts costs(clusters);
+    MachineCosts costs(clusters);
     for (int a = 0; a < clusters; ++a) {
         costs.cluster(a).nic_in = costs.cluster(a).nic_out = 125e6;
         costs.cluster(a).uplink_in = costs.cluster(a).uplink_out = 250e6;
         for (int b = 0; b < clusters; ++b) {
-            NetworkCosts::Link& link = costs.link(a, b);
+            MachineCosts::Link& link = costs.link(a, b);
             link.latency = a == b ? 50e-6 : draw(1e-3, 40e-3);
             const double rate = a == b ? 125e6 : draw(10e6, 100e6);
             for (Bytes bytes = 0; bytes <= 4 << 20; bytes = bytes == 0 ? 64 : 2 * bytes)
@@ -65,11 +65,6 @@ NetworkCosts drawn_costs(int clusters) {
         }
     }
     return costs;
-}
-
-Request request_of(Collective collective, Bytes bytes) {
-    const bool has_elements = collective == Collective::reduce || collective == Collective::allreduce;
-    return {collective, has_elements ? bytes / 8 : bytes, has_elements ? Bytes{8} : Bytes{1}, 0, true};
 }
 
 void Heuristics(benchmark::State& state) {
@@ -87,13 +82,13 @@ void BestOrder(benchmark::State& state) {
 BENCHMARK(BestOrder)->Arg(4)->Arg(6)->Arg(7)->Arg(20)->Arg(64)->Unit(benchmark::kMicrosecond);
 
 void PlanAndExpand(benchmark::State& state, Collective collective) {
-    const Topology topology = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
-    const NetworkCosts costs = drawn_costs(static_cast<int>(state.range(1)));
-    const Request request = request_of(collective, static_cast<Bytes>(state.range(2)));
-    const Rank rank = topology.size() / 2;
+    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+    const MachineCosts costs = drawn_costs(static_cast<int>(state.range(1)));
+    const Request request = request_for(collective, static_cast<Bytes>(state.range(2)));
+    const Rank rank = machine.rank_count() / 2;
     for (auto _ : state) {
-        const Plan plan = choose_plan(request, topology, {}, costs);
-        if (!plan.algorithm.is_native) benchmark::DoNotOptimize(expand(plan, topology, rank));
+        const Plan plan = choose_plan(request, machine, {}, costs);
+        if (!plan.is_native()) benchmark::DoNotOptimize(expand(plan, machine, rank));
     }
 }
 void sizes(benchmark::internal::Benchmark* bench) {
@@ -109,10 +104,10 @@ BENCHMARK_CAPTURE(PlanAndExpand, reduce, Collective::reduce)->Apply(sizes);
 BENCHMARK_CAPTURE(PlanAndExpand, allreduce, Collective::allreduce)->Apply(sizes);
 
 void Expand(benchmark::State& state) {
-    const Topology topology = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
-    const Request request = request_of(Collective::bcast, static_cast<Bytes>(state.range(2)));
-    const Plan plan{request, parse_algorithm("spread-flat/chain@8K", Collective::bcast), ""};
-    for (auto _ : state) benchmark::DoNotOptimize(expand(plan, topology, topology.size() / 2));
+    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+    const Request request = request_for(Collective::bcast, static_cast<Bytes>(state.range(2)));
+    const Plan plan{request, parse_algorithm("multi-leader-flat/chain@8K", Collective::bcast), ""};
+    for (auto _ : state) benchmark::DoNotOptimize(expand(plan, machine, machine.rank_count() / 2));
 }
 BENCHMARK(Expand)->Apply(sizes);
 

@@ -30,6 +30,15 @@ const Json& JsonReader::array(const std::string& pointer) const {
     return value;
 }
 
+std::map<std::string, std::string> JsonReader::members(const std::string& pointer) const {
+    const Json& value = at(pointer);
+    if (!value.is_object()) throw wrong(pointer, "is no object", "write { ... }");
+    std::map<std::string, std::string> members;
+    for (const auto& [name, unused] : value.items())
+        members[name] = (Json::json_pointer(pointer) / name).to_string();
+    return members;
+}
+
 std::string JsonReader::text(const std::string& pointer) const {
     const Json& value = at(pointer);
     if (!value.is_string()) throw wrong(pointer, "is not a string", "write it in quotes");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class JsonReader {
     bool has(const std::string& pointer) const;
     const Json& at(const std::string& pointer) const;
     const Json& array(const std::string& pointer) const;
+    /// The pointers of all members of the object at `pointer`, by their names.
+    std::map<std::string, std::string> members(const std::string& pointer) const;
     std::string text(const std::string& pointer) const;
     /// A finite number above 0; `unit` is what the advice asks for: "bytes a second".
     double positive(const std::string& pointer, const std::string& unit) const;

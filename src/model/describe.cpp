@@ -100,16 +100,12 @@ std::string describe_links(const Model& model) {
 std::string describe_natives(const NativeTimes& native) {
     if (native.ranks == 0) return "";
     std::string text = fmt::format("MPI's own on {} ranks:\n", native.ranks);
-    const auto add = [&text](const char* name, const Curve& curve) {
+    for (const auto& [name, curve] : native.times) {
         text += fmt::format("  {:<10}", name);
         for (const auto& [bytes, time] : curve.known())
             text += fmt::format(" {:>4} {:>7}", format_bytes(bytes), format_seconds(time));
         text += '\n';
-    };
-    add("bcast", native.bcast);
-    add("reduce", native.reduce);
-    add("allreduce", native.allreduce);
-    add("barrier", native.barrier);
+    }
     return text;
 }
 

@@ -33,14 +33,6 @@ constexpr std::array<std::pair<const char*, double ClusterModel::*>, 7> kRates{{
     {"burst", &ClusterModel::burst},
 }};
 
-/// The curves of MPI's own collectives by their names in the file.
-constexpr std::array<std::pair<const char*, Curve NativeTimes::*>, 4> kNatives{{
-    {"bcast", &NativeTimes::bcast},
-    {"reduce", &NativeTimes::reduce},
-    {"allreduce", &NativeTimes::allreduce},
-    {"barrier", &NativeTimes::barrier},
-}};
-
 Json json_of(const Curve& curve) {
     Json points = Json::array();
     for (const auto& [bytes, time] : curve.known()) points.push_back({bytes, time.count()});
@@ -142,15 +134,13 @@ NativeTimes read_native(const JsonReader& in, int ranks) {
     NativeTimes native;
     if (!in.has("/native")) return native;
     native.ranks = in.whole("/native/ranks", 1, ranks);
-    bool is_empty = true;
-    for (const auto& [name, curve] : kNatives) {
-        const std::string member = std::string("/native/") + name;
-        if (!in.has(member)) continue;
-        native.*curve = read_curve(in, member);
-        if ((native.*curve).is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
-        is_empty = false;
+    for (const auto& [name, member] : in.members("/native")) {
+        if (name == "ranks") continue;
+        Curve curve = read_curve(in, member);
+        if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
+        native.times[name] = std::move(curve);
     }
-    if (is_empty) throw in.wrong("/native", "holds no times", "leave it out");
+    if (native.times.empty()) throw in.wrong("/native", "holds no times", "leave it out");
     return native;
 }
 
@@ -176,8 +166,8 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     if (model.native.ranks > 0) {
         Json& native = document["native"] = Json::object();
         native["ranks"] = model.native.ranks;
-        for (const auto& [name, curve] : kNatives) {
-            if (!(model.native.*curve).is_empty()) native[name] = json_of(model.native.*curve);
+        for (const auto& [name, curve] : model.native.times) {
+            if (!curve.is_empty()) native[name] = json_of(curve);
         }
     }
     document["warnings"] = model.warnings;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
 #include "plogp/curve.hpp"
 
 namespace laple {
@@ -9,10 +14,15 @@ namespace laple {
 /// start of a call until the last rank is out of it, with root 0.
 struct NativeTimes {
     int ranks = 0;  ///< 0: not measured
-    Curve bcast;
-    Curve reduce;
-    Curve allreduce;
-    Curve barrier;  ///< of size 0
+    std::map<std::string, Curve, std::less<>>
+        times;  ///< by the name of the collective; a barrier's of size 0
+
+    /// Empty where it was not measured.
+    const Curve& of(std::string_view collective) const {
+        static const Curve kNone;
+        const auto found = times.find(collective);
+        return found == times.end() ? kNone : found->second;
+    }
 
     bool operator==(const NativeTimes&) const = default;
 };

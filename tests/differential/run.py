@@ -62,7 +62,7 @@ def draw_algorithm(draw, collective):
         meeting = draw.choice(MEETINGS)
         return f"{meeting}/{'flat' if lanes else within}{segment}{lanes}"
     if collective == "bcast" and draw.random() < 0.2:
-        return f"spread-relayed/chain{segment or '@1K'}{lanes or 'x4'}"
+        return f"scatter-allgather/chain{segment or '@1K'}{lanes or 'x4'}"
     spread = "spread-" if lanes or draw.random() < 0.3 else ""
     return f"{spread}{draw.choice(BETWEEN)}/{within}{segment}{lanes}"
 
@@ -74,7 +74,7 @@ def draw_algorithms(draw):
     if kind < 0.4:
         return "^native"
     if kind < 0.5:
-        return draw.choice(["flat/native", "chain/native", "exchange/native"])
+        return draw.choice(["flat/native", "chain/native", "direct-exchange/native"])
     return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier"))
 
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
-#include "collectives/candidates.hpp"
-#include "collectives/planner.hpp"
+#include "collectives/algorithms/native.hpp"
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/planner/planner.hpp"
 #include "explain.hpp"
 
 namespace laple::plan {
@@ -18,14 +20,14 @@ struct Row {
     double two_level = 0;  // 0: has no price here
 };
 
-Row row_of(const Request& request, const Situation& situation) {
-    Row row{request, choose_plan(request, situation.topology, {}, situation.costs), 0, 0};
-    Pricing pricing(request, situation.topology, situation.costs);
-    row.native = pricing.price(Algorithm::native())->seconds;
-    if (const auto plain = pricing.price(parse_algorithm("flat/binomial", request.collective)))
+Row compared(const Request& request, const Situation& situation) {
+    Row row{request, choose_plan(request, situation.machine, {}, situation.costs), 0, 0};
+    Pricing pricing(request, situation.machine, situation.costs);
+    row.native = native()->price(pricing)->seconds;
+    if (const auto plain = parse_algorithm("flat/binomial", request.collective)->price(pricing))
         row.two_level = plain->seconds;
     // What is left to MPI without a choice has no prediction of its own.
-    if (row.plan.algorithm.is_native) row.plan.predicted = Seconds(row.native);
+    if (row.plan.is_native()) row.plan.predicted = Seconds(row.native);
     return row;
 }
 
@@ -33,12 +35,11 @@ std::string text_of(const std::vector<Row>& rows) {
     std::string text = fmt::format("{:<10} {:>6} {:>10} {:>10} {:>10}  {}\n", "", "bytes", "MPI's own",
                                    "two-level", "LaPle", "algorithm");
     for (const Row& row : rows) {
-        text += fmt::format(
-            "{:<10} {:>6} {:>10} {:>10} {:>10}  {}\n", name_of(row.request.collective),
-            row.request.collective == Collective::barrier ? "" : format_bytes(row.request.bytes()),
-            format_seconds(Seconds(row.native)),
-            row.two_level > 0 ? format_seconds(Seconds(row.two_level)) : "-",
-            format_seconds(row.plan.predicted), name_of(row.plan.algorithm));
+        text += fmt::format("{:<10} {:>6} {:>10} {:>10} {:>10}  {}\n", name_of(row.request.collective),
+                            row_of(row.request.collective).has_data ? format_bytes(row.request.bytes()) : "",
+                            format_seconds(Seconds(row.native)),
+                            row.two_level > 0 ? format_seconds(Seconds(row.two_level)) : "-",
+                            format_seconds(row.plan.predicted), row.plan.algorithm->name());
     }
     return text;
 }
@@ -51,7 +52,7 @@ std::string json_of(const std::vector<Row>& rows) {
                    {"bytes", row.request.bytes()},
                    {"native", row.native},
                    {"laple", row.plan.predicted.count()},
-                   {"algorithm", name_of(row.plan.algorithm)}};
+                   {"algorithm", row.plan.algorithm->name()}};
         if (row.two_level > 0) entry["two_level"] = row.two_level;
         document["rows"].push_back(std::move(entry));
     }
@@ -65,9 +66,9 @@ std::string comparison(const Situation& situation, const std::vector<Bytes>& siz
     for (const Collective collective : kAllCollectives) {
         for (const Bytes bytes : sizes) {
             const Request request =
-                request_named(std::string(name_of(collective)), bytes, root, situation.topology.size());
-            rows.push_back(row_of(request, situation));
-            if (collective == Collective::barrier) break;
+                request_named(std::string(name_of(collective)), bytes, root, situation.machine.rank_count());
+            rows.push_back(compared(request, situation));
+            if (!row_of(collective).has_data) break;
         }
     }
     return json ? json_of(rows) : text_of(rows);

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "collectives/candidates.hpp"
-#include "collectives/rules.hpp"
+#include "collectives/algorithms/candidate.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/planner/rules.hpp"
 #include "situation.hpp"
 
 namespace laple::plan {

@@ -14,7 +14,6 @@
 #include "base/error.hpp"
 #include "compare.hpp"
 #include "explain.hpp"
-#include "inside.hpp"
 #include "monte_carlo.hpp"
 #include "timeline.hpp"
 #include "yardstick.hpp"
@@ -30,7 +29,6 @@ constexpr auto kHelp =
   laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:16:50us:1Gbit"
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
-  laple-plan inside allgather 1M --cluster 2 --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
 
 A model is what "mpiexec ... laple-discover --json --model" writes.
@@ -45,7 +43,6 @@ struct Options {
     std::string size;
     std::string algorithm;
     int root = 0;
-    int cluster = 0;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
     std::vector<Rank> roots{0};
@@ -67,7 +64,8 @@ Situation situation_of(const Options& options) {
 
 /// Only a barrier has none.
 void expect_size(Options& options) {
-    if (options.size.empty() && options.collective != name_of(Collective::barrier))
+    const auto collective = collective_named(options.collective);
+    if (options.size.empty() && collective && row_of(*collective).has_data)
         throw Error("the size of the message is missing",
                     fmt::format("write for example: {} 64K", options.collective));
     if (options.size.empty()) options.size = "0";
@@ -81,14 +79,16 @@ bool has_wishes(const Rules& rules) {
 bool is_as_wanted(const Explanation& explanation, const Rules& rules) {
     const Request& request = explanation.request;
     const auto wanted = rules.wanted(request.collective, request.bytes());
-    return std::find(wanted.begin(), wanted.end(), explanation.plan.algorithm) != wanted.end();
+    return std::any_of(wanted.begin(), wanted.end(), [&](const AlgorithmPtr& algorithm) {
+        return algorithm->name() == explanation.plan.algorithm->name();
+    });
 }
 
 void run_explain(Options& options) {
     const Situation situation = situation_of(options);
     expect_size(options);
-    const Request request =
-        request_named(options.collective, parse_bytes(options.size), options.root, situation.topology.size());
+    const Request request = request_named(options.collective, parse_bytes(options.size), options.root,
+                                          situation.machine.rank_count());
     const Rules rules = parse_rules(options.algorithm);
     const Explanation explanation = explain(request, situation, rules);
     if (has_wishes(rules) && !is_as_wanted(explanation, rules)) {
@@ -97,7 +97,7 @@ void run_explain(Options& options) {
     }
     const auto title = [&] {
         return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective, options.size,
-                           name_of(explanation.plan.algorithm), format_seconds(explanation.plan.predicted));
+                           explanation.plan.algorithm->name(), format_seconds(explanation.plan.predicted));
     };
     if (options.format == "json") {
         fmt::print("{}", json_of(explanation, situation));
@@ -106,7 +106,7 @@ void run_explain(Options& options) {
     } else if (options.format == "trace") {
         fmt::print("{}", trace_of(messages_of(explanation.plan, situation)));
     } else if (options.format == "svg") {
-        fmt::print("{}", svg_of(messages_of(explanation.plan, situation), situation.topology, title()));
+        fmt::print("{}", svg_of(messages_of(explanation.plan, situation), situation.machine, title()));
     } else {
         fmt::print("{}", text_of(explanation, situation, options.rows));
     }
@@ -122,14 +122,13 @@ void run_compare(const Options& options) {
 void run_yardstick(const Options& options) {
     YardstickOptions yardstick_options{{}, options.roots, parse_bytes(options.simulate_up_to)};
     for (const std::string& size : options.sizes) yardstick_options.sizes.push_back(parse_bytes(size));
-    fmt::print("{}", yardstick(situation_of(options), yardstick_options));
-}
-
-void run_inside(Options& options) {
-    const LocalCollective collective = local_collective(options.collective);
-    expect_size(options);
-    fmt::print("{}", inside(situation_of(options), collective, parse_bytes(options.size), options.cluster,
-                            options.format == "json"));
+    const Situation situation = situation_of(options);
+    for (const Rank root : options.roots) {
+        if (root < 0 || root >= situation.machine.rank_count())
+            throw Error(fmt::format("there is no rank {}", root),
+                        fmt::format("use 0 to {}", situation.machine.rank_count() - 1));
+    }
+    fmt::print("{}", yardstick(situation, yardstick_options));
 }
 
 void run_simulate(Options& options) {
@@ -158,7 +157,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
 
     CLI::App* explain = app.add_subcommand("explain", "One call: the choice, and why not the others");
-    explain->add_option("collective", options.collective, "bcast, reduce, allreduce or barrier")->required();
+    explain->add_option("collective", options.collective, collective_names())->required();
     explain->add_option("size", options.size, "Bytes: 8, 64K, 1M");
     explain->add_option("--root", options.root, "Rank that sends or gets the message");
     explain->add_option("--algorithm", options.algorithm, "As LAPLE_ALGORITHM: force one, or forbid some");
@@ -179,17 +178,6 @@ int run(int argc, char** argv) {
         ->delimiter(',');
     yardstick->add_option("--simulate-up-to", options.simulate_up_to, "Larger messages are not simulated");
     add_network(yardstick, options);
-
-    CLI::App* inside = app.add_subcommand("inside", "Every strategy inside one cluster, by its formula");
-    inside
-        ->add_option("collective", options.collective,
-                     "bcast, reduce, allreduce, barrier, scatter, gather, allgather or reduce_scatter")
-        ->required();
-    inside->add_option("size", options.size,
-                       "Bytes of the message: of scatter, gather and the like the total over all ranks");
-    inside->add_option("--cluster", options.cluster, "Its number, as in the model (default: 0)");
-    inside->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
-    add_network(inside, options);
 
     CLI::App* simulate = app.add_subcommand("simulate", "Heuristics on random networks");
     options.monte_carlo.clusters = {2, 4, 6, 8, 10, 15, 20, 30, 40, 50};
@@ -213,7 +201,6 @@ int run(int argc, char** argv) {
     if (*explain) run_explain(options);
     if (*compare) run_compare(options);
     if (*yardstick) run_yardstick(options);
-    if (*inside) run_inside(options);
     if (*simulate) run_simulate(options);
     return 0;
 }

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
-#include "collectives/best_order.hpp"
-#include "collectives/heuristics.hpp"
+#include "collectives/trees/best_order.hpp"
+#include "collectives/trees/heuristics.hpp"
 
 namespace laple::plan {
 namespace {

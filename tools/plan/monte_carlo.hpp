@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/send_order.hpp"
+#include "collectives/trees/send_order.hpp"
 
 namespace laple::plan {
 

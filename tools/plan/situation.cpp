@@ -73,7 +73,7 @@ Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
     return level;
 }
 
-void set_link(NetworkCosts::Link& link, const Level& level) {
+void set_link(MachineCosts::Link& link, const Level& level) {
     constexpr Bytes kEnd = 1 << 20;
     const Seconds end(static_cast<double>(kEnd) / level.rate);
     link.latency = level.latency;
@@ -84,7 +84,7 @@ void set_link(NetworkCosts::Link& link, const Level& level) {
 
 Situation situation_of_file(const std::string& file) {
     const Model model = parse_model_file(read_file(file), file);
-    Situation situation{model.topology, {}, file};
+    Situation situation{Machine(model.topology), {}, file};
     if (model.topology.is_flat())
         throw Error({file, 0, 0}, "all ranks are in one cluster",
                     "there is nothing to plan: MPI's own calls are used");
@@ -117,15 +117,15 @@ Situation synthetic_situation(const std::string& text) {
         auto& row = labels.emplace_back();
         for (Rank rank = 0; rank < size; ++rank) row.push_back(rank / group_size);
     }
-    Situation situation{Topology::from_labels(size, labels), {}, text};
-    if (situation.topology.is_flat()) refuse(text, "has one cluster only");
-    const int innermost = situation.topology.level_count() - 1;
-    situation.costs = NetworkCosts(situation.topology.group_count(innermost));
+    const Topology topology = Topology::from_labels(size, labels);
+    if (topology.is_flat()) refuse(text, "has one cluster only");
+    const int innermost = topology.level_count() - 1;
+    Situation situation{Machine(topology), MachineCosts(topology.group_count(innermost)), text};
     for (int a = 0; a < situation.costs.count(); ++a) {
         for (int b = 0; b < situation.costs.count(); ++b) {
-            const Rank rank_a = situation.topology.members(innermost, a).front();
+            const Rank rank_a = topology.members(innermost, a).front();
             // Inside a cluster its ends: the innermost level is not seen where it has single ranks.
-            const Rank rank_b = situation.topology.members(innermost, b).back();
+            const Rank rank_b = topology.members(innermost, b).back();
             std::size_t level = 0;  // the outermost one that divides them
             while (level < labels.size() && labels[level][static_cast<std::size_t>(rank_a)] ==
                                                 labels[level][static_cast<std::size_t>(rank_b)])

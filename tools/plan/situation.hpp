@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "collectives/network_costs.hpp"
-#include "topology/topology.hpp"
+#include "collectives/cost/machine_costs.hpp"
+#include "topology/machine.hpp"
 
 namespace laple::plan {
 
 /// What plans are made for: ranks in clusters, and what the network between them costs.
 struct Situation {
-    Topology topology = Topology::flat(1);
-    NetworkCosts costs;
+    Machine machine = Machine(Topology::flat(1));
+    MachineCosts costs;
     std::string source;  ///< where it comes from, for people
 };
 

@@ -8,8 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "collectives/simulated_network.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/simulation/simulated_network.hpp"
 
 namespace laple::plan {
 namespace {
@@ -21,17 +20,16 @@ double in_us(Seconds time) {
 }  // namespace
 
 std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& situation) {
-    if (plan.algorithm.is_native) {
+    if (plan.is_native()) {
         throw Error("MPI's own collective is chosen here: LaPle has no schedule to draw",
                     "force another one, with --algorithm");
     }
     std::vector<SimulatedMessage> messages;
     SimulationOptions options;
-    options.network = simulated_network(situation.topology, situation.costs, plan.blocks().count() > 1);
+    options.network = simulated_network(situation.machine, situation.costs, plan.segments().count() > 1);
     options.observe = [&](const SimulatedMessage& message) { messages.push_back(message); };
-    const auto schedules = expand_all(plan, situation.topology);
-    NoMemory memory;
-    const SimulationResult result = Simulator<NoMemory>(schedules, situation.topology, memory, options).run();
+    const auto schedules = expand_all(plan, situation.machine);
+    const SimulationResult result = simulate(schedules, situation.machine, nullptr, options);
     if (!result.ok()) throw Error("the plan cannot be simulated: " + result.failure, "please report this");
     return messages;
 }
@@ -47,12 +45,12 @@ std::string trace_of(const std::vector<SimulatedMessage>& messages) {
                               {"tid", track},
                               {"ts", in_us(begin)},
                               {"dur", in_us(end - begin)},
-                              {"args", {{"bytes", message.bytes}, {"block", message.block}}}});
+                              {"args", {{"bytes", message.bytes}, {"offset", message.offset}}}});
         };
         const Seconds length = message.left - message.start;
-        slice(fmt::format("block {} to {}", message.block, message.to), message.from, message.start,
+        slice(fmt::format("{} to {}", format_bytes(message.bytes), message.to), message.from, message.start,
               message.left, 0);
-        slice(fmt::format("block {} from {}", message.block, message.from), message.to,
+        slice(fmt::format("{} from {}", format_bytes(message.bytes), message.from), message.to,
               message.arrived - length, message.arrived, 1);
         const auto arrow = [&](const char* phase, Rank rank, Seconds time, int track) {
             events.push_back({{"name", "message"},
@@ -86,7 +84,7 @@ std::string trace_of(const std::vector<SimulatedMessage>& messages) {
     return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
 }
 
-std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology& topology,
+std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine& machine,
                    const std::string& title) {
     constexpr double kWidth = 900;
     constexpr double kLeft = 60;
@@ -94,16 +92,15 @@ std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology
     constexpr double kRow = 18;
     constexpr double kBar = 8;
     constexpr double kBetweenClusters = 10;
-    const int level = topology.level_count() - 1;
     Seconds end{0};
     for (const SimulatedMessage& message : messages) end = std::max(end, message.arrived);
     const auto x = [&](Seconds time) { return kLeft + kWidth * (end > Seconds(0) ? time / end : 0); };
     // Ranks stand cluster by cluster.
-    std::vector<double> y(static_cast<std::size_t>(topology.size()));
+    std::vector<double> y(static_cast<std::size_t>(machine.rank_count()));
     double next = kTop;
     std::string labels;
-    for (int group = 0; group < topology.group_count(level); ++group) {
-        for (const Rank rank : topology.members(level, group)) {
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
+        for (const Rank rank : machine.ranks_in(cluster)) {
             y[static_cast<std::size_t>(rank)] = next;
             labels += fmt::format("<text x=\"4\" y=\"{:.1f}\">{}</text>\n", next + kBar, rank);
             labels += fmt::format("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n",
@@ -121,7 +118,7 @@ std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology
     for (const SimulatedMessage& message : messages) {
         const double from = y[static_cast<std::size_t>(message.from)];
         const double to = y[static_cast<std::size_t>(message.to)];
-        const bool is_far = topology.group_of(level, message.from) != topology.group_of(level, message.to);
+        const bool is_far = machine.cluster_of_rank(message.from) != machine.cluster_of_rank(message.to);
         text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
                             x(message.start), from + kBar / 2, x(message.arrived), to + kBar / 2,
                             is_far ? "#c33" : "#39c");

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/plan.hpp"
-#include "collectives/simulator.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/simulation/simulator.hpp"
 #include "situation.hpp"
 
 namespace laple::plan {
@@ -19,7 +19,7 @@ std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& sit
 std::string trace_of(const std::vector<SimulatedMessage>& messages);
 
 /// A picture: a line for each rank, its sends as bars, messages to other clusters as lines between them.
-std::string svg_of(const std::vector<SimulatedMessage>& messages, const Topology& topology,
+std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine& machine,
                    const std::string& title);
 
 }  // namespace laple::plan

@@ -12,13 +12,14 @@ namespace laple::plan {
 /// What to plan for, in every combination. Sizes of collectives without data count as one.
 struct YardstickOptions {
     std::vector<Bytes> sizes;
-    std::vector<Rank> roots;  ///< of rooted collectives
+    std::vector<Rank> roots;   ///< of rooted collectives
     Bytes simulate_up_to = 0;  ///< larger messages are planned, but not simulated
 };
 
 /// Every choice, one to a line, in a form that text tools can compare:
 ///
-///     bcast 64K root 3: spread-jackson/chain@8K  predicted 18.4231 ms  simulated 18.5042 ms  order 0>1 1>2 ...
+///     bcast 64K root 3: multi-leader-jackson/chain@8K  predicted 18.4231 ms  simulated 18.5042 ms  order 0>1
+///     1>2 ...
 ///
 /// with all that the plan holds besides its algorithm. What is not simulated, or MPI's own, says "-".
 std::string yardstick(const Situation& situation, const YardstickOptions& options);

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "collectives/rules.hpp"
+#include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
 
 namespace laple::run {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for src/mpi/transport.cpp.
-#include "mpi/transport.hpp"
+// Stands in for src/mpi/exec/transport.cpp.
+#include "mpi/exec/transport.hpp"
 
 namespace laple::mpi {
 
@@ -9,6 +9,12 @@ namespace laple::mpi {
 int start_send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request& request) {
     return PMPI_Issend(data, count, type, to, tag, comm, &request);
+}
+
+int look_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status) {
+    finished = MPI_UNDEFINED;
+    int is_done = 0;
+    return PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &finished, &is_done, status);
 }
 
 /// In simulation a look costs simulated time, waiting does not.

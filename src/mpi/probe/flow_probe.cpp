@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "mpi/exec/transport.hpp"
 #include "mpi/probe/waiting.hpp"
-#include "mpi/transport.hpp"
 
 namespace laple::mpi {
 namespace {

@@ -6,17 +6,20 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/median.hpp"
+#include "mpi/exec/native_call.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
 
-enum Call : std::int64_t { kOver, kBcast, kReduce, kAllreduce, kBarrier };
+/// What rank 0 announces: a collective, or that there are no more.
+constexpr std::int64_t kOver = -1;
 
 constexpr std::array<Bytes, 8> kSizes{8, 1024, 4096, 16384, 32768, 65536, 262144, 1048576};
 constexpr Seconds kLong = std::chrono::milliseconds(300);  // of calls that take longer one will do
@@ -47,16 +50,17 @@ class NativeProbe {
         const auto is_over = [&] { return patience.is_over() || now() > end; };
         if (!is_over()) {
             // Connections are made at the first call; the next ones tell how early to announce a start.
-            for (const Call call : {kBarrier, kBcast, kReduce, kAllreduce})
-                measure_once(call, kSizes.front());
-            measure(kBarrier, 0, times_.barrier);
+            for (const Collective collective : without_data_first())
+                measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
+            for (const Collective collective : without_data_first()) {
+                if (!row_of(collective).has_data) measure(collective, 0);
+            }
         }
         for (const Bytes bytes : kSizes) {
             Seconds longest(0);
-            for (const auto& [call, curve] :
-                 {std::pair{kBcast, &times_.bcast}, std::pair{kReduce, &times_.reduce},
-                  std::pair{kAllreduce, &times_.allreduce}}) {
-                if (!is_over()) longest = std::max(longest, measure(call, bytes, *curve));
+            for (const Collective collective : kAllCollectives) {
+                if (row_of(collective).has_data && !is_over())
+                    longest = std::max(longest, measure(collective, bytes));
             }
             if (longest > kTooLong) break;
         }
@@ -69,30 +73,37 @@ class NativeProbe {
             std::array<std::int64_t, 3> order{};
             PMPI_Bcast(order.data(), 3, MPI_INT64_T, 0, comm_);
             if (order[0] == kOver) return;
-            run(static_cast<Call>(order[0]), static_cast<Bytes>(order[1]), order[2]);
+            run(static_cast<Collective>(order[0]), static_cast<Bytes>(order[1]), order[2]);
         }
     }
 
   private:
-    /// Adds the median of some values to `curve`.
-    Seconds measure(Call call, Bytes bytes, Curve& curve) {
+    static std::vector<Collective> without_data_first() {
+        std::vector<Collective> all(kAllCollectives.begin(), kAllCollectives.end());
+        std::stable_partition(all.begin(), all.end(),
+                              [](Collective collective) { return !row_of(collective).has_data; });
+        return all;
+    }
+
+    /// Adds the median of some values to what is known.
+    Seconds measure(Collective call, Bytes bytes) {
         std::vector<double> values;
         while (values.size() < kTrials) {
             values.push_back(measure_once(call, bytes).count());
             if (values.front() > kLong.count()) break;
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
-        curve.set(bytes, Seconds(median(values)));
+        times_.times[std::string(name_of(call))].set(bytes, Seconds(median(values)));
         return Seconds(median(values));
     }
 
     /// The start is announced so early that every rank is ready; if one was not, once more with more time.
-    Seconds measure_once(Call call, Bytes bytes) {
+    Seconds measure_once(Collective call, Bytes bytes) {
         constexpr int kMostLooks = 3;
         for (int look = 1;; ++look) {
             const std::int64_t begin = clock_.now_ns();
             const std::int64_t start = begin + in_ns(lead_);
-            announce(call, bytes, start);
+            announce(static_cast<std::int64_t>(call), bytes, start);
             const Worst worst = run(call, bytes, start);
             const Seconds needed = lead_ + worst.command;
             lead_ = std::min(std::max(1.5 * needed + kMargin, lead_ / 2), kMostLead);
@@ -101,7 +112,7 @@ class NativeProbe {
         }
     }
 
-    void announce(Call call, Bytes bytes, std::int64_t start) {
+    void announce(std::int64_t call, Bytes bytes, std::int64_t start) {
         std::array<std::int64_t, 3> order{call, static_cast<std::int64_t>(bytes), start};
         PMPI_Bcast(order.data(), 3, MPI_INT64_T, 0, comm_);
     }
@@ -113,29 +124,18 @@ class NativeProbe {
         Seconds command;  ///< when the announcement was there: mostly before the start, and negative
     };
 
-    Worst run(Call call, Bytes bytes, std::int64_t start) {
+    Worst run(Collective call, Bytes bytes, std::int64_t start) {
         input_.resize(std::max(input_.size(), static_cast<std::size_t>(bytes / sizeof(double))), 1.0);
         output_.resize(input_.size());
         const int count = static_cast<int>(bytes / sizeof(double));
         const std::int64_t command = clock_.now_ns();
         clock_.wait_until(start);
         const std::int64_t begin = clock_.now_ns();
-        switch (call) {
-            case kBcast:
-                PMPI_Bcast(input_.data(), static_cast<int>(bytes), MPI_BYTE, 0, comm_);
-                break;
-            case kReduce:
-                PMPI_Reduce(input_.data(), output_.data(), count, MPI_DOUBLE, MPI_SUM, 0, comm_);
-                break;
-            case kAllreduce:
-                PMPI_Allreduce(input_.data(), output_.data(), count, MPI_DOUBLE, MPI_SUM, comm_);
-                break;
-            case kBarrier:
-                PMPI_Barrier(comm_);
-                break;
-            case kOver:
-                break;
-        }
+        const bool has_elements = row_of(call).combines;
+        call_native(call,
+                    {input_.data(), has_elements ? output_.data() : input_.data(),
+                     has_elements ? count : static_cast<int>(bytes), has_elements ? MPI_DOUBLE : MPI_BYTE,
+                     has_elements ? MPI_SUM : MPI_OP_NULL, 0, comm_});
         const std::array<std::int64_t, 3> mine{clock_.now_ns() - start, begin - start, command - start};
         std::array<std::int64_t, 3> worst{};
         PMPI_Reduce(mine.data(), worst.data(), 3, MPI_INT64_T, MPI_MAX, 0, comm_);

@@ -106,7 +106,7 @@ class Explain(PlanTest):
         self.assertGreater(len(rows), 10)
         for row in rows:
             self.assertRegex(row, r"chosen|as fast|[ms] later|[ms] earlier", row)
-        self.assertRegex(text, r"exchange/flat@\S+x2 .*later: a segment every \d")
+        self.assertRegex(text, r"direct-exchange/flat@\S+x2 .*later: a segment every \d")
 
     def test_a_level_of_single_ranks_changes_nothing(self):
         def predicted(network):
@@ -119,7 +119,7 @@ class Explain(PlanTest):
         self.check_refused(["explain", "bcast", "8", *SITES, "--root", "-1"], "there is no rank -1")
 
     def test_a_wish_that_cannot_be_fulfilled_is_said(self):
-        result = self.plan("explain", "bcast", "8", *SITES, "--algorithm", "exchange/flat")
+        result = self.plan("explain", "bcast", "8", *SITES, "--algorithm", "direct-exchange/flat")
         self.assertEqual(result.returncode, 0)
         self.assertIn("cannot be used", result.stderr)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/best_order.hpp"
+#include "collectives/trees/best_order.hpp"
 
 #include <random>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "collectives/heuristics.hpp"
+#include "collectives/trees/heuristics.hpp"
 
 using namespace laple;
 

@@ -7,10 +7,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "collectives/candidates.hpp"
-#include "collectives/lower_bound.hpp"
-#include "collectives/nic_work.hpp"
-#include "collectives/planner.hpp"
+#include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/phase.hpp"
+#include "collectives/algorithms/three_level.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/cost/nic_work.hpp"
+#include "collectives/planner/planner.hpp"
 #include "simulated.hpp"
 
 using namespace laple;
@@ -30,11 +32,10 @@ struct Rates {
 };
 
 const Rules kNotNative = parse_rules("^native");  // whose time is not simulated
-const Topology kTwoSites =
-    Topology::from_clusters(2 * kHosts, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}});
+const Machine kTwoSites = test::machine_of({kHosts, kHosts});
 
-NetworkCosts costs_of(const Rates& rates) {
-    NetworkCosts costs(2);
+MachineCosts costs_of(const Rates& rates) {
+    MachineCosts costs(2);
     costs.shares_ports = false;
     const auto line = [](double rate) {
         constexpr Bytes kMost = 1 << 26;
@@ -63,19 +64,45 @@ double bound_of(Collective collective, Bytes bytes, const Rates& rates) {
     return lower_bound(collective, bytes, 0, cluster_of_node, network).time.count();
 }
 
+/// An allreduce of 1 MiB by the algorithm of that name; on three levels with these groups.
+Plan plan_of(const std::string& name, ClusterGroups groups) {
+    AlgorithmPtr algorithm = parse_algorithm(name, Collective::allreduce);
+    if (const auto three_level = parse_phase(parse_name(name), "three-level"))
+        algorithm = std::make_shared<ThreeLevel>(*three_level, std::move(groups));
+    return {{Collective::allreduce, 1 << 20, 1, 0, true}, std::move(algorithm), ""};
+}
+
+/// The number of the segment that a step works on: of what comes into a temporary buffer it is that of what
+/// it is combined with.
+std::uint64_t segment_of(const Schedule& schedule, std::size_t index, const Plan& plan) {
+    const Step& step = schedule.steps[index];
+    Place place = step.kind == StepKind::send ? step.from : step.to;
+    for (std::size_t i = index + 1; place.buffer >= kFirstTemporary && i < schedule.steps.size(); ++i) {
+        const Step& next = schedule.steps[i];
+        if (next.kind != StepKind::reduce && next.kind != StepKind::copy) continue;
+        if (next.from == place) {
+            place = next.to;
+        } else if (next.to == place && next.from.buffer < kFirstTemporary) {
+            place = next.from;
+        }
+    }
+    REQUIRE(place.buffer < kFirstTemporary);
+    return place.offset / plan.segments().units_per_segment;
+}
+
 }  // namespace
 
 TEST_CASE("32 MiB over a long fat link take little longer than the network needs", "[long fat]") {
     constexpr Bytes kMessage = 32 << 20;
     const std::vector<Rates> cases{{125e6, 125e6, 1250e6}, {125e6, 25e6, 1250e6}, {1250e6, 125e6, 1250e6}};
     for (const Rates& rates : cases) {
-        const NetworkCosts costs = costs_of(rates);
+        const MachineCosts costs = costs_of(rates);
         for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
             const Request request{collective, kMessage, 1, 0, true};
             const Plan plan = choose_plan(request, kTwoSites, kNotNative, costs);
             const double time = simulated_seconds(plan, kTwoSites, costs);
             const double bound = bound_of(collective, kMessage, rates);
-            INFO(rates.nic << " " << rates.flow << ": " << name_of(plan.algorithm) << " takes " << time
+            INFO(rates.nic << " " << rates.flow << ": " << plan.algorithm->name() << " takes " << time
                            << ", predicted " << plan.predicted.count() << ", bound " << bound);
             CHECK(time < 1.15 * bound);
         }
@@ -87,67 +114,69 @@ TEST_CASE("contributions inside a cluster are a little ahead of those that come,
     constexpr std::uint32_t kMembers = 4;
     constexpr std::uint32_t kLag = 6;
     constexpr Bytes kSegment = 8192;
-    const Topology topology = Topology::from_clusters(12, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}});
-    for (const char* name : {"scatter/flat@8Kx4", "exchange/flat@8Kx4", "regional/flat@8Kx12"}) {
+    const Machine machine = test::machine_of({4, 4, 4});
+    for (const char* name : {"rsag/flat@8Kx4", "direct-exchange/flat@8Kx4", "three-level/flat@8Kx12"}) {
         INFO(name);
-        Plan plan{
-            {Collective::allreduce, 1 << 20, 1, 0, true}, parse_algorithm(name, Collective::allreduce), ""};
-        plan.regions = {{0, 1}, {2}};
-        plan.pace_bytes.assign(3, kLag * kSegment);
-        const Schedule schedule = expand(plan, topology, 5);
+        Plan plan = plan_of(name, {{0, 1}, {2}});
+        plan.windows.local.assign(3, kLag * kSegment);
+        const Schedule schedule = expand(plan, machine, 5);
         const auto is_near = [](const Step& step) { return step.peer >= 4 && step.peer < 8; };
         std::uint32_t paced = 0;
-        for (const Step& send : schedule.steps) {
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+            const Step& send = schedule.steps[i];
             const bool is_contribution = send.channel % 2 == contributions() % 2;
             if (send.kind != StepKind::send || !is_near(send) || !is_contribution) continue;
+            const std::uint64_t sent = segment_of(schedule, i, plan);
             for (const std::uint32_t dependency : schedule.dependencies_of(send)) {
                 const Step& before = schedule.steps[dependency];
                 if (before.kind != StepKind::recv || !is_near(before)) continue;
-                CHECK(before.block + kLag <= send.block);
-                CHECK(before.block + kLag + kMembers > send.block);
+                const std::uint64_t received = segment_of(schedule, dependency, plan);
+                CHECK(received + kLag <= sent);
+                CHECK(received + kLag + kMembers > sent);
                 ++paced;
             }
         }
-        CHECK(paced > plan.blocks().count() / 2);
+        CHECK(paced > plan.segments().count() / 2);
         // Without a limit nothing waits.
-        plan.pace_bytes.assign(3, plan.request.bytes());
-        CHECK(expand(plan, topology, 5).dependencies.size() == schedule.dependencies.size() - paced);
+        plan.windows.local.assign(3, plan.request.bytes());
+        CHECK(expand(plan, machine, 5).dependencies.size() == schedule.dependencies.size() - paced);
     }
 }
 
 TEST_CASE("contributions are no more than the lead ahead of results, whoever gives them", "[long fat]") {
     constexpr std::uint32_t kLead = 20;
-    const Topology topology = Topology::from_clusters(7, {{0, 1, 2}, {3, 4}, {5}, {6}});
-    for (const char* name : {"scatter/flat@8Kx12", "exchange/flat@8Kx3", "regional/flat@8Kx15",
-                             "exchange/chain@8K", "doubling/binary@8K"}) {
-        Plan plan{
-            {Collective::allreduce, 1 << 20, 1, 0, true}, parse_algorithm(name, Collective::allreduce), ""};
-        plan.regions = {{0, 1}, {2}, {3}};
-        plan.lead_bytes = kLead * plan.algorithm.segment_bytes;
-        const auto completion = [](const Schedule& schedule, std::uint32_t block) {
+    const Machine machine = test::machine_of({3, 2, 1, 1});
+    for (const char* name : {"rsag/flat@8Kx12", "direct-exchange/flat@8Kx3", "three-level/flat@8Kx15",
+                             "direct-exchange/chain@8K", "recursive-doubling/binary@8K"}) {
+        Plan plan = plan_of(name, {{0, 1}, {2}, {3}});
+        plan.windows.global = kLead * plan.algorithm->segment_bytes();
+        const auto completion = [&](const Schedule& schedule, std::uint64_t segment) {
+            const Place place{kResult, segment * plan.segments().units_per_segment};
             std::size_t last = schedule.steps.size();
             for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-                const Step& step = schedule.steps[i];
-                if (step.kind != StepKind::send && step.to == Place{kResult, block}) last = i;
+                if (schedule.steps[i].kind != StepKind::send && schedule.steps[i].to == place) last = i;
             }
             return last;
         };
-        const auto schedules = expand_all(plan, topology);
-        for (Rank rank = 0; rank < topology.size(); ++rank) {
+        const auto schedules = expand_all(plan, machine);
+        for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
             INFO(name << ", rank " << rank);
             const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
             std::uint32_t held = 0;
             std::uint32_t free = 0;
-            for (const Step& send : schedule.steps) {
+            for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+                const Step& send = schedule.steps[i];
                 const bool is_contribution = send.channel % 2 == contributions() % 2;
-                if (send.kind != StepKind::send || !is_contribution || send.block < kLead) continue;
+                if (send.kind != StepKind::send || !is_contribution) continue;
+                const std::uint64_t segment = segment_of(schedule, i, plan);
+                if (segment < kLead) continue;
                 const auto waits_for = schedule.dependencies_of(send);
                 const bool is_held = std::find(waits_for.begin(), waits_for.end(),
-                                               completion(schedule, send.block - kLead)) != waits_for.end();
+                                               completion(schedule, segment - kLead)) != waits_for.end();
                 ++(is_held ? held : free);
             }
             CHECK(free == 0);
-            CHECK(held >= plan.blocks().count() / 4);
+            CHECK(held >= plan.segments().count() / 4);
         }
     }
 }
@@ -158,7 +187,7 @@ TEST_CASE("the lead lets results come back in time", "[long fat]") {
     const Rates rates{12.5e6, 12.5e6, 125e6};
     const auto lead = [&](Bytes bytes) {
         return choose_plan({Collective::allreduce, bytes, 1, 0, true}, kTwoSites, kNotNative, costs_of(rates))
-            .lead_bytes;
+            .windows.global;
     };
     CHECK(lead(8 << 20) > 200'000);
     CHECK(lead(8 << 20) < 1'000'000);
@@ -167,26 +196,26 @@ TEST_CASE("the lead lets results come back in time", "[long fat]") {
 
 TEST_CASE("the pace of contributions goes by a cluster's NICs", "[long fat]") {
     const Request request{Collective::allreduce, 1 << 20, 1, 0, true};
-    NetworkCosts costs = costs_of({125e6, 125e6, 1250e6});
+    MachineCosts costs = costs_of({125e6, 125e6, 1250e6});
     costs.cluster(0).nic_out = 1e6;
-    CHECK(choose_plan(request, kTwoSites, kNotNative, costs).pace_bytes ==
+    CHECK(choose_plan(request, kTwoSites, kNotNative, costs).windows.local ==
           std::vector<Bytes>{64 * 1024, 625'000});
     costs.cluster(0).nic_out = 12.5e9;
     costs.cluster(1).nic_out = 0;  // not known
-    CHECK(choose_plan(request, kTwoSites, kNotNative, costs).pace_bytes ==
+    CHECK(choose_plan(request, kTwoSites, kNotNative, costs).windows.local ==
           std::vector<Bytes>{8 << 20, 125'000});
-    CHECK(choose_plan(request, kTwoSites, kNotNative).pace_bytes.empty());
+    CHECK(choose_plan(request, kTwoSites, kNotNative).windows.local.empty());
 }
 
 TEST_CASE("ranks that take turns do not send for long at a time", "[long fat]") {
     const Request request{Collective::allreduce, 8 << 20, 1, 0, true};
     const auto largest_in_lanes = [&](double nic) {
         Bytes largest = 0;
-        const NetworkCosts costs = costs_of({nic, nic, 10 * nic});
+        const MachineCosts costs = costs_of({nic, nic, 10 * nic});
         for (const Candidate& candidate : Pricing(request, kTwoSites, costs).all()) {
-            const Algorithm& algorithm = candidate.algorithm;
-            if (algorithm.meeting != Meeting::tree && algorithm.lanes > 1)
-                largest = std::max(largest, algorithm.segment_bytes);
+            const bool is_phase = dynamic_cast<const PhaseAlgorithm*>(candidate.algorithm.get()) != nullptr;
+            if (is_phase && candidate.algorithm->lanes() > 1)
+                largest = std::max(largest, candidate.segment_bytes());
         }
         return largest;
     };

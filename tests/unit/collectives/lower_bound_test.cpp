@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/lower_bound.hpp"
-
 #include <cmath>
 #include <limits>
 #include <random>
@@ -8,9 +6,10 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "collectives/algorithm.hpp"
-#include "collectives/simulator.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/simulation/simulator.hpp"
 #include "support/algorithms.hpp"
 
 using namespace laple;
@@ -80,6 +79,9 @@ SimulatedNetwork simulated(const Network& network, const std::vector<int>& clust
         return static_cast<std::size_t>(network.clusters[cluster_of(rank)].site);
     };
     SimulatedNetwork simulated;
+    simulated.port_count = cluster_of_rank.size();
+    simulated.port_out = [](Rank from, Rank) { return static_cast<std::size_t>(from); };
+    simulated.port_in = [](Rank, Rank to) { return static_cast<std::size_t>(to); };
     simulated.gap = [&](Rank, Rank, Bytes bytes) {
         return Seconds(static_cast<double>(bytes) / network.nic);
     };
@@ -163,28 +165,31 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
         std::vector<int> cluster_of;
         for (std::size_t rank = 0; rank < size; ++rank)
             cluster_of.push_back(static_cast<int>(below(random, clusters)));
-        const Topology topology = Topology::from_labels(static_cast<int>(size), {cluster_of});
+        const Machine machine(Topology::from_labels(static_cast<int>(size), {cluster_of}));
         const SimulatedNetwork simulation = simulated(network, cluster_of);
         for (const Collective collective : kAllCollectives) {
             const auto names = test::algorithm_names(collective);
-            const Algorithm algorithm = parse_algorithm(names[below(random, names.size())], collective);
-            if (algorithm.native_within) continue;  // takes no time in the simulator
+            const AlgorithmPtr algorithm = parse_algorithm(names[below(random, names.size())], collective);
+            if (algorithm->is_native_in_clusters()) continue;  // takes no time in the simulator
             const Rank root = static_cast<Rank>(below(random, size));
-            const Bytes bytes = collective == Collective::barrier ? 0 : Bytes{1} << below(random, 13);
-            const Plan plan{{collective, bytes, 1, is_rooted(collective) ? root : 0, true}, algorithm, ""};
-            if (!can_do(algorithm, plan.request, topology)) continue;
-            const auto schedules = expand_all(plan, topology);
-            NoMemory memory;
+            const bool has_data = row_of(collective).has_data;
+            const Bytes bytes = has_data ? Bytes{1} << below(random, 13) : 0;
+            const Plan plan{
+                {collective, has_data ? bytes : 1, Bytes{has_data}, is_rooted(collective) ? root : 0},
+                algorithm,
+                ""};
+            if (!algorithm->can_do(plan.request, machine)) continue;
+            const auto schedules = expand_all(plan, machine);
             SimulationOptions options;
             options.network = simulation;
-            const auto result = Simulator<NoMemory>(schedules, topology, memory, options).run();
+            const auto result = simulate(schedules, machine, nullptr, options);
             REQUIRE(result.ok());
             const LowerBound bound = lower_bound(collective, bytes, root, cluster_of, network);
             ++cases;
             if (result.makespan.count() > 0) tightest = std::max(tightest, bound.time / result.makespan);
             if (bound.time <= result.makespan * (1 + 1e-9)) continue;
             FAIL(fmt::format("{} {} bytes, root {}, {}: bound {} ({}) but simulated {}", name_of(collective),
-                             bytes, root, name_of(algorithm), format_seconds(bound.time), bound.binds,
+                             bytes, root, algorithm->name(), format_seconds(bound.time), bound.binds,
                              format_seconds(result.makespan)));
         }
     }

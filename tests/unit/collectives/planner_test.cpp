@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/planner.hpp"
+#include "collectives/planner/planner.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "collectives/simulator.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/simulation/simulator.hpp"
+#include "collectives/simulation/verifier.hpp"
+#include "some_costs.hpp"
 
 using namespace laple;
 
 namespace {
 
-const Topology kSites =
-    Topology::from_clusters(16, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
+const Machine kSites(Topology::from_clusters(16,
+                                             {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}}));
 
-Request request_of(Collective collective, Bytes bytes) {
-    const bool has_elements = collective == Collective::reduce || collective == Collective::allreduce;
-    return {collective, has_elements ? bytes / 8 : bytes, has_elements ? Bytes{8} : Bytes{1}, 0, true};
-}
-
-std::string choice(Collective collective, Bytes bytes, const Topology& topology,
+std::string choice(Collective collective, Bytes bytes, const Machine& machine,
                    const std::string& rules = "") {
-    return name_of(choose_plan(request_of(collective, bytes), topology, parse_rules(rules)).algorithm);
+    return choose_plan(request_for(collective, bytes), machine, parse_rules(rules)).algorithm->name();
 }
 
 /// Four sites 10 ms apart, hosts of 100 Mbit/s, as the emulated grid's wan4x4 without shared uplinks.
 SimulatedNetwork wan() {
     SimulatedNetwork network;
+    network.port_count = static_cast<std::size_t>(kSites.rank_count());
+    network.port_out = [](Rank from, Rank) { return static_cast<std::size_t>(from); };
+    network.port_in = [](Rank, Rank to) { return static_cast<std::size_t>(to); };
     network.gap = [](Rank, Rank, Bytes bytes) {
         return Seconds(20e-6 + static_cast<double>(bytes) * 8 / 100e6);
     };
     network.latency = [](Rank from, Rank to) {
-        return Seconds(kSites.group_of(0, from) == kSites.group_of(0, to) ? 50e-6 : 10e-3);
+        return Seconds(kSites.cluster_of_rank(from) == kSites.cluster_of_rank(to) ? 50e-6 : 10e-3);
     };
     return network;
 }
 
 double simulated_ms(const std::string& algorithm, Collective collective, Bytes bytes) {
-    const Plan plan{request_of(collective, bytes), parse_algorithm(algorithm, collective), ""};
+    const Plan plan{request_for(collective, bytes), parse_algorithm(algorithm, collective), ""};
     const auto schedules = expand_all(plan, kSites);
-    NoMemory memory;
     SimulationOptions options;
     options.network = wan();
-    const SimulationResult result = Simulator<NoMemory>(schedules, kSites, memory, options).run();
+    const SimulationResult result = simulate(schedules, kSites, nullptr, options);
     REQUIRE(result.ok());
     return result.makespan.count() * 1e3;
 }
@@ -49,40 +49,40 @@ double simulated_ms(const std::string& algorithm, Collective collective, Bytes b
 }  // namespace
 
 TEST_CASE("one cluster, and no data, are left to MPI") {
-    CHECK(choice(Collective::bcast, 8, Topology::flat(16)) == "native");
-    CHECK(choice(Collective::barrier, 0, Topology::flat(16), "^native") == "native");
+    CHECK(choice(Collective::bcast, 8, Machine(Topology::flat(16))) == "native");
+    CHECK(choice(Collective::barrier, 0, Machine(Topology::flat(16)), "^native") == "native");
     CHECK(choice(Collective::bcast, 0, kSites) == "native");
-    CHECK(choice(Collective::barrier, 0, kSites) == "exchange/binomial");
+    CHECK(choice(Collective::barrier, 0, kSites) == "direct-exchange/binomial");
 }
 
 TEST_CASE("in large clusters pipelines branch") {
     std::vector<std::vector<Rank>> clusters(2);
     for (Rank rank = 0; rank < 40; ++rank) clusters[rank < 31 ? 0 : 1].push_back(rank);
-    const Topology topology = Topology::from_clusters(40, clusters);
-    CHECK(choice(Collective::bcast, 8, topology) == "flat/binomial");
-    CHECK(choice(Collective::bcast, 65536, topology) == "flat/binary@4K");
-    CHECK(choice(Collective::reduce, 1 << 20, topology) == "spread-flat/binary@8K");
-    CHECK(choice(Collective::allreduce, 65536, topology) == "exchange/binary@4K");
-    CHECK(choice(Collective::allreduce, 1 << 20, topology) == "spread-flat/binary@8K");
-    CHECK(choice(Collective::bcast, 16 << 20, topology) == "spread-chain/chain@8K");
+    const Machine machine(Topology::from_clusters(40, clusters));
+    CHECK(choice(Collective::bcast, 8, machine) == "flat/binomial");
+    CHECK(choice(Collective::bcast, 65536, machine) == "flat/binary@4K");
+    CHECK(choice(Collective::reduce, 1 << 20, machine) == "multi-leader-flat/binary@8K");
+    CHECK(choice(Collective::allreduce, 65536, machine) == "direct-exchange/binary@4K");
+    CHECK(choice(Collective::allreduce, 1 << 20, machine) == "multi-leader-flat/binary@8K");
+    CHECK(choice(Collective::bcast, 16 << 20, machine) == "multi-leader-chain/chain@8K");
 }
 
 TEST_CASE("what is forbidden is not called impossible") {
-    const Plan plan = choose_plan(request_of(Collective::bcast, 8), kSites, parse_rules("^flat/binomial"));
-    CHECK(plan.algorithm.is_native);
+    const Plan plan = choose_plan(request_for(Collective::bcast, 8), kSites, parse_rules("^flat/binomial"));
+    CHECK(plan.is_native());
     CHECK_THAT(plan.reason, Catch::Matchers::Contains("forbidden"));
 }
 
 TEST_CASE("sizes of one class are at most a quarter apart, and stand for themselves where they are few") {
     for (Bytes bytes = 0; bytes < 8; ++bytes)
-        CHECK(size_class_of(request_of(Collective::bcast, bytes)).units == bytes);
+        CHECK(size_class_of(request_for(Collective::bcast, bytes)).units == bytes);
     for (const Bytes bytes : {Bytes{9}, Bytes{1000}, Bytes{65535}, Bytes{123456789}}) {
-        const Request representative = size_class_of(request_of(Collective::bcast, bytes));
+        const Request representative = size_class_of(request_for(Collective::bcast, bytes));
         CHECK(representative.bytes() <= bytes);
         CHECK(5 * representative.bytes() > 4 * bytes - 5);
         CHECK(size_class_of(representative) == representative);
     }
-    CHECK(size_class_of(request_of(Collective::bcast, 1 << 20)).bytes() == 1 << 20);
+    CHECK(size_class_of(request_for(Collective::bcast, 1 << 20)).bytes() == 1 << 20);
 }
 
 TEST_CASE("wishes come first, as far as they can be done") {
@@ -90,11 +90,11 @@ TEST_CASE("wishes come first, as far as they can be done") {
     CHECK(choice(Collective::bcast, 8, kSites, "bcast:9-inf:chain/chain") == "flat/binomial");
     CHECK(choice(Collective::bcast, 8, kSites, "native") == "native");
     CHECK(choice(Collective::bcast, 8, kSites, "^flat/binomial") == "native");
-    Request in_order = request_of(Collective::allreduce, 64);
+    Request in_order = request_for(Collective::allreduce, 64);
     in_order.commutative = false;
-    const Topology interleaved = Topology::from_clusters(4, {{0, 2}, {1, 3}});
-    CHECK(choose_plan(in_order, interleaved, parse_rules("exchange/binomial")).algorithm.is_native);
-    CHECK_FALSE(choose_plan(in_order, kSites, {}).algorithm.is_native);
+    const Machine interleaved(Topology::from_clusters(4, {{0, 2}, {1, 3}}));
+    CHECK(choose_plan(in_order, interleaved, parse_rules("direct-exchange/binomial")).is_native());
+    CHECK_FALSE(choose_plan(in_order, kSites, {}).is_native());
 }
 
 TEST_CASE("small messages cross the WAN once") {
@@ -106,14 +106,18 @@ TEST_CASE("small messages cross the WAN once") {
 }
 
 TEST_CASE("of the algorithms at hand, the chosen one is near the best in simulation") {
-    const std::vector<std::string> rooted{"flat/binomial",        "binomial/binomial",     "flat/chain@8K",
-                                          "spread-flat/chain@8K", "spread-chain/chain@8K", "chain/chain@8K"};
+    const std::vector<std::string> rooted{"flat/binomial",
+                                          "binomial/binomial",
+                                          "flat/chain@8K",
+                                          "multi-leader-flat/chain@8K",
+                                          "multi-leader-chain/chain@8K",
+                                          "chain/chain@8K"};
     for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
         for (const Bytes bytes : {Bytes{8}, Bytes{1024}, Bytes{65536}, Bytes{1} << 20, Bytes{8} << 20}) {
             std::vector<std::string> names = rooted;
             if (!is_rooted(collective)) {
-                names.insert(names.end(), {"exchange/binomial", "exchange/flat@8Kx4", "exchange/chain@8K",
-                                           "doubling/binomial"});
+                names.insert(names.end(), {"direct-exchange/binomial", "direct-exchange/flat@8Kx4",
+                                           "direct-exchange/chain@8K", "recursive-doubling/binomial"});
             }
             const double chosen = simulated_ms(choice(collective, bytes, kSites), collective, bytes);
             for (const std::string& name : names) {
@@ -122,6 +126,68 @@ TEST_CASE("of the algorithms at hand, the chosen one is near the best in simulat
                                          << " takes " << chosen << " ms, " << name << " " << other << " ms");
                 CHECK(chosen < 1.35 * other);
             }
+        }
+    }
+}
+
+TEST_CASE("what rules ask for is done with what costs decide, or not at all") {
+    const MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const auto plan_with = [&](const char* rules, const Request& request, const MachineCosts& known) {
+        return choose_plan(request, kSites, parse_rules(rules), known);
+    };
+    const Request bcast = request_for(Collective::bcast, 1 << 20);
+    const Plan by_order = plan_with("ecef/chain@8K", bcast, costs);
+    CHECK(by_order.algorithm->name() == "ecef/chain@8K");
+    CHECK_FALSE(by_order.algorithm->order().empty());
+    CHECK(by_order.predicted > Seconds(0));
+    CHECK(by_order.passed_over.empty());
+    CHECK(by_order.reason == "asked for");
+
+    // Nobody knows the costs.
+    const Plan without = plan_with("ecef/chain@8K", bcast, {});
+    CHECK_FALSE(without.algorithm->needs_costs());
+    CHECK_THAT(without.passed_over, Catch::StartsWith("ecef/chain@8K orders clusters by rates"));
+    Request in_order = request_for(Collective::allreduce, 1 << 20);
+    in_order.commutative = false;
+    CHECK_THAT(plan_with("ecef/chain@8K", in_order, costs).passed_over,
+               Catch::Contains("order of the ranks"));
+
+    // There is no price for MPI's own calls inside clusters, and so no order.
+    for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+        const Plan plan = plan_with("ecef/native", request_for(collective, 1 << 20), costs);
+        INFO(name_of(collective) << " by " << plan.algorithm->name());
+        CHECK_FALSE(plan.algorithm->needs_costs());
+    }
+    CHECK(plan_with("flat/native", bcast, costs).algorithm->name() == "flat/native");
+}
+
+TEST_CASE("a reduction in fixed order is one tree over the ranks, whatever the machine") {
+    const Plan small = plan_in_fixed_order(request_for(Collective::allreduce, 8));
+    CHECK(small.algorithm->name() == "binomial/binomial");
+    CHECK_FALSE(small.request.commutative);
+    CHECK(plan_in_fixed_order(request_for(Collective::reduce, 1 << 20)).algorithm->name() ==
+          "binomial/binomial@64K");
+    CHECK(plan_in_fixed_order(request_for(Collective::allreduce, 0)).is_native());
+    const Machine flat(Topology::flat(11));
+    for (const Bytes bytes : {Bytes{800}, Bytes{1} << 18}) {
+        const Plan plan = plan_in_fixed_order(request_for(Collective::allreduce, bytes));
+        CHECK(verify(expand_all(plan, flat), plan.request, flat, 3, false) == "");
+    }
+}
+
+TEST_CASE("hosts of several ranks count as hosts: lanes and large clusters are theirs") {
+    // 64 ranks on 16 hosts in 4 clusters: as 16 ranks on 16 hosts.
+    std::vector<int> hosts;
+    std::vector<int> clusters;
+    for (int rank = 0; rank < 64; ++rank) {
+        hosts.push_back(rank / 4);
+        clusters.push_back(rank / 16);
+    }
+    const Machine machine(Topology::from_labels(64, {clusters}), hosts);
+    for (const Collective collective : kAllCollectives) {
+        for (const Bytes bytes : {Bytes{8}, Bytes{1} << 16, Bytes{1} << 20}) {
+            INFO(name_of(collective) << " of " << bytes);
+            CHECK(choice(collective, bytes, machine) == choice(collective, bytes, kSites));
         }
     }
 }

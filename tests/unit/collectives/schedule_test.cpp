@@ -1,74 +1,163 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
+
+#include <stdexcept>
 
 #include <catch2/catch.hpp>
 
-#include "collectives/plan.hpp"
-#include "collectives/verifier.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/schedule/builder.hpp"
+#include "collectives/simulation/verifier.hpp"
 
 using namespace laple;
 
-TEST_CASE("blocks: sizes at the borders") {
-    CHECK(Blocks::cut(0, 8, 64).count() == 1);
-    CHECK(Blocks::cut(0, 8, 64).bytes_in(0) == 0);
-    CHECK(Blocks::cut(8, 8, 64).count() == 1);
-    CHECK(Blocks::cut(9, 8, 64).count() == 2);
-    CHECK(Blocks::cut(9, 8, 64).bytes_in(0) == 64);
-    CHECK(Blocks::cut(9, 8, 64).bytes_in(1) == 8);
-    CHECK(Blocks::cut(9, 8, 3).count() == 9);  // never less than an element
-    CHECK(Blocks::cut(9, 8, 0).count() == 1);
-    CHECK(Blocks::cut(10, 8, 70).units_per_block == 8);
+TEST_CASE("segments: sizes at the borders") {
+    CHECK(Segments::cut(8, 8, 64).count() == 1);
+    CHECK(Segments::cut(9, 8, 64).count() == 2);
+    CHECK(Segments::cut(9, 8, 64).at(0) == Segment{0, 8});
+    CHECK(Segments::cut(9, 8, 64).at(1) == Segment{8, 1});
+    CHECK(Segments::cut(9, 8, 3).count() == 9);  // never less than an element
+    CHECK(Segments::cut(9, 8, 0).count() == 1);
+    CHECK(Segments::cut(9, 8, 0).segment_bytes() == 72);
+    CHECK(Segments::cut(10, 8, 70).units_per_segment == 8);
+    CHECK(Segments::cut(3, 8, 1 << 20).segment_bytes() == 24);
+    CHECK(Segments::cut(1, 0, 8192).count() == 1);  // of a barrier
+}
+
+TEST_CASE("segments cover the message, one after the other") {
+    for (const std::uint64_t units : {1u, 7u, 64u, 65u, 1000u}) {
+        for (const Bytes segment_bytes : {Bytes{0}, Bytes{4}, Bytes{12}, Bytes{256}, Bytes{5000}}) {
+            const Segments segments = Segments::cut(units, 4, segment_bytes);
+            std::uint64_t next = 0;
+            for (std::uint32_t i = 0; i < segments.count(); ++i) {
+                CHECK(segments.at(i).offset == next);
+                CHECK(segments.at(i).units > 0);
+                CHECK(segments.at(i).units <= segments.units_per_segment);
+                next += segments.at(i).units;
+            }
+            CHECK(next == units);
+            CHECK(segments.run(0, segments.count()) == Segment{0, units});
+        }
+    }
+    const Segments three = Segments::cut(9, 8, 32);
+    CHECK(three.run(1, 2) == Segment{4, 5});
+    CHECK(three.run(2, 5) == Segment{8, 1});
+    CHECK(three.run(3, 1).units == 0);
+}
+
+TEST_CASE("a message in as many segments as wanted, and never in more than fit into memory") {
+    CHECK(Segments::cut_into(10, 8, 3).units_per_segment == 4);
+    CHECK(Segments::cut_into(10, 8, 3).count() == 3);
+    CHECK(Segments::cut_into(2, 8, 3).count() == 2);
+    constexpr std::uint64_t kUnits = std::uint64_t{1} << 31;
+    CHECK(Segments::cut(kUnits, 1, 16).count() == Segments::kMost);
+    CHECK(Segments::cut(kUnits, 1, 1).count() == Segments::kMost);
+    CHECK(Segments::cut(Segments::kMost, 4, 4).count() == Segments::kMost);
+    CHECK(Segments::cut(Segments::kMost + 1, 4, 4).count() <= Segments::kMost);
 }
 
 TEST_CASE("dependencies follow from the memory that steps touch") {
-    ScheduleBuilder builder(Blocks::cut(2, 1, 1), 8);
-    const std::uint32_t temp = builder.add_temporary(1);
-    builder.recv(1, 0, builder.at(temp, 0));               // 0
-    builder.copy(0, {kInput, 0}, {kResult, 0});            // 1
-    builder.reduce(0, builder.at(temp, 0), {kResult, 0});  // 2: after 0 and 1
-    builder.recv(1, 1, builder.at(temp, 1));               // 3: reuses the slot that 2 reads
-    builder.send(2, 0, {kResult, 0});                      // 4: after 2
-    builder.copy(1, {kInput, 1}, {kResult, 1});            // 5: another block
+    ScheduleBuilder builder({1, 20}, {});
+    const Buffer temp = builder.add_temporary(10);
+    builder.recv(1, {temp, 0, 10});                 // 0
+    builder.copy({kInput, 0, 10}, {kResult, 0});    // 1: input and result may be one memory
+    builder.reduce({temp, 0, 10}, {kResult, 0});    // 2: after 0 and 1
+    builder.recv(1, {temp, 0, 10});                 // 3: into what 2 reads
+    builder.send(2, {kResult, 0, 10});              // 4: after 2
+    builder.copy({kInput, 10, 10}, {kResult, 10});  // 5: other units
+    builder.send(2, {kResult, 9, 2});               // 6: of both
+    builder.recv(2, {kResult, 5, 1});               // 7: into what 4 reads, but not 6
     const Schedule schedule = std::move(builder).finish();
     CHECK(describe(schedule) ==
-          "0: recv rank 1 -> temp0[0]\n"
-          "1: copy input[0] -> result[0]\n"
-          "2: reduce temp0[0] into result[0] after 0 1\n"
-          "3: recv rank 1 -> temp0[0] after 2\n"
-          "4: send result[0] -> rank 2 after 2\n"
-          "5: copy input[1] -> result[1]\n");
+          "0: recv rank 1 -> temp0[0-9]\n"
+          "1: copy input[0-9] -> result[0-9]\n"
+          "2: reduce temp0[0-9] into result[0-9] after 0 1\n"
+          "3: recv rank 1 -> temp0[0-9] after 2\n"
+          "4: send result[0-9] -> rank 2 after 2\n"
+          "5: copy input[10-19] -> result[10-19]\n"
+          "6: send result[9-10] -> rank 2 after 2 5\n"
+          "7: recv rank 2 -> result[5] after 4\n");
+    CHECK(schedule.temporary_units == std::vector<std::uint64_t>{10});
+    CHECK(schedule.result_units == 20);
+}
+
+TEST_CASE("an input that lies inside the result is one memory with that part of it") {
+    ScheduleBuilder builder({4, 30, 10}, {});
+    builder.recv(1, {kResult, 0, 10});
+    builder.recv(2, {kResult, 20, 10});
+    builder.send(1, {kInput, 0, 10});
+    builder.recv(3, {kResult, 15, 10});
+    CHECK(describe(std::move(builder).finish()) ==
+          "0: recv rank 1 -> result[0-9]\n"
+          "1: recv rank 2 -> result[20-29]\n"
+          "2: send input[0-9] -> rank 1\n"
+          "3: recv rank 3 -> result[15-24] after 2 1\n");
+}
+
+TEST_CASE("MPI's own calls wait for all before them, and hold back all after them") {
+    ScheduleBuilder builder({1, 8}, {});
+    builder.recv(1, {kResult, 0, 4});
+    builder.recv(2, {kResult, 4, 4});
+    builder.native(StepKind::native_bcast, 0, {kResult, 0, 8}, {kResult, 0});
+    builder.send(3, {kInput, 0, 4});
+    CHECK(describe(std::move(builder).finish()) ==
+          "0: recv rank 1 -> result[0-3]\n"
+          "1: recv rank 2 -> result[4-7]\n"
+          "2: native bcast from rank 0 after 0 1\n"
+          "3: send input[0-3] -> rank 3 after 2\n");
 }
 
 TEST_CASE("at most a window of messages to one peer is under way") {
-    ScheduleBuilder builder(Blocks::cut(5, 1, 1), 2);
-    for (std::uint32_t block = 0; block < 5; ++block) builder.send(1, block, {kResult, block});
+    ScheduleBuilder builder({1, 5}, {.far = 2});
+    CHECK(builder.window() == 2);
+    for (std::uint64_t unit = 0; unit < 5; ++unit) builder.send(1, {kResult, unit, 1});
+    builder.send(1, {kResult, 0, 1}, 1);
     const Schedule schedule = std::move(builder).finish();
     CHECK(schedule.steps[1].dependency_count == 0);
     CHECK(schedule.dependencies_of(schedule.steps[2])[0] == 0);
     CHECK(schedule.dependencies_of(schedule.steps[4])[0] == 2);
     CHECK(schedule.steps[3].next_in_channel == 4);
+    CHECK(schedule.steps[4].next_in_channel == -1);
     CHECK(schedule.steps[0].is_first_in_channel);
+    CHECK_FALSE(schedule.steps[4].is_first_in_channel);
+    // Another channel.
+    CHECK(schedule.steps[5].dependency_count == 0);
+    CHECK(schedule.steps[5].is_first_in_channel);
+}
+
+TEST_CASE("near ranks have a window of their own, for what is sent to them") {
+    ScheduleBuilder builder({1, 8}, {.far = 4, .near = 1, .near_ranks = {7, 3}});
+    for (const Rank peer : {3, 5}) {
+        builder.send(peer, {kInput, 0, 1});
+        builder.send(peer, {kInput, 1, 1});
+    }
+    CHECK(describe(std::move(builder).finish()) ==
+          "0: send input[0] -> rank 3\n"
+          "1: send input[1] -> rank 3 after 0\n"
+          "2: send input[0] -> rank 5\n"
+          "3: send input[1] -> rank 5\n");
 }
 
 TEST_CASE("sends are held until a step is complete, those to near ranks until another one, too") {
     constexpr Rank kNear = 1;
     constexpr Rank kFar = 2;
-    ScheduleBuilder builder(Blocks::cut(3, 1, 1), 8);
-    builder.set_near({0, kNear}, 8);
+    ScheduleBuilder builder({1, 3}, {.far = 8, .near = 8, .near_ranks = {0, kNear}});
     CHECK(builder.last_near_receive() == -1);
     CHECK(builder.writer_of({kResult, 0}) == -1);
-    const std::uint32_t temp = builder.add_temporary(3);
-    builder.recv(kNear, 0, builder.at(temp, 0));
-    builder.recv(kFar, 0, {kResult, 0});
+    const Buffer temp = builder.add_temporary(3);
+    builder.recv(kNear, {temp, 0, 1});
+    builder.recv(kFar, {kResult, 0, 1});
     CHECK(builder.last_near_receive() == 0);
     CHECK(builder.writer_of({kResult, 0}) == 1);
     builder.hold_sends(builder.last_near_receive(), builder.writer_of({kResult, 0}));
-    builder.send(kNear, 1, {kInput, 1});
-    builder.send(kFar, 1, {kInput, 1});
-    builder.recv(kNear, 1, builder.at(temp, 2));
+    builder.send(kNear, {kInput, 1, 1});
+    builder.send(kFar, {kInput, 1, 1});
+    builder.recv(kNear, {temp, 2, 1});
     builder.hold_sends(-1, -1);
-    builder.send(kNear, 1, {kInput, 1});
-    builder.send(kFar, 1, {kInput, 1});
+    builder.send(kNear, {kInput, 1, 1});
+    builder.send(kFar, {kInput, 1, 1});
     CHECK(describe(std::move(builder).finish()) ==
           "0: recv rank 1 -> temp0[0]\n"
           "1: recv rank 2 -> result[0]\n"
@@ -80,17 +169,17 @@ TEST_CASE("sends are held until a step is complete, those to near ranks until an
 }
 
 TEST_CASE("the verifier catches what is broken by hand") {
-    const Topology topology = Topology::from_clusters(6, {{0, 1, 2}, {3, 4, 5}});
+    const Machine machine(Topology::from_clusters(6, {{0, 1, 2}, {3, 4, 5}}));
     const Plan plan{
         {Collective::reduce, 40, 1, 0, true}, parse_algorithm("flat/chain@16", Collective::reduce), ""};
-    const auto good = expand_all(plan, topology);
-    REQUIRE(verify(good, plan, topology, 1, false).empty());
+    const auto good = expand_all(plan, machine);
+    REQUIRE(verify(good, plan.request, machine, 1, false).empty());
 
     const auto broken = [&](auto change) {
         auto schedules = good;
         change(schedules);
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            const std::string wrong = verify(schedules, plan, topology, seed, false);
+            const std::string wrong = verify(schedules, plan.request, machine, seed, false);
             if (!wrong.empty()) return wrong;
         }
         return std::string{};
@@ -101,11 +190,15 @@ TEST_CASE("the verifier catches what is broken by hand") {
         }
         throw std::logic_error("no such step");
     };
-    // A message to the wrong rank, a reduction left out, a dependency lost, a block mistaken, a receive too
+    // A message to the wrong rank, a reduction left out, a dependency lost, a segment mistaken, a receive too
     // few.
     CHECK_FALSE(broken([&](auto& s) { first(s[2], StepKind::send).peer = 0; }).empty());
     CHECK_FALSE(broken([&](auto& s) { first(s[0], StepKind::reduce).kind = StepKind::copy; }).empty());
     CHECK_FALSE(broken([&](auto& s) { first(s[1], StepKind::reduce).dependency_count = 0; }).empty());
-    CHECK_FALSE(broken([&](auto& s) { first(s[2], StepKind::send).from.slot = 1; }).empty());
+    CHECK_FALSE(broken([&](auto& s) { first(s[2], StepKind::send).from.offset = 1; }).empty());
     CHECK_FALSE(broken([&](auto& s) { s[0].steps.pop_back(); }).empty());
+    // One unit less, another channel, the input overwritten.
+    CHECK_FALSE(broken([&](auto& s) { --first(s[2], StepKind::send).units; }).empty());
+    CHECK_FALSE(broken([&](auto& s) { ++first(s[2], StepKind::send).channel; }).empty());
+    CHECK_FALSE(broken([&](auto& s) { first(s[0], StepKind::recv).to = {kInput, 0}; }).empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/slowness_watch.hpp"
+#include "collectives/planner/slowness_watch.hpp"
 
 #include <vector>
 

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/tree.hpp"
+#include "collectives/trees/tree.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <set>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
-#include "collectives/hierarchy.hpp"
-#include "collectives/striped_trees.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/algorithms/tree.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/trees/hierarchy.hpp"
+#include "collectives/trees/host_tree.hpp"
+#include "collectives/trees/striped_trees.hpp"
+#include "support/random_topology.hpp"
 
 using namespace laple;
 
@@ -30,6 +36,21 @@ int depth_of(Shape shape, int size) {
         deepest = std::max(deepest, depth);
     }
     return deepest;
+}
+
+/// The tree of the algorithm of that name, a broadcast's.
+Tree tree_of(const char* name, const Machine& machine, Rank root) {
+    return parse_algorithm(name, Collective::bcast)
+        ->tree(request_for(Collective::bcast, 8, root), machine)
+        .value();
+}
+
+/// Whether every rank is reached from `root` once.
+bool reaches_all(const Tree& tree, Rank root) {
+    const auto depth = depths_below(tree, root);
+    std::size_t edges = 0;
+    for (const auto& children : tree.children) edges += children.size();
+    return std::count(depth.begin(), depth.end(), -1) == 0 && edges + 1 == tree.children.size();
 }
 
 }  // namespace
@@ -66,8 +87,8 @@ TEST_CASE("shapes have the depth that gives them their name") {
 }
 
 TEST_CASE("the tree drawn in hierarchy.hpp") {
-    const Topology topology = Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}});
-    const Tree tree = hierarchical_tree(topology, parse_algorithm("flat/binomial", Collective::bcast), 5);
+    const Machine machine(Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}}));
+    const Tree tree = tree_of("flat/binomial", machine, 5);
     CHECK(tree.children[5] == std::vector<Rank>{0, 7, 6});
     CHECK(tree.children[0] == std::vector<Rank>{2, 1});
     CHECK(tree.children[2] == std::vector<Rank>{3});
@@ -75,15 +96,15 @@ TEST_CASE("the tree drawn in hierarchy.hpp") {
 }
 
 TEST_CASE("each link between clusters carries the message once, from one rank or from several") {
-    const Topology topology =
-        Topology::from_clusters(16, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
-    for (const char* name :
-         {"flat/chain", "spread-flat/chain", "spread-chain/chain", "binomial/flat", "flat/native"}) {
-        const Tree tree = hierarchical_tree(topology, parse_algorithm(name, Collective::bcast), 6);
+    const Machine machine(
+        Topology::from_clusters(16, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}}));
+    for (const char* name : {"flat/chain", "multi-leader-flat/chain", "multi-leader-chain/chain",
+                             "binomial/flat", "flat/native"}) {
+        const Tree tree = tree_of(name, machine, 6);
         int between = 0;
         for (Rank rank = 0; rank < 16; ++rank) {
             for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
-                between += topology.group_of(0, rank) != topology.group_of(0, child) ? 1 : 0;
+                between += machine.cluster_of_rank(rank) != machine.cluster_of_rank(child) ? 1 : 0;
             }
         }
         INFO(name);
@@ -92,26 +113,24 @@ TEST_CASE("each link between clusters carries the message once, from one rank or
 }
 
 TEST_CASE("a spread chain is one pipeline: nobody sends twice") {
-    const Topology topology = Topology::from_clusters(10, {{0, 3, 5}, {1, 2, 9, 8}, {4, 6, 7}});
-    const Tree tree =
-        hierarchical_tree(topology, parse_algorithm("spread-chain/chain", Collective::bcast), 2);
+    const Machine machine(Topology::from_clusters(10, {{0, 3, 5}, {1, 2, 9, 8}, {4, 6, 7}}));
+    const Tree tree = tree_of("multi-leader-chain/chain", machine, 2);
     for (const auto& children : tree.children) CHECK(children.size() <= 1);
-    const Tree spread =
-        hierarchical_tree(topology, parse_algorithm("spread-flat/chain", Collective::bcast), 2);
+    const Tree spread = tree_of("multi-leader-flat/chain", machine, 2);
     for (const auto& children : spread.children) CHECK(children.size() <= 2);
 }
 
 TEST_CASE("the long way comes first") {
-    const Topology topology = Topology::from_labels(8, {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}});
-    const Tree tree = hierarchical_tree(topology, parse_algorithm("flat/flat/flat", Collective::bcast), 0);
+    const Machine machine(Topology::from_labels(8, {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}}));
+    const Tree tree = tree_of("flat/flat/flat", machine, 0);
     CHECK(tree.children[0] == std::vector<Rank>{4, 2, 1});  // other site, other node, same node
 }
 
 TEST_CASE("the lanes drawn in striped_trees.hpp") {
-    const Topology topology = Topology::from_clusters(7, {{0, 1, 2, 3}, {4, 5, 6}});
+    const Machine machine(Topology::from_clusters(7, {{0, 1, 2, 3}, {4, 5, 6}}));
     const std::vector<std::vector<Rank>> ways{
         {0, 1, 2, 3, 4, 5, 6}, {0, 2, 3, 1, 5, 6, 4}, {0, 3, 1, 2, 6, 4, 5}};
-    const StripedTrees trees(topology, {{0, 1}}, {Shape::Kind::chain}, 0);
+    const StripedTrees trees(machine, {{0, 1}}, {Shape::Kind::chain}, 0);
     for (std::size_t lane = 0; lane < ways.size(); ++lane) {
         const Tree tree = trees.tree(static_cast<int>(lane));
         const auto& way = ways[lane];
@@ -126,25 +145,25 @@ TEST_CASE("lanes share the work: all flows between clusters, and all NICs alike"
         std::vector<std::vector<Rank>> clusters(3);
         for (Rank rank = 0; rank < here + 2 * there; ++rank)
             clusters[rank < here ? 0 : rank < here + there ? 1 : 2].push_back(rank);
-        const Topology topology = Topology::from_clusters(here + 2 * there, clusters);
+        const Machine machine(Topology::from_clusters(here + 2 * there, clusters));
         const SendOrder order{{0, 1}, {1, 2}};
         const Rank root = 1;
         for (const Shape shape : shapes) {
             const int lanes = (here - 1) * there * there;
-            std::vector<int> sent(static_cast<std::size_t>(topology.size()));
+            std::vector<int> sent(static_cast<std::size_t>(machine.rank_count()));
             std::set<std::pair<Rank, Rank>> flows[2];
-            const StripedTrees trees(topology, order, shape, root);
+            const StripedTrees trees(machine, order, shape, root);
             for (int lane = 0; lane < lanes; ++lane) {
                 const Tree tree = trees.tree(lane);
                 const auto depth = depths_below(tree, root);
                 REQUIRE(std::count(depth.begin(), depth.end(), -1) == 0);
                 CHECK(tree.children[root].size() == 1);
-                for (Rank rank = 0; rank < topology.size(); ++rank) {
+                for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
                     sent[static_cast<std::size_t>(rank)] +=
                         static_cast<int>(tree.children[static_cast<std::size_t>(rank)].size());
                     for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
-                        const int from = topology.group_of(0, rank);
-                        if (from != topology.group_of(0, child)) flows[from].insert({rank, child});
+                        const int from = machine.cluster_of_rank(rank);
+                        if (from != machine.cluster_of_rank(child)) flows[from].insert({rank, child});
                     }
                 }
             }
@@ -164,19 +183,97 @@ TEST_CASE("lanes share the work: all flows between clusters, and all NICs alike"
 }
 
 TEST_CASE("in a lane each hears from who sends to it, and all hear") {
-    const Topology topology =
-        Topology::from_clusters(16, {{0, 1, 2, 3, 4}, {5, 6, 7}, {8}, {9, 10, 11, 12, 13, 14, 15}});
+    const Machine machine(
+        Topology::from_clusters(16, {{0, 1, 2, 3, 4}, {5, 6, 7}, {8}, {9, 10, 11, 12, 13, 14, 15}}));
     for (const Rank root : {8, 10}) {
-        const int home = topology.group_of(0, root);
+        const int home = machine.cluster_of_rank(root);
         const SendOrder order =
             home == 3 ? SendOrder{{3, 0}, {0, 1}, {0, 2}} : SendOrder{{2, 1}, {2, 3}, {2, 0}};
-        const StripedTrees trees(topology, order, {Shape::Kind::kary, 2}, root);
+        const StripedTrees trees(machine, order, {Shape::Kind::kary, 2}, root);
         for (int lane = 0; lane < 40; ++lane) {
             const Tree tree = trees.tree(lane);
             const auto depth = depths_below(tree, root);
             CHECK(std::count(depth.begin(), depth.end(), -1) == 0);
-            for (Rank rank = 0; rank < topology.size(); ++rank)
+            for (Rank rank = 0; rank < machine.rank_count(); ++rank)
                 CHECK(trees.links(lane, rank).parent == tree.parent[static_cast<std::size_t>(rank)]);
         }
     }
+}
+
+TEST_CASE("ranks of a host are below its leader, and the way to other hosts comes first") {
+    // Two clusters of two hosts of four and of two ranks.
+    const Machine machine(Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}}),
+                          {0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3});
+    const Tree tree = tree_of("flat/flat", machine, 1);
+    CHECK(tree.children[1] == std::vector<Rank>{6, 4, 3, 2});  // cluster, host, own host
+    CHECK(tree.children[3] == std::vector<Rank>{0});
+    CHECK(tree.children[4] == std::vector<Rank>{5});
+    CHECK(tree.children[6] == std::vector<Rank>{10, 8, 7});
+    CHECK(reaches_all(tree, 1));
+}
+
+TEST_CASE("the tree drawn in host_tree.hpp") {
+    const Machine machine(Topology::flat(8), {0, 1, 0, 1, 0, 1, 0, 1});
+    const Shape binomial = shape_on_host(false);
+    CHECK(leader_on(machine, 1) == 1);
+    CHECK(leader_on(machine, 1, 2) == 5);
+    CHECK(leader_on(machine, 1, 6) == 5);
+    CHECK(leader_on(machine, 1, 6, 3) == 3);
+    CHECK(leader_on(machine, 1, 6, 4) == 5);
+    CHECK(links_on_host(machine, 5, 5, binomial).parent == Tree::kNoParent);
+    CHECK(links_on_host(machine, 5, 5, binomial).children == std::vector<Rank>{1, 7});
+    CHECK(links_on_host(machine, 1, 5, binomial).parent == 5);
+    CHECK(links_on_host(machine, 1, 5, binomial).children == std::vector<Rank>{3});
+    CHECK(links_on_host(machine, 7, 5, binomial).parent == 5);
+    for (Rank leader = 0; leader < 8; ++leader) {
+        for (const Rank rank : machine.ranks_on(machine.host_of(leader)))
+            CHECK(links_on_host(machine, rank, leader, shape_on_host(true)).children.size() <= 2);
+    }
+}
+
+TEST_CASE("of each host one rank has edges to others, in every kind of tree") {
+    std::mt19937_64 random(4);
+    for (int trial = 0; trial < 60; ++trial) {
+        const Machine machine = test::random_machine(random, 12);
+        const Rank root = static_cast<Rank>(random() % static_cast<std::size_t>(machine.rank_count()));
+        for (const char* name : {"flat/binomial", "multi-leader-chain/chain", "chain/flat/binary"}) {
+            const Tree tree = tree_of(name, machine, root);
+            INFO(name << ", " << describe(machine) << ", root " << root);
+            REQUIRE(reaches_all(tree, root));
+            std::set<Rank> entered;  // from other hosts
+            for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
+                const Rank parent = tree.parent[static_cast<std::size_t>(rank)];
+                bool is_outwards = true;
+                for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+                    const bool leaves = machine.host_of(child) != machine.host_of(rank);
+                    CHECK((is_outwards || !leaves));
+                    is_outwards = leaves;
+                    if (!leaves) continue;
+                    // Who sends to other hosts hears from another host, or is the root.
+                    CHECK((rank == root || machine.host_of(parent) != machine.host_of(rank)));
+                }
+                if (parent >= 0 && machine.host_of(parent) != machine.host_of(rank)) entered.insert(rank);
+            }
+            CHECK(static_cast<int>(entered.size()) == machine.host_count() - 1);
+        }
+    }
+}
+
+TEST_CASE("in lanes the ranks of a host lead it in turn") {
+    const Machine machine(Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}}),
+                          {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5});
+    const StripedTrees trees(machine, {{0, 1}}, {Shape::Kind::chain}, 0);
+    std::vector<int> led(12, 0);
+    for (int lane = 0; lane < 12; ++lane) {
+        const Tree tree = trees.tree(lane);
+        REQUIRE(reaches_all(tree, 0));
+        for (Rank rank = 0; rank < 12; ++rank) {
+            const Rank parent = tree.parent[static_cast<std::size_t>(rank)];
+            CHECK(trees.links(lane, rank).parent == parent);
+            CHECK(trees.links(lane, rank).children == tree.children[static_cast<std::size_t>(rank)]);
+            if (parent >= 0 && machine.host_of(parent) != machine.host_of(rank))
+                ++led[static_cast<std::size_t>(rank)];
+        }
+    }
+    CHECK(led == std::vector<int>{0, 0, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6});
 }

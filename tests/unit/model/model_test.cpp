@@ -41,8 +41,8 @@ Model two_sites() {
     model.links.clusters[1].reserve = 131072;
     model.links.clusters[1].burst = 143360;
     model.links.native.ranks = 3;
-    model.links.native.bcast = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
-    model.links.native.barrier = Curve({{0, Seconds(0.03)}});
+    model.links.native.times["bcast"] = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
+    model.links.native.times["barrier"] = Curve({{0, Seconds(0.03)}});
     LinkPair link;
     link.a = 0;
     link.b = 1;

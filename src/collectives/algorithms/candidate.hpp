@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/cost/tree_price.hpp"
+
+namespace laple {
+
+/// One way to do a call, with its predicted time and with what else a choice between nearly equal ones looks at.
+struct Candidate {
+    AlgorithmPtr algorithm;
+    double seconds = 0;
+    TreeTime time = {};  ///< of its parts; of native calls only `last` is known
+    /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups share,
+    /// of which the model may not know. Other algorithms count as a tree that has as few as can be, or by how
+    /// many copies pass the busiest uplink.
+    int crossings = 0;
+    int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
+    int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
+    int relays = 0;  ///< clusters that pass the message on to others, having got it themselves
+    bool is_pipeline = false;  ///< segments follow each other along a tree between clusters
+    bool is_measured = false;  ///< not predicted; native calls only
+
+    Bytes segment_bytes() const { return algorithm->segment_bytes(); }
+};
+
+}  // namespace laple

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collectives/algorithms/phase.hpp"
+
+namespace laple {
+
+/// Segment by segment, each in its lane. What a rank contributes is there from the beginning: all at once it
+/// would fill the NIC's queue, in which partial results, and then results, would wait for all contributions;
+/// and a slow rank, which can take results at no more than its own rate, would get next to none in the first
+/// half of the time. So it contributes to
+///
+///     segment i    inside its group when contributions to segment i - L have come from there   (L: the local
+///                  at all when it has its result of segment i - G                      send window, G: the global)
+class PhaseLanes {
+  public:
+    /// `own`: the buffer of what the rank contributes.
+    PhaseLanes(const Part& part, const Segments& segments, Buffer own, ScheduleBuilder& builder)
+        : part_(part), segments_(segments), own_(own), builder_(builder) {}
+
+    /// The next lane; `leader` on its leaders only.
+    void add(TreeSteps steps, std::unique_ptr<LeaderSteps> leader);
+    /// All steps; none where there is no lane. `lanes`: of the algorithm.
+    void write(int lanes);
+
+  private:
+    /// Every so many segments have the same leaders.
+    struct Lane {
+        TreeSteps steps;
+        std::unique_ptr<LeaderSteps> leader;
+    };
+
+    Lane& lane_of(std::uint32_t segment) { return lanes_[segment % lanes_.size()]; }
+    std::uint32_t segments_ahead(Bytes bytes, int lanes) const;
+    void contribute(std::uint32_t number, std::uint32_t local_window);
+    void spread(std::uint32_t number);
+
+    const Part& part_;
+    Segments segments_;
+    Buffer own_;
+    ScheduleBuilder& builder_;
+    std::vector<Lane> lanes_;
+    std::vector<std::int64_t> contributions_;  // by segment: the last receive from near ranks, of it or before
+    std::int64_t result_ = -1;  // the step that completes the result of the last segment spread
+};
+
+}  // namespace laple

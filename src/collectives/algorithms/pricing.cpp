@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/pricing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "collectives/algorithms/registry.hpp"
+
+namespace laple {
+namespace {
+
+// Above the rendezvous threshold of most transports, segments pay for handshakes; below 4 KiB, for overheads.
+constexpr std::array<Bytes, 5> kSegments{4096, 8192, 16384, 32768, 65536};
+constexpr std::array<Bytes, 2> kFewSegments{8192, 32768};
+
+/// Among many clusters without groups, looking for near ones would cost more than it brings.
+bool may_look_for_groups(const Request& request, const Machine& machine) {
+    if (row_of(request.collective).is_rooted || request.bytes() < kLeastToCut) return false;
+    return machine.has_groups() || machine.cluster_count() <= kManyClusters;
+}
+
+std::vector<int> cluster_sizes(const Machine& machine) {
+    std::vector<int> sizes;
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster)
+        sizes.push_back(static_cast<int>(machine.hosts_in(cluster).size()));
+    return sizes;
+}
+
+/// The fastest first, else in the old order. Places are sorted, and each candidate is moved once.
+std::vector<Candidate> sorted(std::vector<Candidate> candidates) {
+    std::vector<std::size_t> places(candidates.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+        return candidates[a].seconds < candidates[b].seconds;
+    });
+    std::vector<Candidate> result;
+    result.reserve(candidates.size());
+    for (const std::size_t place : places) result.push_back(std::move(candidates[place]));
+    return result;
+}
+
+}  // namespace
+
+Rank tree_root(const Request& request) {
+    return row_of(request.collective).runs_to_root && !request.commutative ? 0 : request.root;
+}
+
+Bytes fair_lanes(const std::vector<int>& sizes) {
+    constexpr int kFair = 64;
+    int lanes = 1;
+    for (const int size : sizes) {
+        lanes = std::lcm(lanes, size);
+        if (lanes > kFair) {
+            const int largest = *std::max_element(sizes.begin(), sizes.end());
+            return static_cast<Bytes>(std::clamp(largest, kFair, AlgorithmName::kMostLanes));
+        }
+    }
+    return static_cast<Bytes>(lanes);
+}
+
+Pricing::Pricing(const Request& request, const Machine& machine, const MachineCosts& costs)
+    : request_(request),
+      machine_(machine),
+      costs_(costs),
+      root_cluster_(machine.cluster_of_rank(tree_root(request))),
+      pricer_(cluster_sizes(machine)),
+      near_(may_look_for_groups(request, machine) ? near_groups(machine, costs) : ClusterGroups()) {}
+
+std::vector<Candidate> Pricing::all() {
+    constexpr std::size_t kUsual = 128;
+    std::vector<Candidate> found;
+    found.reserve(kUsual);
+    for (const Family& family : families()) {
+        if (family.is_for(request_.collective)) family.propose(*this, found);
+    }
+    for (const Family& family : families()) {
+        if (family.refine != nullptr && family.is_for(request_.collective)) family.refine(*this, found);
+    }
+    return sorted(std::move(found));
+}
+
+int Pricing::largest_cluster() const {
+    return *std::max_element(sizes().begin(), sizes().end());
+}
+
+std::uint64_t Pricing::segments(Bytes segment_bytes) const {
+    return Segments::cut(request_.units, request_.unit_bytes, segment_bytes).count();
+}
+
+const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction direction) {
+    const Segments segments = Segments::cut(request_.units, request_.unit_bytes, segment_bytes);
+    const Bytes bytes = segments.segment_bytes();
+    const auto use = segments.count() > 1 ? SegmentTimes::Use::stream : SegmentTimes::Use::single;
+    for (const auto& known : times_) {
+        if (known->bytes == bytes && known->use == use && known->direction == direction) return known->times;
+    }
+    times_.push_back(std::make_unique<Times>(
+        Times{bytes, use, direction, SegmentTimes(costs_, machine_.groups(), bytes, use, direction)}));
+    return times_.back()->times;
+}
+
+const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
+    return times(segment_bytes, row_of(request_.collective).runs_to_root ? SegmentTimes::Direction::reduction
+                                                                        : SegmentTimes::Direction::broadcast);
+}
+
+std::span<const Bytes> Pricing::segment_sizes() const {
+    const std::span<const Bytes> sizes =
+        clusters() > kManyClusters ? std::span<const Bytes>(kFewSegments) : std::span<const Bytes>(kSegments);
+    const auto end =
+        std::find_if(sizes.begin(), sizes.end(), [&](Bytes size) { return 2 * size > request_.bytes(); });
+    return sizes.first(static_cast<std::size_t>(end - sizes.begin()));
+}
+
+Shape Pricing::best_local() {
+    if (best_local_) return *best_local_;
+    const SegmentTimes& segment = times_of_tree(0);
+    const auto longest = [&](Shape shape) {
+        double time = 0;
+        for (int cluster = 0; cluster < clusters(); ++cluster)
+            time = std::max(time, pricer_.local(cluster, shape, 1, segment));
+        return time;
+    };
+    best_local_ = kBinomialShape;
+    double shortest = longest(kBinomialShape);
+    for (const Shape shape : {kFlatShape, kBinaryShape, kChainShape}) {
+        const double time = longest(shape);
+        if (time >= shortest) continue;
+        shortest = time;
+        best_local_ = shape;
+    }
+    return *best_local_;
+}
+
+int Pricing::hops_in(Shape within) {
+    return pricer_.members(within, largest_cluster()).deepest;
+}
+
+/// Over 100 Mbit/s segments of 64 KiB took 6 to 14 % longer in lanes than those of 16 or 8, 32 KiB 3 %.
+bool Pricing::is_coarse(Bytes segment_bytes) {
+    constexpr Bytes kNever = 16 * 1024;
+    constexpr Bytes kShort = 8 * 1024;
+    constexpr double kMuchLonger = 1.5e-3;  // for its bytes, whatever the overhead of a message
+    if (segment_bytes <= kNever) return false;
+    const SegmentTimes& segment = times(segment_bytes, SegmentTimes::Direction::broadcast);
+    const SegmentTimes& shorter = times(kShort, SegmentTimes::Direction::broadcast);
+    for (int c = 0; c < clusters(); ++c) {
+        if (sizes()[static_cast<std::size_t>(c)] < 2) continue;
+        if (segment.port(c, c) - shorter.port(c, c) > kMuchLonger) return true;
+    }
+    return false;
+}
+
+}  // namespace laple

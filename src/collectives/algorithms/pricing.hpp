@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/algorithms/candidate.hpp"
+#include "collectives/cost/machine_costs.hpp"
+#include "collectives/cost/near_groups.hpp"
+#include "collectives/cost/segment_times.hpp"
+#include "collectives/cost/tree_price.hpp"
+
+namespace laple {
+
+/// Prices ways to do one request on one machine: what the families share when they propose. Pure, and the same
+/// on all ranks.
+class Pricing {
+  public:
+    /// `costs` are not empty and count the clusters of `machine`. The operation of `request`, if any, is
+    /// commutative. The references must outlive this.
+    Pricing(const Request& request, const Machine& machine, const MachineCosts& costs);
+
+    /// All that are worth a thought, MPI's own among them; the fastest first, of equals the one whose family
+    /// comes first (families()).
+    std::vector<Candidate> all();
+
+    const Request& request() const { return request_; }
+    const Machine& machine() const { return machine_; }
+    const MachineCosts& costs() const { return costs_; }
+    TreePricer& pricer() { return pricer_; }
+    int clusters() const { return costs_.count(); }
+    /// Where the tree between clusters begins.
+    int root_cluster() const { return root_cluster_; }
+    /// How many hosts each cluster has.
+    const std::vector<int>& sizes() const { return pricer_.sizes(); }
+    int largest_cluster() const;
+    /// Of clusters that are near each other; empty: no cluster is nearer to some than to others, or looking for
+    /// them would cost more than it brings.
+    const ClusterGroups& near() const { return near_; }
+
+    std::uint64_t segments(Bytes segment_bytes) const;
+    /// The times of the segments that the message is cut into.
+    const SegmentTimes& times(Bytes segment_bytes, SegmentTimes::Direction direction);
+    /// In the direction in which a tree is ordered: from the root, but where data run to it.
+    const SegmentTimes& times_of_tree(Bytes segment_bytes);
+
+    /// The sizes of segments that are worth a look; those of which the message has two at least.
+    std::span<const Bytes> segment_sizes() const;
+    /// Of the undivided message, the best tree in the cluster where it takes longest.
+    Shape best_local();
+    /// Messages one after the other, at most, inside the largest cluster.
+    int hops_in(Shape within);
+    /// Whether a NIC is long busy with a single segment, so that ranks in lanes wait for each other's turns.
+    bool is_coarse(Bytes segment_bytes);
+
+  private:
+    struct Times {
+        Bytes bytes;
+        SegmentTimes::Use use;
+        SegmentTimes::Direction direction;
+        SegmentTimes times;
+    };
+
+    const Request& request_;
+    const Machine& machine_;
+    const MachineCosts& costs_;
+    int root_cluster_;
+    TreePricer pricer_;
+    ClusterGroups near_;
+    std::vector<std::unique_ptr<Times>> times_;
+    std::optional<Shape> best_local_;  // once it is asked for
+};
+
+/// With so many lanes all hosts of clusters of `sizes` hosts lead about as many of them. More than that are not
+/// worth their names.
+Bytes fair_lanes(const std::vector<int>& sizes);
+
+/// The root of the tree that a request uses. A reduction that must keep rank order runs towards rank 0, which
+/// passes the result on to the root: only there does every subtree hold consecutive ranks.
+Rank tree_root(const Request& request);
+
+/// Below that, nothing is cut.
+inline constexpr Bytes kLeastToCut = 16 * 1024;
+/// Lanes are tried up to so many, but for those that are fair to all hosts.
+inline constexpr int kUsualLanes = 16;
+/// With more clusters a look at everything would cost more than it brings.
+inline constexpr int kManyClusters = 24;
+/// What takes so many times as long as the fastest is not worth a closer look.
+inline constexpr double kHopeless = 1.5;
+/// Times that differ by less are nearly equal.
+inline constexpr double kNearlyEqual = 1.04;
+
+inline constexpr Shape kFlatShape{Shape::Kind::flat};
+inline constexpr Shape kBinomialShape{Shape::Kind::binomial};
+inline constexpr Shape kBinaryShape{Shape::Kind::kary, 2};
+inline constexpr Shape kChainShape{Shape::Kind::chain};
+
+}  // namespace laple

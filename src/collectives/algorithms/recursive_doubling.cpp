@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/recursive_doubling.hpp"
+
+#include "collectives/algorithms/phase_price.hpp"
+
+namespace laple {
+namespace {
+
+class DoublingSteps final : public LeaderSteps {
+  public:
+    DoublingSteps(const Leaders& leaders, std::size_t self, int lane, ReceiveSlots& slots,
+                  ScheduleBuilder& builder)
+        : LeaderSteps(leaders, self, lane, slots, builder) {
+        while (power_ * 2 <= leaders_.size()) power_ *= 2;
+        const std::size_t surplus = leaders_.size() - power_;
+        // The first 2 × surplus leaders meet in neighbouring pairs; the odd one of each goes on for both.
+        if (self_ < 2 * surplus) {
+            is_folded_ = self_ % 2 == 0;
+            fold_peer_ = leaders_[self_ ^ 1u];
+            index_ = self_ / 2;
+        } else {
+            index_ = self_ - surplus;
+        }
+        if (is_folded_) return;
+        for (std::size_t bit = 1; bit < power_; bit *= 2) {
+            const std::size_t peer = index_ ^ bit;
+            const std::size_t place = peer < surplus ? 2 * peer + 1 : peer + surplus;
+            rounds_.push_back({leaders_[place], peer < index_});
+        }
+    }
+
+    void combine(std::uint32_t, Region partial, Region result) override {
+        if (is_folded_) {
+            builder_.send(*fold_peer_, partial);
+            return builder_.recv(*fold_peer_, result);
+        }
+        Region value = partial;
+        if (fold_peer_) value = fold_in(value, result);
+        for (const Round& round : rounds_) value = swap(value, round);
+        if (value != result) builder_.copy(value, result.place());
+        if (fold_peer_) builder_.send(*fold_peer_, result);
+    }
+
+  private:
+    struct Round {
+        Rank peer;
+        bool is_left;  // the peer's value is the left operand
+    };
+
+    /// The folded neighbour has the lower number: theirs ∘ own.
+    Region fold_in(Region own, Region sum) {
+        const Region theirs = slots_.next(*fold_peer_, own.units);
+        builder_.recv(*fold_peer_, theirs);
+        if (own != sum) builder_.copy(own, sum.place());
+        builder_.reduce(theirs, sum.place());
+        return sum;
+    }
+
+    /// Values that are being sent are not overwritten: the sum goes to a slot of its own.
+    Region swap(Region own, const Round& round) {
+        const Region theirs = slots_.next(round.peer, own.units);
+        builder_.send(round.peer, own);
+        builder_.recv(round.peer, theirs);
+        if (!round.is_left) {
+            builder_.reduce(own, theirs.place());
+            return theirs;
+        }
+        const Region sum = slots_.next(sum_of(round.peer), own.units);
+        builder_.copy(own, sum.place());
+        builder_.reduce(theirs, sum.place());
+        return sum;
+    }
+
+    /// No rank: the key of the slots for sums with that peer.
+    static Rank sum_of(Rank peer) { return -1 - peer; }
+
+    std::size_t power_ = 1;
+    std::size_t index_ = 0;
+    bool is_folded_ = false;
+    std::optional<Rank> fold_peer_;
+    std::vector<Round> rounds_;
+};
+
+}  // namespace
+
+std::unique_ptr<LeaderSteps> RecursiveDoubling::leader_steps(const Leaders& leaders, std::size_t self, int lane,
+                                                             ReceiveSlots& slots,
+                                                             ScheduleBuilder& builder) const {
+    return std::make_unique<DoublingSteps>(leaders, self, lane, slots, builder);
+}
+
+std::optional<Candidate> RecursiveDoubling::price(Pricing& pricing) const {
+    if (parameters().native_within || pricing.clusters() == 1) return std::nullopt;
+    const auto& groups = pricing.machine().groups();
+    const PhaseTime time =
+        phase_time(parameters(), LeadersTalk::in_rounds, pricing.segments(segment_bytes()),
+                   {groups, pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
+                    pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast)},
+                   pricing.pricer());
+    std::vector<ClusterBurst> bursts;  // of each round
+    for (const auto& group : groups) bursts.push_back({group.front(), 1});
+    return phase_candidate(pricing, std::make_shared<RecursiveDoubling>(parameters()), parameters().within,
+                           time, bursts, static_cast<int>(groups.size()) - 1);
+}
+
+AlgorithmPtr parse_recursive_doubling(const AlgorithmName& name, Collective) {
+    const auto parameters = parse_phase(name, "recursive-doubling");
+    return parameters ? std::make_shared<RecursiveDoubling>(*parameters) : nullptr;
+}
+
+void propose_recursive_doubling(Pricing& pricing, std::vector<Candidate>& found) {
+    if (pricing.clusters() == 1) return;
+    const RecursiveDoubling algorithm({{}, pricing.best_local(), false, 0, 1});
+    found.push_back(*algorithm.price(pricing));
+}
+
+}  // namespace laple

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "collectives/algorithms/phase.hpp"
+
+namespace laple {
+
+/// Reduce-scatter and allgather of the leaders, each directly: every segment has an owner among them, who gets
+/// the partial results of all others, evaluates the same expression and sends the result back. Two latencies, but
+/// each link carries a segment twice at most, where it carries it C-1 times in a direct exchange.
+///
+///     rsag/flat@8Kx4      in 4 lanes
+///
+/// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009, for the
+/// volume; between leaders GridMPI's latency-aware allreduce: docs/algorithms.md)
+class Rsag final : public PhaseAlgorithm {
+  public:
+    /// `shares`: how much of the message the leaders of each group sum up; empty: all alike.
+    Rsag(PhaseParameters parameters, std::vector<int> shares)
+        : PhaseAlgorithm(std::move(parameters)), shares_(std::move(shares)) {}
+
+    std::string details() const override;
+    std::string in_words() const override {
+        return "clusters combine inside, their leaders share the summing up, clusters spread the result";
+    }
+    std::optional<Candidate> price(Pricing& pricing) const override;
+
+  protected:
+    std::string_view keyword() const override { return "rsag"; }
+    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
+                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override;
+
+  private:
+    std::vector<int> shares_;
+};
+
+// What the registry has of this family.
+
+AlgorithmPtr parse_rsag(const AlgorithmName& name, Collective collective);
+void propose_rsag(Pricing& pricing, std::vector<Candidate>& found);
+
+}  // namespace laple

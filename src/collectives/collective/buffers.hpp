@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace laple {
+
+/// The buffers of a rank in a collective. Temporary buffers follow, numbered from kFirstTemporary.
+///
+///     kInput    what the rank contributes, where that is not in kResult; read only
+///     kResult   what it gets; scratch memory of the same size on ranks that get nothing
+using Buffer = std::uint32_t;
+inline constexpr Buffer kInput = 0;
+inline constexpr Buffer kResult = 1;
+inline constexpr Buffer kFirstTemporary = 2;
+
+/// How large they are.
+struct BufferSizes {
+    Bytes unit_bytes = 1;
+    std::uint64_t result_units = 0;
+    /// Where kInput lies in kResult, if MPI_IN_PLACE makes the two one memory. A schedule is the same with and
+    /// without, so it counts as one memory always.
+    std::uint64_t input_in_result = 0;
+};
+
+/// The source of data to which all ranks have contributed, each once.
+inline constexpr Rank kAllRanks = -1;
+
+/// Units of a rank's buffer, and whose data they hold, before a collective or after it.
+struct Piece {
+    Buffer buffer = kResult;
+    std::uint64_t offset = 0;
+    std::uint64_t units = 0;
+    Rank source = 0;                 ///< the rank that contributed them, or kAllRanks: combined
+    std::uint64_t source_offset = 0;  ///< in what each source contributes
+};
+
+}  // namespace laple

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "collectives/collective/buffers.hpp"
+#include "collectives/collective/lower_bound.hpp"
+#include "collectives/collective/request.hpp"
+
+namespace laple {
+
+/// The operations that LaPle replaces.
+enum class Collective : std::uint8_t { bcast, reduce, allreduce, barrier };
+
+inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
+                                            Collective::barrier};
+
+/// All that depends on which collective it is, but for its algorithms and for what MPI calls it
+/// (mpi/call/mpi_row.hpp): a collective is added by adding its row.
+struct CollectiveRow {
+    Collective collective;
+    std::string_view name;  ///< "bcast", "reduce", ...: in settings, reports and benchmarks
+    bool is_rooted;         ///< one rank is the source or the destination of all data
+    bool combines;          ///< contributions of all ranks are combined by an operation
+    bool has_data;          ///< false: ranks only wait for each other
+    /// No rank can leave before all have come: what the slowest rank measures is the network's time.
+    bool waits_for_all;
+    /// Whether time runs backwards from the root: a tree towards the root is planned as one from it, with
+    /// every message reversed.
+    bool runs_to_root;
+
+    BufferSizes (*buffers)(const Request& request, int size, Rank rank);
+    /// What `rank` of `size` holds before the collective, and must hold after it.
+    std::vector<Piece> (*before)(const Request& request, int size, Rank rank);
+    std::vector<Piece> (*after)(const Request& request, int size, Rank rank);
+    /// A time that no algorithm can beat (lower_bound.hpp).
+    BoundFunction bound;
+};
+
+const CollectiveRow& row_of(Collective collective);
+
+/// "bcast", "reduce", ...
+inline std::string_view name_of(Collective collective) {
+    return row_of(collective).name;
+}
+
+/// The inverse; nothing for any other text.
+std::optional<Collective> collective_named(std::string_view name);
+
+/// "bcast, reduce, allreduce or barrier": for error messages and --help.
+std::string collective_names();
+
+/// Whether one rank is the source or the destination of all data.
+inline bool is_rooted(Collective collective) {
+    return row_of(collective).is_rooted;
+}
+
+/// Whether contributions are combined. A barrier is an allreduce of one unit without bytes.
+inline bool is_reduction(Collective collective) {
+    return row_of(collective).combines;
+}
+
+/// `root` is a node. (lower_bound.hpp)
+inline LowerBound lower_bound(Collective collective, Bytes bytes, int root,
+                              const std::vector<int>& cluster_of_node, const Network& network) {
+    return row_of(collective).bound(bytes, root, cluster_of_node, network);
+}
+
+/// A request for `bytes` of data: bytes, or as many elements of 8 bytes as hold them where data are combined.
+/// `root` counts in rooted collectives only.
+Request request_for(Collective collective, Bytes bytes, Rank root = 0);
+
+}  // namespace laple

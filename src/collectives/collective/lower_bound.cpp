@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/collective/lower_bound.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace laple {
+namespace {
+
+constexpr int kMaxSitesInCuts = 12;
+constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+
+using SiteSet = std::uint32_t;
+
+/// The nodes of one communicator in their network, with shortest paths.
+class Placement {
+  public:
+    Placement(const std::vector<int>& cluster_of_node, const Network& network)
+        : network_(network), nodes_in_(network.clusters.size(), 0), path_(network.latency) {
+        for (const int cluster : cluster_of_node) ++nodes_in_[index(cluster)];
+        const std::size_t count = path_.size();
+        for (std::size_t k = 0; k < count; ++k) {
+            if (nodes_in_[k] == 0) continue;  // nobody there to pass anything on
+            for (std::size_t a = 0; a < count; ++a) {
+                for (std::size_t b = 0; b < count; ++b)
+                    path_[a][b] = std::min(path_[a][b], path_[a][k] + path_[k][b]);
+            }
+        }
+        for (std::size_t c = 0; c < count; ++c) {
+            if (nodes_in_[c] > 0) used_.push_back(static_cast<int>(c));
+        }
+        for (const int cluster : used_) {
+            const int site = network.site_of(cluster);
+            if (std::find(sites_.begin(), sites_.end(), site) == sites_.end()) sites_.push_back(site);
+        }
+        nodes_ = static_cast<int>(cluster_of_node.size());
+    }
+
+    const Network& network() const { return network_; }
+    int nodes() const { return nodes_; }
+    int nodes_in(int cluster) const { return nodes_in_[index(cluster)]; }
+    const std::vector<int>& clusters() const { return used_; }
+    const std::vector<int>& sites() const { return sites_; }
+    /// Between two nodes of these clusters. Two nodes of one cluster may be nearer by way of another.
+    Seconds path(int from, int to) const { return path_[index(from)][index(to)]; }
+
+    bool is_in(int cluster, SiteSet set) const {
+        const auto found = std::find(sites_.begin(), sites_.end(), network_.site_of(cluster));
+        return ((set >> (found - sites_.begin())) & 1u) != 0;
+    }
+
+    /// What can enter the sites of `set` from the others, in bytes a second: each site takes and gives no
+    /// more than its uplink, its NICs and its links with the other side carry.
+    double capacity_into(SiteSet set) const {
+        double taken = 0;
+        double given = 0;
+        for (std::size_t s = 0; s < sites_.size(); ++s) {
+            const bool is_inside = ((set >> s) & 1u) != 0;
+            double links = 0;
+            for (std::size_t t = 0; t < sites_.size(); ++t) {
+                if ((((set >> t) & 1u) != 0) != is_inside)
+                    links += network_.link[index(sites_[s])][index(sites_[t])];
+            }
+            (is_inside ? taken : given) += std::min(links, limit_of(sites_[s]));
+        }
+        return std::min(taken, given);
+    }
+
+    /// What a site can send, and receive.
+    double limit_of(int site) const {
+        int nodes = 0;
+        for (const int cluster : used_) nodes += network_.site_of(cluster) == site ? nodes_in(cluster) : 0;
+        return std::min(network_.sites[index(site)].uplink, nodes * network_.nic);
+    }
+
+    /// The sets of sites that are tried as one side of a cut.
+    std::vector<SiteSet> cuts() const {
+        std::vector<SiteSet> sets;
+        const std::size_t count = sites_.size();
+        const SiteSet all = count >= 32 ? ~SiteSet{0} : (SiteSet{1} << count) - 1;
+        if (count > kMaxSitesInCuts) {
+            for (std::size_t s = 0; s < std::min<std::size_t>(count, 32); ++s) {
+                sets.push_back(SiteSet{1} << s);
+                sets.push_back(all & ~(SiteSet{1} << s));
+            }
+            return sets;
+        }
+        for (SiteSet set = 1; set < all; ++set) sets.push_back(set);
+        return sets;
+    }
+
+    std::string name_of(SiteSet set) const {
+        std::vector<std::string> inside;
+        std::vector<std::string> outside;
+        for (std::size_t s = 0; s < sites_.size(); ++s)
+            (((set >> s) & 1u) != 0 ? inside : outside).push_back(network_.sites[index(sites_[s])].name);
+        if (inside.size() == 1) return "into " + inside.front();
+        if (outside.size() == 1) return "out of " + outside.front();
+        return fmt::format("into {}", fmt::join(inside, "+"));
+    }
+
+  private:
+    static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+    const Network& network_;
+    std::vector<int> nodes_in_;
+    std::vector<std::vector<Seconds>> path_;
+    std::vector<int> used_;
+    std::vector<int> sites_;
+    int nodes_ = 0;
+};
+
+/// Keeps the largest.
+void consider(LowerBound& bound, Seconds time, const std::string& binds) {
+    if (time > bound.time) bound = {time, binds};
+}
+
+/// From one source to everyone. `path(cluster)` is the shortest way to a node there.
+LowerBound bound_from(const Placement& placement, Bytes bytes, int source) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    const auto path = [&](int cluster) { return placement.path(source, cluster); };
+    for (const int cluster : placement.clusters()) {
+        if (cluster == source && placement.nodes_in(cluster) == 1) continue;
+        consider(bound, path(cluster), "latency");
+        consider(bound, path(cluster) + Seconds(volume / placement.network().nic), "node");
+    }
+    if (bytes == 0) return bound;
+    for (const SiteSet set : placement.cuts()) {
+        if (placement.is_in(source, set)) continue;
+        Seconds first = kNever;
+        for (const int cluster : placement.clusters()) {
+            if (placement.is_in(cluster, set)) first = std::min(first, path(cluster));
+        }
+        consider(bound, first + Seconds(volume / placement.capacity_into(set)), placement.name_of(set));
+    }
+    return bound;
+}
+
+LowerBound bound_between_all(const Placement& placement, Bytes bytes) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    const double nic = placement.network().nic;
+    Seconds nearest = kNever;
+    for (const int a : placement.clusters()) {
+        for (const int b : placement.clusters()) {
+            if (a == b && placement.nodes_in(a) == 1) continue;
+            consider(bound, placement.path(a, b), "latency");
+            consider(bound, placement.path(a, b) + Seconds(volume / nic), "node");
+            nearest = std::min(nearest, placement.path(a, b));
+        }
+    }
+    if (bytes == 0) return bound;
+    const double nodes = placement.nodes();
+    consider(bound, nearest + Seconds(2 * volume * (nodes - 1) / (nodes * nic)), "node");
+    for (const SiteSet set : placement.cuts()) {
+        Seconds farthest{0};
+        for (const int from : placement.clusters()) {
+            if (placement.is_in(from, set)) continue;
+            Seconds first = kNever;
+            for (const int to : placement.clusters()) {
+                if (placement.is_in(to, set)) first = std::min(first, placement.path(from, to));
+            }
+            farthest = std::max(farthest, first);
+        }
+        consider(bound, farthest + Seconds(volume / placement.capacity_into(set)), placement.name_of(set));
+    }
+    const auto sites = static_cast<double>(placement.sites().size());
+    if (sites < 2) return bound;
+    double all = 0;
+    for (const int site : placement.sites()) all += placement.limit_of(site);
+    Seconds between = kNever;
+    for (const int a : placement.clusters()) {
+        for (const int b : placement.clusters()) {
+            if (placement.network().site_of(a) != placement.network().site_of(b))
+                between = std::min(between, placement.path(a, b));
+        }
+    }
+    consider(bound, between + Seconds(2 * volume * (sites - 1) / all), "all uplinks");
+    return bound;
+}
+
+Network reversed(const Network& network) {
+    Network back = network;
+    for (std::size_t a = 0; a < network.clusters.size(); ++a) {
+        for (std::size_t b = 0; b < network.clusters.size(); ++b) back.latency[a][b] = network.latency[b][a];
+    }
+    return back;  // rates are the same each way
+}
+
+/// Of one node nothing is asked.
+bool is_alone(const std::vector<int>& cluster_of_node) {
+    return cluster_of_node.size() < 2;
+}
+
+}  // namespace
+
+LowerBound bound_from_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                           const Network& network) {
+    if (is_alone(cluster_of_node)) return {};
+    return bound_from(Placement(cluster_of_node, network), bytes,
+                      cluster_of_node[static_cast<std::size_t>(root)]);
+}
+
+LowerBound bound_to_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                         const Network& network) {
+    const Network back = reversed(network);
+    return bound_from_root(bytes, root, cluster_of_node, back);
+}
+
+LowerBound bound_of_allreduce(Bytes bytes, int, const std::vector<int>& cluster_of_node,
+                              const Network& network) {
+    if (is_alone(cluster_of_node)) return {};
+    return bound_between_all(Placement(cluster_of_node, network), bytes);
+}
+
+}  // namespace laple

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "plogp/network.hpp"
+
+namespace laple {
+
+/// A time that no algorithm can beat, and what sets it: "latency", "node", "into A", "out of A", "into
+/// A+B", "all uplinks".
+struct LowerBound {
+    Seconds time{0};
+    std::string binds = "nothing";
+};
+
+/// The largest of several necessary conditions; m is the message, in bytes, and SP(u, v) the shortest path by
+/// latency, which may go through other hosts. (algorithms.md 3l; Patarasuk and Yuan, "Bandwidth optimal
+/// all-reduce algorithms for clusters of workstations", JPDC 2009, for the volume of an allreduce.)
+///
+///   broadcast  latency   max SP(root, v)
+///              node      every v receives m through its NIC, the first byte no sooner than SP(root, v)
+///              uplink    so does every site without the root, and the root's site sends m
+///              cut       every set S of sites without the root receives m through all that leads into it
+///   reduce     the same with every message reversed
+///   allreduce  latency   max SP(u, v)
+///              node      every v receives m after it could first hear of the farthest u; and all H hosts
+///              send
+///                        2m(H-1) together
+///              uplink,   every set of sites receives m from outside, after it could first hear of the
+///              farthest cut       host there; and all C sites send 2m(C-1) together
+///   barrier    latency
+///
+/// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all
+/// but one are tried as sets.
+///
+/// `cluster_of_node` has the cluster of every host that takes part; ranks on one host are one node here.
+/// `root` is a node. Costs O(clusters³ + 2^sites · sites²).
+using BoundFunction = LowerBound (*)(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                                     const Network& network);
+
+LowerBound bound_from_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                           const Network& network);
+LowerBound bound_to_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                         const Network& network);
+LowerBound bound_of_allreduce(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                              const Network& network);
+
+}  // namespace laple

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace laple {
+
+enum class Collective : std::uint8_t;
+
+/// What a call asks for: all that a plan may depend on, and equal on all ranks of the communicator.
+struct Request {
+    Collective collective{};
+    /// Of the message: bytes, or elements of the user's datatype where contributions are combined, so that an
+    /// operation never sees a part of an element. A barrier's message is one unit of no bytes.
+    std::uint64_t units = 0;
+    Bytes unit_bytes = 1;
+    Rank root = 0;                ///< of rooted collectives; 0 otherwise
+    bool commutative = true;      ///< of the operation; true where there is none
+    bool in_fixed_order = false;  ///< combine as one tree over the ranks does, whatever the machine
+
+    Bytes bytes() const { return units * unit_bytes; }
+    bool operator==(const Request&) const = default;
+};
+
+}  // namespace laple

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/cost/machine_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/median.hpp"
+#include "collectives/collective/collective.hpp"
+
+namespace laple {
+namespace {
+
+constexpr double kLikelyRateInside = 1e9;  // bytes a second, where there is one node only: shared memory
+constexpr Bytes kLineEnd = 1 << 20;        // a line is known at 0 and here
+
+/// Where it is not known: memory, not a network.
+constexpr double kLikelyLatencyInside = 1e-6;
+
+Curve line(double rate) {
+    const Seconds end(static_cast<double>(kLineEnd) / rate);
+    return Curve({{0, kLikelyOverhead}, {kLineEnd, kLikelyOverhead + end}});
+}
+
+/// Both directions of a pair have one curve; their rates may differ.
+double rate_of_one(const Lanes& lanes) {
+    if (lanes.of_one() > 0) return lanes.of_one();
+    return lanes.most();
+}
+
+/// Whether more lanes than were measured would bring no more, as far as one can see: one lane alone says
+/// nothing of others beside it, nor do lanes that all carry as much as it.
+bool is_full(const Lanes& lanes) {
+    constexpr double kInProportion = 0.9;
+    if (lanes.rate.empty() || lanes.rate.rbegin()->first == 1) return false;
+    const auto& [count, rate] = *lanes.rate.rbegin();
+    return lanes.of_one() <= 0 || rate < kInProportion * count * lanes.of_one();
+}
+
+double usual_rate_between(const LinkModel& measured) {
+    std::vector<double> rates;
+    for (const LinkPair& pair : measured.links) {
+        for (const Lanes* lanes : {&pair.there, &pair.back}) {
+            if (const double rate = rate_of_one(*lanes); rate > 0) rates.push_back(rate);
+        }
+        if (pair.there.rate.empty() && !pair.plogp.gap.is_empty()) {
+            const auto& [bytes, gap] = *pair.plogp.gap.known().rbegin();
+            if (bytes > 0 && gap.count() > 0) rates.push_back(static_cast<double>(bytes) / gap.count());
+        }
+    }
+    return median(rates);
+}
+
+/// As measured, or else a line.
+MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
+    if (plogp.gap.is_empty()) return {latency, line(rate), line(rate), 0};
+    return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
+}
+
+/// Single messages were measured when some of the reserve was there, nobody knows how much. Without any they
+/// take as long as many in a row, at least.
+void take_out_reserve(MachineCosts::Link& link) {
+    for (const auto& [bytes, time] : std::vector(link.gap.known()))
+        link.gap.set(bytes, std::max(time, link.stream.at(bytes)));
+}
+
+/// A single host has nobody near to measure its NIC with; it is taken to be as the others' are (the lower
+/// median), where an uplink holds back what is sent if it is not.
+void fill_in_nics(MachineCosts& costs) {
+    using Cluster = MachineCosts::Cluster;
+    const auto fill_in = [&](double Cluster::*nic, double Cluster::*uplink) {
+        std::vector<double> known;
+        for (int c = 0; c < costs.count(); ++c) {
+            if (costs.cluster(c).*nic > 0) known.push_back(costs.cluster(c).*nic);
+        }
+        if (known.empty()) return;
+        const double usual = median(known);
+        for (int c = 0; c < costs.count(); ++c) {
+            Cluster& cluster = costs.cluster(c);
+            if (!(cluster.*nic > 0) && cluster.*uplink > 0) cluster.*nic = std::max(usual, cluster.*uplink);
+        }
+    };
+    fill_in(&Cluster::nic_out, &Cluster::uplink_out);
+    fill_in(&Cluster::nic_in, &Cluster::uplink_in);
+}
+
+void add_curve(const Curve& curve, std::vector<double>& numbers) {
+    numbers.push_back(static_cast<double>(curve.known().size()));
+    for (const auto& [bytes, time] : curve.known()) {
+        numbers.push_back(static_cast<double>(bytes));
+        numbers.push_back(time.count());
+    }
+}
+
+/// Takes numbers off the front of a list.
+class Numbers {
+  public:
+    explicit Numbers(std::span<const double> numbers) : left_(numbers) {}
+
+    double next() {
+        if (left_.empty()) throw broken();
+        const double number = left_.front();
+        left_ = left_.subspan(1);
+        return number;
+    }
+    std::size_t next_count(std::size_t most) {
+        const double count = next();
+        if (!(count >= 0 && count <= static_cast<double>(most))) throw broken();
+        return static_cast<std::size_t>(count);
+    }
+    Curve next_curve() {
+        Curve curve;
+        for (std::size_t left = next_count(left_.size()); left > 0; --left) {
+            const auto bytes = static_cast<Bytes>(next());
+            curve.set(bytes, Seconds(next()));
+        }
+        return curve;
+    }
+    bool is_at_end() const { return left_.empty(); }
+    static Error broken() {
+        return Error("the parameters of the network did not arrive whole", "report it with LAPLE_DEBUG=2");
+    }
+
+  private:
+    std::span<const double> left_;
+};
+
+}  // namespace
+
+MachineCosts::Link MachineCosts::usual_memory() {
+    constexpr double kLatency = 0.5e-6;
+    constexpr double kOverhead = 0.5e-6;
+    constexpr double kRate = 4e9;  // bytes a second, into a shared segment and out of it
+    static const Curve kLine(
+        {{0, Seconds(kOverhead)}, {kLineEnd, Seconds(kOverhead + static_cast<double>(kLineEnd) / kRate)}});
+    return {kLatency, kLine, kLine, 0};
+}
+
+MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
+    if (is_empty()) return {};
+    MachineCosts part(static_cast<int>(clusters.size()));
+    part.shares_ports = shares_ports;
+    part.flows_ramp = flows_ramp;
+    for (int a = 0; a < part.count(); ++a) {
+        const int old_a = clusters[static_cast<std::size_t>(a)];
+        part.cluster(a) = cluster(old_a);
+        for (int b = 0; b < part.count(); ++b)
+            part.link(a, b) = link(old_a, clusters[static_cast<std::size_t>(b)]);
+    }
+    return part;
+}
+
+/// The constants fit broadcasts of 16 to 256 KiB, one after the other, over 100 Mbit/s and 10, 18 and 45 ms
+/// (TCP with BBR): 64 KiB took 2, 5 and 13 ms longer, 128 KiB over 45 ms 22 to 27.
+double MachineCosts::ramp(double latency, double bytes, double seconds_a_byte) const {
+    constexpr double kAtOnce = 16 * 1024;  // some more than ten packets of 1448 bytes
+    constexpr double kShown = 200 * 1024;  // in a round trip, by whatever came before
+    constexpr double kGrowth = 2.4;        // of what a call carries
+    if (!flows_ramp || bytes <= kAtOnce) return 0;
+    const double ramping = 2 * latency / std::max(kShown, kGrowth * bytes);  // seconds a byte
+    return (bytes - kAtOnce) * std::max(ramping - seconds_a_byte, 0.0);
+}
+
+double MachineCosts::rate_between(std::span<const int> from, std::span<const int> to) const {
+    double most = 0;
+    for (const int a : from) {
+        for (const int b : to) most = std::max(most, link(a, b).all);
+    }
+    return most;
+}
+
+std::vector<double> MachineCosts::numbers() const {
+    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0};
+    for (const Cluster& c : clusters_)
+        all.insert(all.end(),
+                   {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve, c.burst});
+    for (const Link& link : links_) {
+        all.push_back(link.latency);
+        all.push_back(link.all);
+        add_curve(link.gap, all);
+        add_curve(link.stream, all);
+    }
+    all.push_back(native.ranks);
+    for (const Collective collective : kAllCollectives) add_curve(native.of(name_of(collective)), all);
+    return all;
+}
+
+MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
+    Numbers in(numbers);
+    MachineCosts costs(static_cast<int>(in.next_count(numbers.size())));
+    costs.shares_ports = in.next() != 0;
+    costs.flows_ramp = in.next() != 0;
+    for (Cluster& c : costs.clusters_) {
+        for (double* number :
+             {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve, &c.burst})
+            *number = in.next();
+    }
+    for (Link& link : costs.links_) {
+        link.latency = in.next();
+        link.all = in.next();
+        link.gap = in.next_curve();
+        link.stream = in.next_curve();
+    }
+    costs.native.ranks = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
+    for (const Collective collective : kAllCollectives) {
+        Curve curve = in.next_curve();
+        if (!curve.is_empty()) costs.native.times[std::string(name_of(collective))] = std::move(curve);
+    }
+    if (!in.is_at_end()) throw Numbers::broken();
+    return costs;
+}
+
+MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
+    const double usual = usual_rate_between(measured);
+    if (!(usual > 0)) return {};
+    const int count = static_cast<int>(latency.size());
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    MachineCosts costs(count);
+    costs.native = measured.native;
+    costs.flows_ramp = true;
+    for (int a = 0; a < count; ++a) {
+        const ClusterModel model =
+            at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
+        costs.cluster(a) = {model.nic_out,   model.nic_in,  model.uplink_out, model.uplink_in,
+                            model.reduction, model.reserve, model.burst,      MachineCosts::usual_memory()};
+        const double inside = latency[at(a)][at(a)].count();
+        costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
+                                   model.nic_out > 0 ? model.nic_out : kLikelyRateInside);
+        for (int b = 0; b < count; ++b) {
+            if (a == b) continue;
+            const LinkPair* pair = measured.between(a, b);
+            const Lanes lanes = pair == nullptr ? Lanes() : a < b ? pair->there : pair->back;
+            const double rate = rate_of_one(lanes);
+            costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
+                                       rate > 0 ? rate : usual);
+            if (is_full(lanes)) costs.link(a, b).all = lanes.most();
+        }
+        for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
+    }
+    fill_in_nics(costs);
+    return costs;
+}
+
+}  // namespace laple

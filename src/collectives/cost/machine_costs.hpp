@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "plogp/curve.hpp"
+#include "plogp/link_model.hpp"
+#include "plogp/native_times.hpp"
+
+namespace laple {
+
+/// What the planner knows of the machine under a communicator, cluster by cluster (machine.hpp). A value:
+/// every rank holds the same numbers, bit for bit, so that all choose alike. Complete: what was not measured
+/// has been filled in from what was (costs_of).
+class MachineCosts {
+  public:
+    /// From one cluster to another, or inside one.
+    struct Link {
+        double latency = 0;  ///< one way, in seconds: L
+        Curve gap;           ///< g(m) of a single message
+        Curve stream;        ///< g(m) of many in a row
+        double all = 0;      ///< bytes a second of all flows together; 0: not known
+    };
+    /// Shared memory, where it was not measured.
+    static Link usual_memory();
+
+    /// What a program computes between two collectives, at least: if less, it is bound by the network anyway.
+    static constexpr double kUsualPause = 5e-3;
+
+    /// Of the hosts of a cluster, which are alike, and of the cluster as a whole.
+    struct Cluster {
+        double nic_out = 0;  ///< of a host, in bytes a second; 0: not known, then it is no limit
+        double nic_in = 0;
+        double uplink_out = 0;  ///< of all its nodes together
+        double uplink_in = 0;
+        double reduction = 0;          ///< seconds for each byte combined (γ)
+        double reserve = 0;            ///< bytes that a NIC that has rested lets pass at once
+        double burst = 0;              ///< bytes that may wait at its uplink; 0: no limit is known
+        Link memory = usual_memory();  ///< between two ranks of one host
+
+        /// The time of a NIC that its reserve saves in one collective.
+        double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }
+        /// The time of a NIC that is saved in each of many collectives: a reserve fills up in pauses only.
+        double usual_credit() const { return std::min(credit(), kUsualPause); }
+    };
+
+    /// Whether messages that a rank sends at the same time share its port, as they do over TCP; else they
+    /// queue for it, as in simulator.hpp.
+    bool shares_ports = true;
+
+    /// Whether a flow between clusters that has rested starts slowly, as TCP's do (SegmentTimes::ramp).
+    bool flows_ramp = false;
+
+    /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
+    NativeTimes native;
+
+    MachineCosts() = default;
+    explicit MachineCosts(int clusters)
+        : clusters_(static_cast<std::size_t>(clusters)), links_(clusters_.size() * clusters_.size()) {}
+
+    /// Without clusters nothing is known.
+    bool is_empty() const { return clusters_.empty(); }
+    int count() const { return static_cast<int>(clusters_.size()); }
+
+    const Cluster& cluster(int c) const { return clusters_[static_cast<std::size_t>(c)]; }
+    Cluster& cluster(int c) { return clusters_[static_cast<std::size_t>(c)]; }
+    const Link& link(int from, int to) const { return links_[at(from, to)]; }
+    Link& link(int from, int to) { return links_[at(from, to)]; }
+
+    /// How much longer than by its rate a flow between clusters takes for the `bytes` that it carries in one
+    /// call, if it rested before; `seconds_a_byte` as far as its rate allows. TCP sends at once what its
+    /// initial window holds. After that it goes by what the flow has shown before, a few times as much as a
+    /// call carried in a round trip: little for messages that are small against the bandwidth-delay product,
+    /// which only several flows make up for. 0 where flows do not ramp.
+    double ramp(double latency, double bytes, double seconds_a_byte) const;
+
+    /// Bytes a second of all flows together from any of some clusters to any of some others: the most that is
+    /// known between two of them; 0: nothing is.
+    double rate_between(std::span<const int> from, std::span<const int> to) const;
+
+    /// Those of a communicator that holds ranks of `clusters` only, in that order; without native times.
+    MachineCosts restricted_to(std::span<const int> clusters) const;
+
+    /// As plain numbers, to be sent to others, and back. Throws Error when they are no such numbers.
+    std::vector<double> numbers() const;
+    static MachineCosts from_numbers(std::span<const double> numbers);
+
+  private:
+    std::size_t at(int from, int to) const {
+        return static_cast<std::size_t>(from) * clusters_.size() + static_cast<std::size_t>(to);
+    }
+
+    std::vector<Cluster> clusters_;
+    std::vector<Link> links_;  // row by row; inside a cluster: the diagonal
+};
+
+/// The costs of a network of which `measured` is known, and `latency` between any two clusters (one way;
+/// inside on the diagonal; 0: not known).
+///
+/// Where a curve is missing it is a line, kLikelyOverhead + m/rate, with the rate of one flow on that link,
+/// or the median of those links that have one. Where no rate between clusters is known at all nothing can be
+/// said of sizes: the result is empty.
+MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency);
+
+/// What a message costs on top of its bytes where that was not measured: MPI over TCP.
+inline constexpr Seconds kLikelyOverhead = std::chrono::microseconds(10);
+
+}  // namespace laple

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "collectives/cost/tree_price.hpp"
+
+namespace laple {
+
+/// The rules that order the messages between clusters by what the network costs, as an algorithm's name may
+/// hold them: those of heuristics.hpp but "flat", which is a shape; and
+///
+///     nearest   each cluster passes the message on to the one nearest to it that waits: a pipeline
+///     slow-last the same, but those that it would take clearly longer to serve wait till the end: nobody is
+///               behind a slow link then, which is never idle, and whoever is behind that waits for all
+///               delays
+///     best      the best that is known: of all of these, of exact_order or improved, and, for pipelines, of
+///               what they become when clusters are moved to other senders one by one
+std::vector<std::string_view> order_rules();
+bool is_order_rule(std::string_view name);
+
+inline constexpr std::string_view kBestRule = "best";
+inline constexpr std::string_view kSlowLastRule = "slow-last";
+
+/// What heuristics are given for a message in `segments` segments that cost `times` each, with trees of
+/// `within` inside the clusters.
+ClusterTimes cluster_times(Shape within, std::uint64_t segments, const SegmentTimes& times,
+                           TreePricer& pricer);
+
+/// What `rule`, one of order_rules(), makes of a broadcast from the root's cluster in `segments` segments
+/// that cost `times` each, or of a reduction, with times of that direction. `around` says what else the tree
+/// is like; `clusters` are its cluster_times.
+SendOrder order_by(std::string_view rule, const ClusterTree& around, int root, std::uint64_t segments,
+                   const ClusterTimes& clusters, const SegmentTimes& times, TreePricer& pricer);
+
+}  // namespace laple

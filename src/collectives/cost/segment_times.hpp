@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/cost/machine_costs.hpp"
+
+namespace laple {
+
+/// What one message of one size takes between any two clusters, in seconds: looked up once, used by all
+/// candidates that send messages of that size.
+///
+///     NIC of the sender  ├ port ┤                the next message may leave, to anyone: as many in a row do
+///     flow               ├─── gap ───┤           the next message to the same one may leave
+///     network                        └ latency ┐
+///     receiver                                 it is there
+class SegmentTimes {
+  public:
+    /// What the messages are part of.
+    enum class Use {
+        single,  ///< a message of its own
+        stream,  ///< one of many in a row
+    };
+
+    /// A reduction is looked at with time running backwards: messages go from the one who combines them to
+    /// those who sent them, and combining is part of the sender's work. (algorithms.md 3e)
+    enum class Direction { broadcast, reduction };
+
+    /// `groups`: the outermost groups as lists of clusters. What goes from one group to another shares their
+    /// trunk. `costs` must outlive this.
+    SegmentTimes(const MachineCosts& costs, const std::vector<std::vector<int>>& groups, Bytes bytes, Use use,
+                 Direction direction);
+
+    int count() const { return static_cast<int>(count_); }
+    double gap(int from, int to) const { return gap_[at(from, to)]; }
+    double port(int from, int to) const { return port_[at(from, to)]; }
+    /// The part of port() that messages to several others queue for; of the rest each gets its share while
+    /// all are under way.
+    double start(int from, int to) const { return start_[at(from, to)]; }
+    /// How much longer than its port a message alone takes to leave.
+    double rest(int from, int to) const { return gap(from, to) - port(from, to); }
+    double latency(int from, int to) const { return latency_[at(from, to)]; }
+    /// How much of the time of its messages, beyond their starts, a rested NIC of a cluster saves in one
+    /// collective. None where ports queue: their times are of the longest kind.
+    double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
+    /// The same in each of many collectives, with a pause after each.
+    double usual_credit(int cluster) const { return std::min(credit(cluster), MachineCosts::kUsualPause); }
+    /// The credit of a flow: one that is not much slower than its NIC is held up by that.
+    double credit_of_flow(int from, int to) const {
+        constexpr double kNotMuch = 1.25;
+        return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
+    }
+    /// How long a message alone takes to leave, however its NIC has rested: uplinks save nothing.
+    double at_best(int from, int to) const {
+        const double uplinks = from == to ? 0 : std::max(uplink_out(from), uplink_in(to));
+        return std::max(gap(from, to) - credit_of_flow(from, to), std::min(uplinks, gap(from, to)));
+    }
+    /// How much longer than by its gaps a flow takes for so many segments in one call, if it rested before.
+    /// (MachineCosts::ramp)
+    double ramp(int from, int to, double segments) const {
+        if (from == to || bytes_ <= 0) return 0;
+        return costs_.ramp(latency(from, to), segments * bytes_, gap(from, to) / bytes_);
+    }
+    /// What is left of such a time.
+    double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
+    /// In which the uplink of a cluster takes one message.
+    double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
+    /// The same on the way in: flows from several ranks together are no faster than that.
+    double uplink_in(int cluster) const { return uplink_in_[static_cast<std::size_t>(cluster)]; }
+
+    /// Whether groups have several clusters. Where they have one each, a flow's gap says all of what trees
+    /// can do, but not of lanes.
+    bool has_trunks() const { return groups_ < count(); }
+    int groups() const { return groups_; }
+    int group_of(int cluster) const { return group_of_[static_cast<std::size_t>(cluster)]; }
+    /// In which the trunk from one group to another takes one message; 0: no limit is known.
+    double trunk(int from_group, int to_group) const {
+        return trunk_[static_cast<std::size_t>(from_group * groups_ + to_group)];
+    }
+
+  private:
+    void find_trunks(const MachineCosts& costs, const std::vector<std::vector<int>>& groups, double bytes,
+                     bool is_backwards);
+    std::size_t at(int from, int to) const {
+        return static_cast<std::size_t>(from) * count_ + static_cast<std::size_t>(to);
+    }
+
+    std::size_t count_;
+    const MachineCosts& costs_;
+    double bytes_;
+    std::vector<double> gap_;
+    std::vector<double> port_;
+    std::vector<double> start_;
+    std::vector<double> latency_;
+    std::vector<double> uplink_out_;
+    std::vector<double> uplink_in_;
+    std::vector<double> credit_;
+    int groups_ = 0;
+    std::vector<int> group_of_;
+    std::vector<double> trunk_;
+};
+
+}  // namespace laple

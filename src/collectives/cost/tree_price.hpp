@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/cost/segment_times.hpp"
+#include "collectives/trees/send_order.hpp"
+#include "collectives/trees/tree.hpp"
+
+namespace laple {
+
+/// A tree over all ranks, seen from the clusters: who sends to whom between them, in which order, and the
+/// tree inside each. ordered_tree (hierarchy.hpp) makes it a tree of ranks.
+struct ClusterTree {
+    SendOrder order;
+    bool spread = false;  ///< where messages to other clusters leave from (LevelShape)
+    Shape within;
+    int lanes = 1;  ///< more than one: of which segments take turns (StripedTrees); then it is spread
+};
+
+/// What makes a plan take as long as it does.
+struct Binding {
+    enum class Kind {
+        start,   ///< nothing yet
+        port,    ///< a rank of cluster `a` sends to all its children
+        link,    ///< the flow from `a` to `b`
+        uplink,  ///< all that leaves `a`
+        trunk,   ///< all that goes from group `a` to group `b`
+    };
+    Kind kind = Kind::start;
+    int a = -1;
+    int b = -1;
+};
+
+/// A broadcast of some segments along a tree.
+struct TreeTime {
+    double first = 0;       ///< the first segment is everywhere
+    double last = 0;        ///< so are all
+    double interval = 0;    ///< the longest between two segments at any rank
+    double others = 0;      ///< so much later all the others are there (SegmentTimes::credit)
+    Binding binding;        ///< of that interval
+    int last_cluster = -1;  ///< which has it all last
+    double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
+};
+
+/// A shape over the members of a cluster, as plain arrays. (links_of)
+struct Members {
+    std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
+    std::vector<int> children;
+    std::vector<int> depth;
+    int deepest = 0;
+    std::size_t most_below = 0;  ///< children that a member other than the coordinator has at most
+
+    /// The ways from the coordinator that may be the longest: no other way has more of all three.
+    struct Way {
+        int starts = 0;    ///< of messages that leave before those of the way, and of these
+        int shares = 0;    ///< of messages that leave at the same time as those of the way, these included
+        int messages = 0;  ///< of the way itself
+    };
+    std::vector<Way> longest;
+
+    /// Until the last member has a message of those times, in a cluster of that number. The coordinator sends
+    /// others too, which take `shared` of its port. What a rested NIC saves is saved at every message of a
+    /// way.
+    double until_last(const SegmentTimes& times, int cluster, double shared = 0) const {
+        const double start = times.start(cluster, cluster);
+        const double share = times.port(cluster, cluster) - start;
+        const double each = times.rest(cluster, cluster) + times.latency(cluster, cluster);
+        double until = 0;
+        for (const Way& way : longest)
+            until = std::max(
+                until, way.starts * start + way.messages * each +
+                           std::max(shared + way.shares * share - way.messages * times.credit(cluster), 0.0));
+        return until;
+    }
+    int size() const { return static_cast<int>(depth.size()); }
+    std::span<const int> children_of(int member) const {
+        const auto m = static_cast<std::size_t>(member);
+        return {children.data() + first_child[m],
+                static_cast<std::size_t>(first_child[m + 1] - first_child[m])};
+    }
+};
+
+/// Prices trees over clusters of `sizes` ranks each. Holds what trees have in common, so that a price costs
+/// little: O(ranks of clusters that pass the message on to others + clusters).
+class TreePricer {
+  public:
+    explicit TreePricer(std::vector<int> sizes);
+    ~TreePricer();
+
+    /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
+    /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
+    ///
+    ///     first(c) = first(v) + Σ starts, of v's messages up to c + Σ shares, of all of v's messages
+    ///                         + rest(v, c) + L(v, c)
+    ///     last(c)  = first(c) + (segments - 1) · I(c) - what the first has left of the credit
+    ///
+    /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
+    /// programs call again and again: in the long run a NIC has no more to spare than it saves in pauses.
+    ///
+    /// A flow that has rested takes its ramp longer (segment_times.hpp): the only message of it, or all after
+    /// the first one. I(c): the longest of all intervals above c: a rank's port for all its
+    /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
+    /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
+    /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on
+    /// times of that direction.
+    ///
+    /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
+    /// share of what all lanes ask of it, a flow its lane's share, and a link what the uplink at its end
+    /// takes.
+    TreeTime broadcast(const ClusterTree& tree, int root, std::uint64_t segments, const SegmentTimes& times);
+
+    /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what
+    /// goes down do not wait for each other, but share the ranks' ports: each rank but the root sends a
+    /// segment to its parent and to all its children, and gets as many. Where several children fill a port,
+    /// results wait longer than this says, for what has been sent ahead: on emulated grids by a tenth or two.
+    TreeTime there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
+                            const SegmentTimes& down, const SegmentTimes& up);
+
+    /// A broadcast inside one cluster, from its coordinator, in which nothing is sent to others.
+    double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
+
+    /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
+    /// children so far, of equals the one nearest to the coordinator; without spreading the coordinator. In a
+    /// tree with lanes the root passes on to its own cluster only.
+    void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
+
+    /// `behind_root`: the shape is that of all but the first member, which has one child: its root.
+    const Members& members(Shape shape, int size, bool behind_root = false);
+    const std::vector<int>& sizes() const { return sizes_; }
+
+    struct Scratch;  // of the implementation
+
+  private:
+    /// Finds what walks along one tree have in common.
+    void prepare(const ClusterTree& tree, int root);
+
+    struct Known {
+        Shape shape;
+        int size;
+        bool behind_root;
+        Members members;
+    };
+    std::vector<int> sizes_;
+    std::vector<std::unique_ptr<Known>> known_;
+    std::vector<std::vector<int>> extra_;  // scratch of find_senders(): children in other clusters, by member
+    std::unique_ptr<Scratch> scratch_;
+};
+
+}  // namespace laple

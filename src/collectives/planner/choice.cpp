@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner/choice.hpp"
+
+#include <limits>
+
+#include "collectives/algorithms/pricing.hpp"
+
+namespace laple {
+namespace {
+
+/// How large segments are, as far as it matters: processors need some 10 us for each, which is nothing where
+/// segments come this far apart.
+Bytes calm(const Candidate& candidate) {
+    constexpr double kFarApart = 1e-3;
+    constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+    if (candidate.segment_bytes() == 0) return kMost;
+    return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.segment_bytes();
+}
+
+/// Whether the busiest NIC is idle for half of the time at least.
+bool rests(const Candidate& candidate) {
+    return candidate.time.sustained <= candidate.seconds / 2;
+}
+
+/// Whether both are pipelines and the busiest NIC of `a` has clearly less to do than that of `b`, which
+/// hardly rests. One that is never idle holds up all that come after it whenever it falls behind, and there
+/// may be several on the way.
+bool is_calmer(const Candidate& a, const Candidate& b) {
+    constexpr double kClearly = 0.75;
+    return a.is_pipeline && b.is_pipeline && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
+}
+
+/// Whether both are pipelines that links between clusters hold up, and fewer clusters get what has passed
+/// that link in `a`: it is never idle, so all of them wait for each delay there.
+bool holds_up_fewer(const Candidate& a, const Candidate& b) {
+    return a.is_pipeline && b.is_pipeline && a.behind > 0 && a.behind < b.behind;
+}
+
+/// Whether both let NICs rest, so that what ranks take to pass a message on counts most, and fewer of them do
+/// so one after the other in `a`.
+bool is_shorter(const Candidate& a, const Candidate& b) {
+    constexpr int kClearlyFewer = 4;
+    return rests(a) && rests(b) && a.hops + kClearlyFewer <= b.hops;
+}
+
+/// Fewer copies between groups; calmer NICs; clearly fewer ranks that wait for each other; fewer clusters
+/// behind the link that holds up all; an undivided message, or segments large enough; fewer clusters that
+/// wait for others; fewer connections.
+bool is_simpler(const Candidate& a, const Candidate& b) {
+    if (a.crossings != b.crossings) return a.crossings < b.crossings;
+    for (const auto& is_better : {is_calmer, is_shorter, holds_up_fewer}) {
+        if (is_better(a, b)) return true;
+        if (is_better(b, a)) return false;
+    }
+    if (calm(a) != calm(b)) return calm(a) > calm(b);
+    if (a.relays != b.relays) return a.relays < b.relays;
+    return a.algorithm->lanes() < b.algorithm->lanes();
+}
+
+}  // namespace
+
+bool is_near(const Candidate& candidate, const Candidate& fastest) {
+    const double factor = is_calmer(candidate, fastest) ? kNearlyEqualIfCalmer : kNearlyEqual;
+    return candidate.seconds <= factor * fastest.seconds;
+}
+
+const Candidate* best_of(const std::vector<Candidate>& found,
+                         const std::function<bool(const Algorithm&)>& may_use) {
+    const Candidate* fastest = nullptr;
+    const Candidate* best = nullptr;
+    const Candidate* native = nullptr;
+    for (const Candidate& candidate : found) {
+        const bool is_native = candidate.algorithm->is_native();
+        if (!may_use(*candidate.algorithm)) continue;
+        if (is_native) native = &candidate;
+        if (is_native || (fastest != nullptr && !is_near(candidate, *fastest))) continue;
+        // The larger allowance is for calmer NICs alone.
+        const bool is_late = fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds;
+        if (is_late && !is_calmer(candidate, *best)) continue;
+        if (fastest == nullptr) fastest = &candidate;
+        if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
+    }
+    if (best == nullptr) return native;
+    if (native == nullptr) return best;
+    if (fastest->seconds >= kWorthwhile * native->seconds) return native;
+    return best->seconds < native->seconds ? best : fastest;
+}
+
+}  // namespace laple

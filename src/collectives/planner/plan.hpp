@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/collective/request.hpp"
+#include "topology/machine.hpp"
+
+namespace laple {
+
+/// How one call will be done, the same on every rank: a pure function of request, machine and settings.
+struct Plan {
+    Request request;
+    AlgorithmPtr algorithm;  ///< never nullptr
+    std::string reason;      ///< why this one, for people
+    SendWindows windows = {};
+    Seconds predicted{0};          ///< 0: not known
+    std::string passed_over = {};  ///< what rules ask for, but cannot be done here, and why; empty: nothing
+
+    bool is_native() const { return algorithm->is_native(); }
+    Segments segments() const { return algorithm->segments(request); }
+};
+
+/// This rank's steps of a plan that is not native.
+inline Schedule expand(const Plan& plan, const Machine& machine, Rank rank) {
+    return expand(*plan.algorithm, {plan.request, machine, plan.windows, rank});
+}
+
+/// The schedules of all ranks.
+std::vector<Schedule> expand_all(const Plan& plan, const Machine& machine);
+
+}  // namespace laple

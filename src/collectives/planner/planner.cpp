@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner/planner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "collectives/algorithms/native.hpp"
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/planner/choice.hpp"
+#include "collectives/planner/preferences.hpp"
+#include "collectives/planner/send_windows.hpp"
+
+namespace laple {
+namespace {
+
+constexpr auto kAllForbidden = "what LaPle would choose is forbidden in LAPLE_ALGORITHM";
+
+static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfCalmer == 1.08 && kWorthwhile == 0.95,
+              "reason_for says how near");
+
+/// `best` of those candidates that are allowed, of which `fastest` is the first.
+std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
+    const char* of_whom = are_all_allowed ? "" : " of what is allowed";
+    if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
+    if (best.algorithm->is_native()) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
+    const int percent = best.seconds <= kNearlyEqual * fastest.seconds ? 4 : 8;
+    return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
+}
+
+Plan plan_of(const Candidate& candidate, const Request& request, const MachineCosts& costs,
+             std::string reason) {
+    Plan plan{request, candidate.algorithm, std::move(reason)};
+    plan.predicted = Seconds(candidate.seconds);
+    if (!plan.is_native()) plan.windows = windows_for(candidate, request, costs);
+    return plan;
+}
+
+/// As one call, planned by the choice between all candidates.
+Plan cheapest(const Request& request, const Machine& machine, const Rules& rules, const MachineCosts& costs) {
+    const auto found = Pricing(request, machine, costs).all();
+    const auto may_use = [&](const Algorithm& algorithm) {
+        return !rules.forbids(algorithm, request.collective, request.bytes());
+    };
+    const Candidate* best = best_of(found, may_use);
+    if (best == nullptr) return {request, native(), kAllForbidden};
+    const auto fastest = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
+        return may_use(*candidate.algorithm);
+    });
+    return plan_of(*best, request, costs, reason_for(*best, *fastest, fastest == found.begin()));
+}
+
+/// What rules ask for, with what costs decide; nothing where it cannot be done, and why in `why_not`.
+std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& request, const Machine& machine,
+                              const MachineCosts& costs, const char*& why_not) {
+    why_not =
+        request.commutative ? "does not fit these clusters" : "does not keep the order of the ranks here";
+    if (!algorithm->can_do(request, machine)) return std::nullopt;
+    if (algorithm->needs_costs()) {
+        why_not = request.commutative
+                      ? "orders clusters by rates, which are not known here: give LAPLE_MODEL what "
+                        "laple-discover --model wrote"
+                      : "does not keep the order of the ranks";
+        if (costs.is_empty() || !request.commutative) return std::nullopt;
+    }
+    if (!costs.is_empty() && request.commutative) {
+        Pricing pricing(request, machine, costs);
+        if (const auto priced = algorithm->price(pricing))
+            return plan_of(*priced, request, costs, "asked for");
+    }
+    if (algorithm->needs_costs()) {
+        why_not = "does not fit these clusters";
+        return std::nullopt;
+    }
+    return Plan{request, algorithm, "asked for"};
+}
+
+/// The first that can be done of those that are good for such a size.
+Plan preferred(const Request& request, const Machine& machine, const Rules& rules) {
+    const char* why_native = "nothing else can do it exactly";
+    for (const std::string& name : preferences(request, machine)) {
+        AlgorithmPtr algorithm = parse_algorithm(name, request.collective);
+        if (!algorithm->can_do(request, machine)) continue;
+        if (!rules.forbids(*algorithm, request.collective, request.bytes()))
+            return {request, std::move(algorithm), "preferred for this size"};
+        why_native = kAllForbidden;
+    }
+    return {request, native(), why_native};
+}
+
+}  // namespace
+
+Request size_class_of(Request request) {
+    constexpr int kBits = 3;
+    const int width = static_cast<int>(std::bit_width(request.units));
+    if (width > kBits) request.units = request.units >> (width - kBits) << (width - kBits);
+    return request;
+}
+
+Plan plan_in_fixed_order(Request request) {
+    constexpr Bytes kLong = 128 * 1024;
+    if (request.bytes() == 0) return {request, native(), "no data"};
+    if (request.bytes() > kMostPlannedBytes) return {request, native(), "2 GiB and more are left to MPI"};
+    request.commutative = false;
+    const char* name = request.bytes() > kLong ? "binomial@64K" : "binomial";
+    return {request, parse_algorithm(name, request.collective), "strict: one tree over the ranks"};
+}
+
+Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
+                 const MachineCosts& costs) {
+    if (machine.cluster_count() == 1 && costs.is_empty()) return {request, native(), "one cluster"};
+    if (request.bytes() == 0 && row_of(request.collective).has_data) return {request, native(), "no data"};
+    if (request.bytes() > kMostPlannedBytes) return {request, native(), "2 GiB and more are left to MPI"};
+    std::string passed_over;
+    const auto with_note = [&](Plan plan) {
+        plan.passed_over = std::move(passed_over);
+        return plan;
+    };
+    for (const AlgorithmPtr& algorithm : rules.wanted(request.collective, request.bytes())) {
+        const char* why_not = "";
+        if (auto plan = as_wanted(algorithm, request, machine, costs, why_not))
+            return with_note(std::move(*plan));
+        if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
+    }
+    if (!costs.is_empty() && request.commutative) return with_note(cheapest(request, machine, rules, costs));
+    return with_note(preferred(request, machine, rules));
+}
+
+}  // namespace laple

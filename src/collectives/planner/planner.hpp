@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include "collectives/cost/machine_costs.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/planner/rules.hpp"
+#include "topology/machine.hpp"
+
+namespace laple {
+
+/// Messages of more bytes are left to MPI: ranks count in int.
+inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
+
+/// Chooses how to do a call. A pure function of its arguments, so every rank that holds the same machine,
+/// rules and costs chooses the same without a message.
+///
+/// In this order: what the rules want and the algorithm can do exactly; of the algorithms that have a price
+/// (pricing.hpp) the one with the shortest time, unless forbidden; MPI's own. Messages without data, and
+/// those of more than kMostPlannedBytes, are always left to MPI.
+///
+/// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
+/// preferences.hpp holds to be good for such a size; and MPI's own on a single cluster, of which then nothing
+/// is known.
+Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
+                 const MachineCosts& costs = {});
+
+/// The request that stands for all of about the same size: of its units only the three highest bits count.
+/// What is chosen for it is good for all of them, so that programs whose messages have many sizes do not plan
+/// each anew.
+Request size_class_of(Request request);
+
+/// The plan of a reduction whose bits may not depend on the machine: on one of single ranks of which nothing
+/// is known, Machine(Topology::flat(size)), on which it is to be expanded.
+///
+///     0 ← 1    2 ← 3    4 ← 5    6 ← 7       binomial over the ranks in their order: what a rank gets comes
+///     0 ←───── 2        4 ←───── 6           from the right, the nearest first; segments change nothing
+///     0 ←─────────────── 4                   (docs/algorithms.md: "strict")
+Plan plan_in_fixed_order(Request request);
+
+}  // namespace laple

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner/send_windows.hpp"
+
+#include <algorithm>
+
+namespace laple {
+namespace {
+
+Bytes channel_window(const Algorithm& algorithm, const Request& request, const MachineCosts& costs) {
+    constexpr double kReserve = 2;
+    constexpr double kLeast = 16.0 * 1024;
+    constexpr double kMost = 8.0 * 1024 * 1024;
+    const Bytes segment = std::max<Bytes>(algorithm.segments(request).segment_bytes(), 1);
+    double most = 0;
+    const auto look_at = [&](int from, int to) {
+        const MachineCosts::Link& link = costs.link(from, to);
+        const double nic = costs.cluster(from).nic_out;
+        const double port = nic > 0 ? static_cast<double>(segment) / nic : 0;
+        const double turn = algorithm.takes_turns() ? algorithm.lanes() * port : 0;
+        const double gap = std::max({link.stream.at(segment).count(), turn, 1e-9});
+        const double latency = link.latency + std::max(link.gap.at(segment).count() - gap, 0.0);
+        most = std::max(most, kReserve * 2 * latency * static_cast<double>(segment) / gap);
+    };
+    for (const Send& send : algorithm.order()) look_at(send.from, send.to);
+    if (algorithm.order().empty()) {
+        for (int a = 0; a < costs.count(); ++a) {
+            for (int b = 0; b < costs.count(); ++b) {
+                if (a != b) look_at(a, b);
+            }
+        }
+    }
+    return static_cast<Bytes>(std::clamp(most, kLeast, kMost));
+}
+
+std::vector<Bytes> local_windows(const MachineCosts& costs) {
+    constexpr double kShort = 5e-3;
+    constexpr double kLeast = 64.0 * 1024;
+    constexpr double kMost = 8.0 * 1024 * 1024;
+    constexpr double kUsualNic = 25e6;  // where none is known
+    std::vector<Bytes> windows;
+    for (int c = 0; c < costs.count(); ++c) {
+        const double nic = costs.cluster(c).nic_out;
+        windows.push_back(
+            static_cast<Bytes>(std::clamp(kShort * (nic > 0 ? nic : kUsualNic), kLeast, kMost)));
+    }
+    return windows;
+}
+
+Bytes global_window(const Request& request, const TreeTime& time) {
+    constexpr double kEnough = 4;
+    if (kEnough * time.first >= time.last) return 0;
+    return static_cast<Bytes>(kEnough * time.first / time.last * static_cast<double>(request.bytes()));
+}
+
+}  // namespace
+
+SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
+    return {channel_window(*candidate.algorithm, request, costs), local_windows(costs),
+            global_window(request, candidate.time)};
+}
+
+}  // namespace laple

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/schedule/builder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace laple {
+
+ScheduleBuilder::ScheduleBuilder(const BufferSizes& sizes, Windows windows)
+    : windows_(std::move(windows)), input_in_result_(sizes.input_in_result), memories_(1) {
+    std::sort(windows_.near_ranks.begin(), windows_.near_ranks.end());
+    schedule_.unit_bytes = sizes.unit_bytes;
+    schedule_.result_units = sizes.result_units;
+}
+
+void ScheduleBuilder::hold_sends(std::int64_t near, std::int64_t all) {
+    hold_near_ = near;
+    hold_all_ = all;
+}
+
+std::int64_t ScheduleBuilder::writer_of(Place place) {
+    std::int64_t writer = -1;
+    const std::uint64_t unit = place.offset + shift(place.buffer);
+    memory(place.buffer).for_each(unit, unit + 1, [&](const AccessMap::Access& a) { writer = a.writer; });
+    return writer;
+}
+
+Buffer ScheduleBuilder::add_temporary(std::uint64_t units) {
+    schedule_.temporary_units.push_back(std::max<std::uint64_t>(units, 1));
+    memories_.emplace_back();
+    return static_cast<Buffer>(kFirstTemporary + schedule_.temporary_units.size() - 1);
+}
+
+void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
+    const std::uint32_t step = begin(StepKind::send, peer, from.units);
+    schedule_.steps[step].from = from.place();
+    schedule_.steps[step].channel = channel;
+    reads(step, from);
+    const bool near = is_near(peer);
+    enter_channel(step, sends_[key(peer, channel)], near ? windows_.near : windows_.far);
+    depends_on(step, hold_all_);
+    if (near) depends_on(step, hold_near_);
+    end(step);
+}
+
+void ScheduleBuilder::recv(Rank peer, Region to, Channel channel) {
+    const std::uint32_t step = begin(StepKind::recv, peer, to.units);
+    schedule_.steps[step].to = to.place();
+    schedule_.steps[step].channel = channel;
+    writes(step, to);
+    enter_channel(step, recvs_[key(peer, channel)], windows_.far);
+    if (is_near(peer)) last_near_receive_ = step;
+    end(step);
+}
+
+void ScheduleBuilder::copy(Region from, Place to) {
+    local(StepKind::copy, from, to);
+}
+
+void ScheduleBuilder::reduce(Region from, Place to) {
+    local(StepKind::reduce, from, to);
+}
+
+void ScheduleBuilder::local(StepKind kind, Region from, Place to) {
+    const std::uint32_t step = begin(kind, -1, from.units);
+    schedule_.steps[step].from = from.place();
+    schedule_.steps[step].to = to;
+    reads(step, from);
+    writes(step, {to.buffer, to.offset, from.units});
+    end(step);
+}
+
+void ScheduleBuilder::native(StepKind kind, Rank root, Region from, Place to) {
+    const std::uint32_t step = begin(kind, root, from.units);
+    schedule_.steps[step].from = from.place();
+    schedule_.steps[step].to = to;
+    for (std::int64_t earlier = fence_ + 1; earlier < step; ++earlier) depends_on(step, earlier);
+    if (kind == StepKind::native_reduce) reads(step, from);
+    writes(step, {to.buffer, to.offset, from.units});
+    end(step);
+    fence_ = step;
+}
+
+Schedule ScheduleBuilder::finish() && {
+    return std::move(schedule_);
+}
+
+std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint64_t units) {
+    Step step;
+    step.kind = kind;
+    step.peer = peer;
+    step.units = units;
+    step.first_dependency = static_cast<std::uint32_t>(schedule_.dependencies.size());
+    schedule_.steps.push_back(step);
+    const auto index = static_cast<std::uint32_t>(schedule_.steps.size() - 1);
+    depends_on(index, fence_);
+    return index;
+}
+
+void ScheduleBuilder::reads(std::uint32_t step, Region region) {
+    const std::uint64_t begin = region.offset + shift(region.buffer);
+    memory(region.buffer).for_each(begin, begin + region.units, [&](AccessMap::Access& access) {
+        depends_on(step, access.writer);
+        if (access.first_reader < 0) {
+            access.first_reader = step;
+        } else {
+            access.others.push_back(step);
+        }
+    });
+}
+
+void ScheduleBuilder::writes(std::uint32_t step, Region region) {
+    const std::uint64_t begin = region.offset + shift(region.buffer);
+    memory(region.buffer).for_each(begin, begin + region.units, [&](AccessMap::Access& access) {
+        depends_on(step, access.first_reader < 0 ? access.writer : access.first_reader);
+        for (const std::uint32_t reader : access.others) depends_on(step, reader);
+        access.first_reader = -1;
+        access.others.clear();
+        access.writer = step;
+    });
+}
+
+void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {
+    if (earlier < 0 || earlier == step) return;
+    const auto begin = schedule_.dependencies.begin() + schedule_.steps[step].first_dependency;
+    const auto dependency = static_cast<std::uint32_t>(earlier);
+    if (std::find(begin, schedule_.dependencies.end(), dependency) != schedule_.dependencies.end()) return;
+    schedule_.dependencies.push_back(dependency);
+}
+
+void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window) {
+    if (traffic.count == 0) traffic.under_way.resize(window);
+    if (traffic.count > 0) {
+        const std::uint32_t previous = traffic.under_way[(traffic.count - 1) % window];
+        schedule_.steps[previous].next_in_channel = step;
+        schedule_.steps[step].is_first_in_channel = false;
+    }
+    std::uint32_t& slot = traffic.under_way[traffic.count % window];
+    if (traffic.count >= window) depends_on(step, slot);
+    slot = step;
+    ++traffic.count;
+}
+
+bool ScheduleBuilder::is_near(Rank peer) const {
+    return std::binary_search(windows_.near_ranks.begin(), windows_.near_ranks.end(), peer);
+}
+
+void ScheduleBuilder::end(std::uint32_t step) {
+    Step& s = schedule_.steps[step];
+    s.dependency_count = static_cast<std::uint32_t>(schedule_.dependencies.size()) - s.first_dependency;
+}
+
+AccessMap& ScheduleBuilder::memory(Buffer buffer) {
+    return memories_[buffer < kFirstTemporary ? 0 : buffer - kFirstTemporary + 1];
+}
+
+}  // namespace laple

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/trees/host_tree.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace laple {
+
+Rank leader_on(const Machine& machine, Host host, int lane) {
+    const auto ranks = machine.ranks_on(host);
+    return ranks[static_cast<std::size_t>(lane) % ranks.size()];
+}
+
+Rank leader_on(const Machine& machine, Host host, int lane, Rank root) {
+    return machine.host_of(root) == host ? root : leader_on(machine, host, lane);
+}
+
+Shape shape_on_host(bool in_segments) {
+    return in_segments ? Shape{Shape::Kind::kary, 2} : Shape{Shape::Kind::binomial};
+}
+
+RankLinks links_on_host(const Machine& machine, Rank rank, Rank leader, Shape shape) {
+    const auto ranks = machine.ranks_on(machine.host_of(rank));
+    RankLinks links;
+    if (ranks.size() == 1) return links;
+    const auto place_of = [&](Rank r) {
+        return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r) - ranks.begin());
+    };
+    const std::size_t first = place_of(leader);
+    const auto rank_at = [&](int place) {
+        return ranks[(first + static_cast<std::size_t>(place)) % ranks.size()];
+    };
+    const ShapeLinks all = links_of(shape, static_cast<int>(ranks.size()));
+    const std::size_t own = (place_of(rank) + ranks.size() - first) % ranks.size();
+    if (all.parent[own] >= 0) links.parent = rank_at(all.parent[own]);
+    for (const int child : all.children[own]) links.children.push_back(rank_at(child));
+    return links;
+}
+
+}  // namespace laple

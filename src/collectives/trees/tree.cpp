@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/trees/tree.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace laple {
+namespace {
+
+/// Links the run [first, first + size), whose root is `first`, into the tree. Binomial: the child that covers
+/// the farthest part of a run of up to 2^h members starts at the largest power of two below its size.
+void link_run(Shape shape, int first, int size, ShapeLinks& links) {
+    const auto link = [&](int child) {
+        links.parent[static_cast<std::size_t>(child)] = first;
+        links.children[static_cast<std::size_t>(first)].push_back(child);
+    };
+    if (size <= 1) return;
+    switch (shape.kind) {
+        case Shape::Kind::flat:
+            for (int i = 1; i < size; ++i) link(first + i);
+            return;
+        case Shape::Kind::chain:
+            link(first + 1);
+            return link_run(shape, first + 1, size - 1, links);
+        case Shape::Kind::binomial: {
+            int left = size;  // members not yet given to a child, the run's root included
+            int half = 1;
+            while (half * 2 < size) half *= 2;
+            for (; half >= 1; half /= 2) {
+                if (half >= left) continue;
+                link(first + half);
+                link_run(shape, first + half, left - half, links);
+                left = half;
+            }
+            return;
+        }
+        case Shape::Kind::kary: {
+            const int others = size - 1;
+            const int branches = std::min(shape.arity, others);
+            int begin = first + 1;
+            for (int branch = 0; branch < branches; ++branch) {
+                const int length = others / branches + (branch < others % branches ? 1 : 0);
+                link(begin);
+                link_run(shape, begin, length, links);
+                begin += length;
+            }
+            return;
+        }
+    }
+}
+
+struct Run {
+    Rank low;
+    Rank high;
+    int size;
+};
+
+/// The span of ranks below `rank`; clears `in_order` when some subtree has a gap.
+Run run_below(const Tree& tree, Rank rank, bool& in_order) {
+    Run run{rank, rank, 1};
+    for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+        const Run below = run_below(tree, child, in_order);
+        run.low = std::min(run.low, below.low);
+        run.high = std::max(run.high, below.high);
+        run.size += below.size;
+    }
+    if (run.high - run.low + 1 != run.size) in_order = false;
+    return run;
+}
+
+}  // namespace
+
+std::string name_of(Shape shape) {
+    switch (shape.kind) {
+        case Shape::Kind::flat:
+            return "flat";
+        case Shape::Kind::binomial:
+            return "binomial";
+        case Shape::Kind::chain:
+            return "chain";
+        case Shape::Kind::kary:
+            return shape.arity == 2 ? "binary" : fmt::format("{}ary", shape.arity);
+    }
+    return "";
+}
+
+std::optional<Shape> shape_named(std::string_view name) {
+    if (name == "flat") return Shape{Shape::Kind::flat};
+    if (name == "binomial") return Shape{Shape::Kind::binomial};
+    if (name == "chain") return Shape{Shape::Kind::chain};
+    if (name == "binary") return Shape{Shape::Kind::kary, 2};
+    int arity = 0;
+    const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), arity);
+    const std::string_view rest = name.substr(static_cast<std::size_t>(end - name.data()));
+    if (status == std::errc{} && rest == "ary" && arity >= 2 && arity <= 64) {
+        return Shape{Shape::Kind::kary, arity};
+    }
+    return std::nullopt;
+}
+
+ShapeLinks links_of(Shape shape, int size) {
+    ShapeLinks links;
+    links.parent.assign(static_cast<std::size_t>(size), -1);
+    links.children.resize(static_cast<std::size_t>(size));
+    if (shape.kind == Shape::Kind::chain) {  // not recursive: a chain may be thousands of members long
+        for (int i = 1; i < size; ++i) {
+            links.parent[static_cast<std::size_t>(i)] = i - 1;
+            links.children[static_cast<std::size_t>(i - 1)].push_back(i);
+        }
+    } else {
+        link_run(shape, 0, size, links);
+    }
+    return links;
+}
+
+Tree Tree::lone_root(int size, Rank root) {
+    Tree tree;
+    tree.root = root;
+    tree.parent.assign(static_cast<std::size_t>(size), kNotInTree);
+    tree.children.resize(static_cast<std::size_t>(size));
+    tree.parent[static_cast<std::size_t>(root)] = kNoParent;
+    return tree;
+}
+
+void Tree::link(Rank from, Rank to) {
+    parent[static_cast<std::size_t>(to)] = from;
+    children[static_cast<std::size_t>(from)].push_back(to);
+}
+
+RankLinks links_in(const Tree& tree, Rank rank) {
+    return {tree.parent[static_cast<std::size_t>(rank)], tree.children[static_cast<std::size_t>(rank)]};
+}
+
+std::vector<int> depths_below(const Tree& tree, Rank top) {
+    std::vector<int> depth(tree.parent.size(), -1);
+    std::vector<Rank> open{top};
+    depth[static_cast<std::size_t>(top)] = 0;
+    while (!open.empty()) {
+        const Rank rank = open.back();
+        open.pop_back();
+        for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+            depth[static_cast<std::size_t>(child)] = depth[static_cast<std::size_t>(rank)] + 1;
+            open.push_back(child);
+        }
+    }
+    return depth;
+}
+
+bool keeps_rank_order(const Tree& tree) {
+    bool in_order = true;
+    run_below(tree, tree.root, in_order);
+    return in_order;
+}
+
+}  // namespace laple

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call/arguments.hpp"
+
+#include <algorithm>
+
+#include "collectives/planner/planner.hpp"
+
+namespace laple::mpi {
+namespace {
+
+/// MPI_Pack counts in int, and every rank must decide alike whatever its datatype.
+constexpr MPI_Count kMaxBytes = kMostPlannedBytes;
+
+bool is_commutative(MPI_Op op) {
+    int commutative = 1;
+    if (!is_predefined(op)) PMPI_Op_commutative(op, &commutative);
+    return commutative != 0;
+}
+
+/// Whether `data` cannot be a buffer: MPI's own call says what is wrong. nullptr is MPI_BOTTOM, good for types
+/// that hold addresses.
+bool is_bad(const UserBuffer& buffer, const TypeLayout& layout) {
+    return buffer.count > 0 &&
+           (buffer.data == MPI_IN_PLACE || (buffer.data == nullptr && layout.true_lb == 0));
+}
+
+bool is_valid(const UserBuffer& buffer) {
+    return buffer.count >= 0 && buffer.type != MPI_DATATYPE_NULL;
+}
+
+bool is_too_large(const UserBuffer& buffer, const TypeLayout& layout) {
+    return layout.size > 0 && buffer.count > kMaxBytes / layout.size;
+}
+
+/// Whether the operation is one that LaPle may use on elements of that type.
+bool may_combine(MPI_Op op, MPI_Datatype type) {
+    if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return false;
+    return !is_predefined(op) || allows(op, type);
+}
+
+/// What is combined is worked on where it is. Both ends have the elements of the result's type and count.
+std::optional<Arguments> combined_arguments(const Call& call, const CommState& state, bool has_result) {
+    const bool is_in_place = call.input.data == MPI_IN_PLACE;
+    if (is_in_place && !has_result) return std::nullopt;
+    if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return std::nullopt;
+    const TypeLayout layout = layout_of(call.result.type);
+    if (is_too_large(call.result, layout)) return std::nullopt;
+    const bool is_aliased = has_result && !is_in_place && call.input.data == call.result.data &&
+                            call.result.data != MPI_BOTTOM && call.result.count > 0;
+    if (is_aliased || (!is_in_place && is_bad(call.input, layout)) ||
+        (has_result && is_bad(call.result, layout)))
+        return std::nullopt;
+    Arguments arguments;
+    Request& request = arguments.request;
+    request.units = static_cast<std::uint64_t>(call.result.count);
+    request.unit_bytes = static_cast<Bytes>(layout.size);
+    request.commutative = is_commutative(call.op);
+    request.in_fixed_order = state.is_strict() && !is_exact(call.op, call.result.type);
+    Operands& operands = arguments.operands;
+    operands.input = static_cast<const std::byte*>(is_in_place ? call.result.data : call.input.data);
+    operands.result = static_cast<std::byte*>(call.result.data);
+    operands.has_result = has_result;
+    operands.type = call.result.type;
+    operands.layout = layout;
+    operands.op = call.op;
+    return arguments;
+}
+
+/// What is moved is bytes to LaPle.
+std::optional<Arguments> moved_arguments(const Call& call) {
+    Arguments arguments;
+    if (!is_valid(call.result)) return std::nullopt;
+    arguments.result_layout = layout_of(call.result.type);
+    if (is_too_large(call.result, arguments.result_layout) || is_bad(call.result, arguments.result_layout))
+        return std::nullopt;
+    arguments.request.units =
+        static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
+    return arguments;
+}
+
+std::optional<Arguments> barrier_arguments() {
+    Arguments arguments;
+    arguments.request.units = 1;
+    arguments.request.unit_bytes = 0;
+    arguments.operands.has_result = false;
+    return arguments;
+}
+
+}  // namespace
+
+std::optional<Arguments> arguments_of(const Call& call, const CommState& state) {
+    const CollectiveRow& row = row_of(call.collective);
+    if (row.is_rooted && (call.root < 0 || call.root >= state.size())) return std::nullopt;
+    const bool has_result = !row.runs_to_root || state.rank() == call.root;
+    std::optional<Arguments> arguments = !row.has_data  ? barrier_arguments()
+                                         : row.combines ? combined_arguments(call, state, has_result)
+                                                        : moved_arguments(call);
+    if (!arguments) return std::nullopt;
+    arguments->request.collective = call.collective;
+    arguments->request.root = row.is_rooted ? call.root : 0;
+    return arguments;
+}
+
+Bytes reported_bytes(const Call& call) {
+    if (call.result.count <= 0 || call.result.type == MPI_DATATYPE_NULL) return 0;
+    int size = 0;
+    PMPI_Type_size(call.result.type, &size);
+    return static_cast<Bytes>(call.result.count) * static_cast<Bytes>(std::max(size, 0));
+}
+
+}  // namespace laple::mpi

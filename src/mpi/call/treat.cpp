@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call/treat.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "mpi/call/arguments.hpp"
+#include "mpi/call/packed_message.hpp"
+#include "mpi/call/verification.hpp"
+#include "mpi/comm/bypass.hpp"
+#include "mpi/comm/comm_state.hpp"
+#include "mpi/comm/log.hpp"
+#include "mpi/comm/process.hpp"
+
+namespace laple::mpi {
+namespace {
+
+/// Adds one call to the report, if there is one. Looks at the clock only then.
+class Recorder {
+  public:
+    Recorder(const CommState& state, Collective collective, Bytes bytes)
+        : report_(state.report()), collective_(collective), bytes_(bytes) {
+        if (report_ != nullptr) start_ = Clock::now();
+    }
+    /// The state may be gone: a user's error handler may free the communicator.
+    void done(const std::string& algorithm) {
+        if (report_ != nullptr) report_->add(collective_, bytes_, algorithm, Clock::now() - start_);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Report* report_;
+    Collective collective_;
+    Bytes bytes_;
+    Clock::time_point start_;
+};
+
+/// By MPI_Pcontrol.
+std::atomic<bool> is_switched_off{false};
+
+/// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
+CommState* state_of(MPI_Comm comm) {
+    if (is_disabled()) {
+        remember_bypass(comm);
+        return nullptr;
+    }
+    if (DyingComm::is_dying(comm)) return nullptr;
+    CommState* state = CommState::of(comm);
+    if (state != nullptr && state->heeds_pcontrol() && is_switched_off) {
+        state->note_algorithm(kNativeCall);
+        return nullptr;
+    }
+    if (state != nullptr && state->has_work()) {
+        state->count_call();
+        return state;
+    }
+    if (state == nullptr || state->report() != nullptr) return state;
+    state->note_algorithm(kNativeCall);
+    remember_bypass(comm);
+    return nullptr;
+}
+
+/// The end of each call that is not LaPle's.
+int pass_on(const Call& call, CommState* state, Bytes bytes) {
+    if (state == nullptr) return call.native();
+    Recorder recorder(*state, call.collective, bytes);
+    state->note_algorithm(kNativeCall);
+    const int code = call.native();
+    recorder.done(kNativeCall);
+    return code;
+}
+
+/// An error of an inner call becomes one of the user's communicator, as if its own call had failed.
+int finish(int code, MPI_Comm comm) {
+    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/// The one exception that comes from LaPle. What a user's error handler or operation throws goes through.
+int give_up(MPI_Comm comm) {
+    try {
+        say("a collective cannot go on: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
+    } catch (const std::bad_alloc&) {
+        // Not even for that.
+    }
+    return finish(MPI_ERR_NO_MEM, comm);
+}
+
+/// What is moved goes as bytes.
+int run_moving(CommState& state, const PreparedPlan& plan, const Call& call, Arguments& arguments) {
+    const CollectiveRow& row = row_of(call.collective);
+    const bool is_root = row.is_rooted && state.rank() == call.root;
+    const bool holds = is_root && !row.runs_to_root;
+    const bool gets = !holds && (is_root || !row.runs_to_root);
+    const PackedMessage message(call.result, arguments.result_layout, state.inner(), holds, gets);
+    Operands& operands = arguments.operands;
+    operands.code = message.code();
+    operands.result = message.data();
+    const int code = state.run(plan, operands);
+    return code == MPI_SUCCESS ? message.unpack() : code;
+}
+
+int run(CommState& state, const PreparedPlan& plan, const Call& call, Arguments& arguments) {
+    if (!row_of(call.collective).combines) return run_moving(state, plan, call, arguments);
+    return state.run(plan, arguments.operands);
+}
+
+}  // namespace
+
+int treat(const Call& call) try {
+    CommState* state = state_of(call.comm);
+    if (state == nullptr || !state->has_work()) {
+        const bool is_reported = state != nullptr && state->report() != nullptr;
+        return pass_on(call, state, is_reported ? reported_bytes(call) : 0);
+    }
+    auto arguments = arguments_of(call, *state);
+    if (!arguments) return pass_on(call, state, 0);
+    const Request request = arguments->request;
+    const PreparedPlan& plan = state->plan_for(request);
+    if (plan.is_native()) return pass_on(call, state, request.bytes());
+
+    Recorder recorder(*state, call.collective, request.bytes());
+    std::optional<Verification> verification;
+    if (state->is_verified() && row_of(call.collective).has_data)
+        verification.emplace(call, arguments->operands, state->inner());
+    int code = run(*state, plan, call, *arguments);
+    recorder.done(plan.algorithm);
+    state->note_algorithm(plan.algorithm);
+    if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);
+    state->look_at_network();
+    return finish(code, call.comm);
+} catch (const std::bad_alloc&) {
+    return give_up(call.comm);
+}
+
+void switch_by(int level) noexcept {
+    is_switched_off = level == 0;
+}
+
+void heed_info(MPI_Comm comm, MPI_Info info) noexcept try {
+    std::array<char, MPI_MAX_INFO_VAL + 1> rules{};
+    int is_there = 0;
+    if (comm == MPI_COMM_NULL || info == MPI_INFO_NULL || is_disabled()) return;
+    if (PMPI_Info_get(info, "laple_algorithm", MPI_MAX_INFO_VAL, rules.data(), &is_there) != MPI_SUCCESS ||
+        is_there == 0) {
+        return;
+    }
+    CommState* state = CommState::of(comm);
+    if (state == nullptr || !state->has_work()) return;
+    const int size = static_cast<int>(rules.size());
+    if (PMPI_Bcast(rules.data(), size, MPI_CHAR, 0, state->inner()) == MPI_SUCCESS)
+        state->set_rules(rules.data());
+} catch (const std::exception&) {
+    // Not enough memory for another plan: the old ones hold on all ranks, or the next call says so.
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call/verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "mpi/comm/log.hpp"
+#include "mpi/comm/verification_count.hpp"
+#include "mpi/exec/native_call.hpp"
+
+namespace laple::mpi {
+namespace {
+
+constexpr int kTag = 5;
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(const UserBuffer& message) {
+    int size = 0;
+    PMPI_Type_size(message.type, &size);
+    return size * static_cast<int>(message.count);
+}
+
+/// From one form of a message to another: by a message to itself, for MPICH's MPI_Pack takes no MPI_BOTTOM.
+int move(const UserBuffer& from, const UserBuffer& to, MPI_Comm inner) {
+    const int self = rank_in(inner);
+    return PMPI_Sendrecv(from.data, static_cast<int>(from.count), from.type, self, kTag, to.data,
+                         static_cast<int>(to.count), to.type, self, kTag, inner, MPI_STATUS_IGNORE);
+}
+
+UserBuffer packed(std::vector<std::byte>& bytes) {
+    return {bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_PACKED};
+}
+
+/// The first few times: an operation that rounds would have it said at every call.
+void say_difference(Collective collective, const std::string& algorithm, std::size_t at, std::size_t bytes,
+                    MPI_Comm comm, const char* remark) {
+    constexpr int kMost = 10;
+    if (++verification_count.different > kMost) return;
+    say(fmt::format(
+        "LAPLE_VERIFY: {} of {} bytes by {}: the result of rank {} differs from MPI's own at byte {} of {}{}",
+        name_of(collective), bytes, algorithm, rank_in(comm), at, bytes, remark));
+}
+
+/// Whether `flag` is set on any rank of `inner`.
+int any_of_ranks(bool flag, MPI_Comm inner, bool& any) {
+    const int mine = flag ? 1 : 0;
+    int most = 0;
+    const int code = PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, inner);
+    any = most != 0;
+    return code;
+}
+
+/// Where their bytes differ first; nothing: nowhere.
+std::ptrdiff_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+    const auto place = std::mismatch(a.begin(), a.end(), b.begin()).first;
+    return place == a.end() ? -1 : place - a.begin();
+}
+
+template <typename Number>
+double number_at(const std::byte* data) {
+    Number number;
+    std::memcpy(&number, data, sizeof(number));
+    return static_cast<double>(number);
+}
+
+/// Of whichever size floating-point numbers have.
+double float_at(const std::byte* data, std::size_t bytes) {
+    if (bytes == sizeof(float)) return number_at<float>(data);
+    if (bytes == sizeof(double)) return number_at<double>(data);
+    return number_at<long double>(data);
+}
+
+double epsilon_of(std::size_t bytes) {
+    return bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                  : std::numeric_limits<double>::epsilon();
+}
+
+}  // namespace
+
+Verification::Verification(const Call& call, const Operands& operands, MPI_Comm inner)
+    : call_(call), inner_(inner) {
+    if (row_of(call.collective).combines) reduction_.emplace(call, operands, inner);
+}
+
+int Verification::compare(const std::string& algorithm) {
+    return reduction_ ? reduction_->compare(algorithm) : compare_moved(algorithm);
+}
+
+/// What this rank has got, in the order of the signature, with what MPI's own call on LaPle's communicator
+/// brings.
+int Verification::compare_moved(const std::string& algorithm) const {
+    const UserBuffer& message = call_.result;
+    std::vector<std::byte> ours(static_cast<std::size_t>(size_of(message)));
+    if (const int code = move(message, packed(ours), inner_); code != MPI_SUCCESS) return code;
+    std::vector<std::byte> theirs = ours;
+    const int code = call_native(call_.collective, {nullptr, theirs.data(), static_cast<int>(theirs.size()),
+                                                    MPI_BYTE, MPI_OP_NULL, call_.root, inner_});
+    if (code != MPI_SUCCESS) return code;
+    if (may_be_padded(message.type)) return MPI_SUCCESS;
+    ++verification_count.compared;
+    const std::ptrdiff_t at = first_difference(ours, theirs);
+    if (at < 0) return MPI_SUCCESS;
+    say_difference(call_.collective, algorithm, static_cast<std::size_t>(at), ours.size(), inner_,
+                   "; MPI's stands");
+    return move(packed(theirs), message, inner_);
+}
+
+VerifiedReduction::VerifiedReduction(const Call& call, const Operands& operands, MPI_Comm inner)
+    : operands_(operands),
+      collective_(call.collective),
+      count_(static_cast<int>(call.result.count)),
+      root_(call.root),
+      inner_(inner) {
+    constexpr MPI_Count kMostSpan = MPI_Count{1} << 31;
+    // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
+    const TypeLayout& layout = operands.layout;
+    const MPI_Count last = count_ > 0 ? (count_ - 1) * layout.extent : 0;
+    const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
+    const MPI_Count span =
+        count_ > 0 ? layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0) - low : 0;
+    bool is_impossible = layout.extent < 0 || span > kMostSpan;
+    try {
+        if (!is_impossible) memory_.resize(static_cast<std::size_t>(span));
+    } catch (const std::bad_alloc&) {
+        is_impossible = true;  // the others must learn of it
+    }
+    bool is_impossible_somewhere = true;
+    if (any_of_ranks(is_impossible, inner, is_impossible_somewhere) != MPI_SUCCESS || is_impossible_somewhere)
+        return;
+    is_possible_ = true;
+    low_ = low;
+    input_ = moved(memory_.data(), -low);
+    // What is between the data may not even be readable.
+    auto* const from = const_cast<std::byte*>(operands.input);
+    move({from, count_, operands.type}, {input_, count_, operands.type}, inner);
+}
+
+int VerifiedReduction::call_again(std::byte* result) const {
+    return call_native(collective_, {input_, result, count_, operands_.type, operands_.op, root_, inner_});
+}
+
+/// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
+int VerifiedReduction::take_magnitudes() {
+    const FloatLayout floats = float_layout_of(operands_.type);
+    if (floats.bytes == 0 || !is_predefined(operands_.op)) return MPI_SUCCESS;
+    const MPI_Op op = operands_.op == MPI_PROD ? MPI_PROD : MPI_SUM;
+    std::vector<double> own(static_cast<std::size_t>(count_));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        for (std::size_t part = 0; part < floats.parts; ++part)
+            own[i] += std::abs(float_at(input_ + (i * floats.parts + part) * floats.bytes, floats.bytes));
+    }
+    magnitudes_.resize(own.size());
+    return call_native(collective_, {own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, root_, inner_});
+}
+
+bool VerifiedReduction::may_differ(double ours, double theirs, double magnitude) const {
+    if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) return true;
+    const std::size_t bytes = float_layout_of(operands_.type).bytes;
+    const bool is_of_minmax = operands_.op == MPI_MAX || operands_.op == MPI_MIN;
+    const bool are_finite = std::isfinite(ours) && std::isfinite(theirs);
+    if (is_of_minmax) return std::isnan(magnitude);
+    // One order of factors may vanish or overflow where another does not.
+    if (operands_.op == MPI_PROD && (!are_finite || ours == 0 || theirs == 0)) return true;
+    const double largest = bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::max())
+                                                  : std::numeric_limits<double>::max();
+    if (!are_finite) return !(magnitude <= largest);
+    int ranks = 0;
+    PMPI_Comm_size(inner_, &ranks);
+    return std::abs(ours - theirs) <= 4.0 * ranks * epsilon_of(bytes) * magnitude;
+}
+
+bool VerifiedReduction::is_rounding(const std::vector<std::byte>& ours,
+                                    const std::vector<std::byte>& theirs) const {
+    if (magnitudes_.empty()) return false;
+    const FloatLayout floats = float_layout_of(operands_.type);
+    for (std::size_t i = 0; i < magnitudes_.size() * floats.parts; ++i) {
+        const double a = float_at(ours.data() + i * floats.bytes, floats.bytes);
+        const double b = float_at(theirs.data() + i * floats.bytes, floats.bytes);
+        if (!may_differ(a, b, magnitudes_[i / floats.parts])) return false;
+    }
+    return true;
+}
+
+int VerifiedReduction::compare(const std::string& algorithm) {
+    if (!is_possible_) return MPI_SUCCESS;
+    const UserBuffer result{operands_.result, count_, operands_.type};
+    const auto bytes = static_cast<std::size_t>(size_of(result));
+    // MPI's result in memory that looks like the user's: holes, if any, are not compared.
+    std::vector<std::byte> memory(memory_.size());
+    std::byte* const start = moved(memory.data(), -low_);
+    if (const int code = call_again(start); code != MPI_SUCCESS) return code;
+    if (const int code = take_magnitudes(); code != MPI_SUCCESS) return code;
+    std::vector<std::byte> ours(operands_.has_result ? bytes : 0);
+    std::vector<std::byte> theirs(ours.size());
+    int code = MPI_SUCCESS;
+    if (operands_.has_result) {
+        code = move(result, packed(ours), inner_);
+        if (code == MPI_SUCCESS) code = move({start, count_, operands_.type}, packed(theirs), inner_);
+    }
+    const bool is_compared = code == MPI_SUCCESS && operands_.has_result && !may_be_padded(operands_.type);
+    if (is_compared) ++verification_count.compared;
+    const std::ptrdiff_t at = first_difference(ours, theirs);
+    const bool is_wrong = is_compared && at >= 0 && !is_rounding(ours, theirs);
+    const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
+    if (is_wrong)
+        say_difference(collective_, algorithm, static_cast<std::size_t>(at), bytes, inner_,
+                       is_certain ? "; MPI's stands"
+                                  : "; where the operation rounds or does not commute, that may be so");
+    // All or none: what is equal on all ranks must stay so.
+    bool is_wrong_somewhere = false;
+    if (const int voted = any_of_ranks(is_wrong && is_certain, inner_, is_wrong_somewhere);
+        voted != MPI_SUCCESS)
+        return voted;
+    if (code != MPI_SUCCESS || !is_wrong_somewhere || !operands_.has_result) return code;
+    return move(packed(theirs), result, inner_);
+}
+
+}  // namespace laple::mpi

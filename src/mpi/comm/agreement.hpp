@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <mpi.h>
+
+#include "mpi/comm/process.hpp"
+
+namespace laple::mpi {
+
+/// Makes the ranks of `comm` agree; its rank i is `in_world[i]` of MPI_COMM_WORLD. In this order:
+///
+/// 1. What all ranks of MPI_COMM_WORLD have agreed on holds, without a message.
+/// 2. What was agreed on before, on a communicator that holds all of these ranks, is handed on.
+/// 3. The lowest rank that has a good topology file for this job gives it, and its settings, to all. Only
+///    that one reads its file, unless it is no good. If none is, rank 0 says once what is wrong, and nothing
+///    is agreed on.
+/// 4. Where a rank wants none (off), or all are on one host, nothing is agreed on.
+/// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
+///    ranks agree on a flat topology, so that it is not tried again.
+///
+/// What changes calls without a topology, strict order and verification, holds where all ranks want it.
+///
+/// Collective on `comm`, with MPI's own calls. An MPI error counts as no agreement.
+Terms agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world);
+
+}  // namespace laple::mpi

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <mpi.h>
+
+#include "collectives/cost/machine_costs.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/planner/rules.hpp"
+#include "collectives/planner/slowness_watch.hpp"
+#include "mpi/exec/operation.hpp"
+#include "topology/machine.hpp"
+
+namespace laple::mpi {
+
+class Process;
+class Report;
+
+/// A plan that is ready to run; without a schedule MPI's own call is the plan.
+struct PreparedPlan {
+    std::string algorithm;
+    std::unique_ptr<PreparedSchedule> schedule;
+    Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
+    bool is_native() const { return schedule == nullptr; }
+};
+
+/// What LaPle knows of one communicator. Hangs on an attribute of it: gone when the communicator is freed,
+/// absent in its duplicates. Set up collectively, at the first collective call on the communicator.
+class CommState {
+  public:
+    /// The state of `comm`, set up if this is its first collective. nullptr where LaPle has nothing to do
+    /// with it: MPI not running, intercommunicators, MPI_COMM_NULL. Collective on `comm` the first time.
+    static CommState* of(MPI_Comm comm);
+    /// The state if there is one; local.
+    static CommState* find(MPI_Comm comm);
+
+    ~CommState();
+    CommState(const CommState&) = delete;
+    CommState& operator=(const CommState&) = delete;
+
+    /// Whether LaPle has work here: the ranks are in several clusters, or want reductions in one fixed order.
+    /// Else every call is MPI's own.
+    bool has_work() const { return inner_ != MPI_COMM_NULL; }
+    /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
+    bool is_strict() const { return is_strict_; }
+    /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
+    bool is_verified() const { return is_verified_; }
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    MPI_Comm inner() const { return inner_; }
+    const Machine& machine() const { return machine_; }
+    /// nullptr once MPI_Finalize has begun.
+    Process* process() const { return process_; }
+    /// nullptr when nobody wants one.
+    Report* report() const;
+
+    /// Whether MPI_Pcontrol(0) leaves its calls to MPI (LAPLE_PCONTROL).
+    bool heeds_pcontrol() const { return heeds_pcontrol_; }
+
+    /// Rules as those of LAPLE_ALGORITHM, for this communicator alone and from now on; "default": as the
+    /// environment has them. What is wrong is said, and nothing changed. To be called on all ranks alike.
+    void set_rules(const std::string& rules);
+
+    /// The plan for `request`, from the cache or new. Equal on all ranks. The reference is good until the
+    /// next call.
+    const PreparedPlan& plan_for(const Request& request);
+
+    /// To be called once for each call of the user's, on all ranks alike: messages that a call has left
+    /// because a rank made it wrongly are not taken for those of the next ones.
+    void count_call();
+
+    /// Runs a plan that is not native. Collective; returns MPI's error code.
+    int run(const PreparedPlan& plan, const Operands& operands);
+
+    /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
+    /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
+    void look_at_network() noexcept;
+
+    void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
+    const std::string* last_algorithm() const { return last_algorithm_; }
+
+    /// MPI_Finalize has begun: frees what MPI holds for LaPle while MPI is still there. All calls are MPI's
+    /// own from then on.
+    void detach_from_process();
+
+  private:
+    CommState(Process& process, MPI_Comm comm);
+    static int on_delete(MPI_Comm, int, void* value, void*);
+    void set_up(MPI_Comm comm);
+    void say_former_names() const;
+    bool join_cluster();
+    void explain(int code) const;
+    int run_unwatched(const PreparedPlan& plan, const Operands& operands);
+    PreparedPlan prepare(Plan& plan);
+    Plan choose(const Request& request);
+    void free_communicators();
+
+    struct RequestHash {
+        std::size_t operator()(const Request& request) const;
+    };
+
+    Process* process_;
+    int rank_ = 0;
+    int size_ = 0;
+    Machine machine_ = Machine(Topology::flat(0));
+    Rules rules_;
+    bool is_strict_ = false;
+    bool is_verified_ = false;
+    bool heeds_pcontrol_ = false;
+    std::string agreed_rules_;  // LAPLE_ALGORITHM of all ranks
+    MachineCosts costs_;        // of the clusters of machine_; may be empty
+    MPI_Comm inner_ = MPI_COMM_NULL;
+    Ways ways_;
+    int tag_sets_ = 1;  // as many calls have tags of their own
+    int tag_set_ = 0;   // of the call that is under way
+    bool has_tried_to_join_ = false;
+    std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
+    std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
+    std::size_t cached_steps_ = 0;
+    bool is_watched_ = false;  // all ranks of the job are in it
+    bool is_look_due_ = false;
+    SlownessWatch slowness_;
+    std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
+    const std::string* last_algorithm_ = nullptr;
+};
+
+/// The name in reports of a call that MPI does itself.
+extern const std::string kNativeCall;
+
+}  // namespace laple::mpi

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/discovery.hpp"
+
+#include <memory>
+
+#include "mpi/probe/nodes.hpp"
+#include "mpi/probe/prober.hpp"
+#include "mpi/probe/provenance.hpp"
+#include "plogp/link_sweep.hpp"
+#include "topology/clustering.hpp"
+#include "topology/survey.hpp"
+
+namespace laple::mpi {
+namespace {
+
+constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
+
+std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Seconds end) {
+    const ClusteringOptions options;
+    const std::unique_ptr<Survey> survey = survey_sites(by_name(nodes), options);
+    if (!prober.survey_in_a_hurry(*survey, kSettle)) return std::nullopt;
+    const Findings found = survey->findings();
+    Model model = model_of(found, nodes, options, mpi_version());
+    model.links =
+        sweep_links(prober, link_survey_input(found), [&](Seconds needed) { return now() + needed < end; });
+    model.date = now_in_utc();
+    model.version = LAPLE_VERSION;
+    return model;
+}
+
+}  // namespace
+
+std::optional<Model> discover(MPI_Comm comm, Seconds budget) {
+    const Seconds start = now();
+    const Patience patience{start + budget, nullptr};
+    const NodeLayout layout(comm);
+    if (!layout.is_good()) return std::nullopt;
+    std::optional<Model> model;
+    if (layout.probes() != MPI_COMM_NULL) {
+        Prober prober(layout.probes(), patience);
+        if (layout.nodes().empty()) {
+            prober.follow();
+        } else {
+            model = lead(prober, layout.nodes(), start + kWithRates * budget);
+            prober.dismiss();
+        }
+    }
+    layout.rest_until_measured();
+    return model;
+}
+
+}  // namespace laple::mpi

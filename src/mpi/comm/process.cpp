@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/process.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "collectives/planner/rules.hpp"
+#include "model/model_file.hpp"
+#include "mpi/comm/comm_state.hpp"
+#include "mpi/comm/log.hpp"
+#include "mpi/comm/pairing.hpp"
+#include "mpi/comm/verification_count.hpp"
+
+namespace laple::mpi {
+namespace {
+
+bool is_world_rank_zero() {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 0;
+}
+
+/// MPI_Finalize has begun: MPI_COMM_SELF may be gone though MPI is not, while attributes of other
+/// communicators are being deleted.
+std::atomic<bool> is_over{false};
+
+std::atomic<int> self_keyval{MPI_KEYVAL_INVALID};
+
+/// MPI is usable, and MPI_COMM_SELF and MPI_COMM_WORLD exist.
+bool is_mpi_running() {
+    int flag = 0;
+    if (PMPI_Initialized(&flag) != MPI_SUCCESS || flag == 0) return false;
+    return PMPI_Finalized(&flag) == MPI_SUCCESS && flag == 0;
+}
+
+/// This world was started by another one, which has the same settings, and files by the same names.
+bool was_spawned() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+}  // namespace
+
+bool is_disabled() {
+    static const bool disabled = [] {
+        if (is_beside_another_mpi()) return true;
+        if (is_behind_another_laple()) {
+            if (is_mpi_running() && is_world_rank_zero()) {
+                say("liblaple and liblaple_deep are loaded both: the first one works, the other does "
+                    "nothing; preload one of them");
+            }
+            return true;
+        }
+        std::vector<std::string> warnings;
+        const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
+        // Where LaPle is on, Process says them.
+        if (is_off && is_mpi_running() && is_world_rank_zero()) {
+            for (const std::string& warning : warnings) say(warning);
+        }
+        return is_off;
+    }();
+    return disabled;
+}
+
+Process* Process::get() {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    if (is_over || !is_mpi_running()) return nullptr;
+    int keyval = self_keyval;
+    if (keyval == MPI_KEYVAL_INVALID) {
+        if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Process::on_finalize, &keyval, nullptr) !=
+            MPI_SUCCESS) {
+            return nullptr;
+        }
+        self_keyval = keyval;
+    }
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_SELF, keyval, &value, &found);
+    if (found != 0) return static_cast<Process*>(value);
+
+    std::vector<std::string> warnings;
+    std::unique_ptr<Process> process(new Process(read_settings(laple_environment(), warnings)));
+    if (is_world_rank_zero()) {
+        for (const std::string& warning : warnings) say(warning);
+    }
+    if (PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, process.get()) != MPI_SUCCESS) return nullptr;
+    return process.release();
+}
+
+void Process::end() {
+    if (self_keyval != MPI_KEYVAL_INVALID && !is_over) PMPI_Comm_delete_attr(MPI_COMM_SELF, self_keyval);
+}
+
+Process::Process(Settings settings) : settings_(std::move(settings)) {
+    // Asked for last: SimGrid ends a program that asks.
+    if (!settings_.report.empty() && settings_.report != "-" && was_spawned()) {
+        settings_.report += fmt::format(".spawned-{}", getpid());
+    }
+    try {
+        parse_rules(settings_.algorithm);
+    } catch (const Error& error) {
+        if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
+        settings_.algorithm.clear();
+    }
+}
+
+const std::optional<Model>& Process::model() {
+    std::call_once(model_is_read_, [this] { read_model(); });
+    return model_;
+}
+
+const std::string& Process::topology_problem() {
+    model();
+    return topology_problem_;
+}
+
+void Process::refuse_model(const std::string& problem) {
+    model();
+    model_.reset();
+    topology_problem_ = problem;
+}
+
+void Process::read_model() {
+    if (!settings_.has_topology_file()) return;
+    try {
+        model_ = parse_model_file(read_file(settings_.topology_file()), settings_.topology_file());
+    } catch (const std::exception& error) {
+        // Of any kind: the others wait for what this rank has to say.
+        topology_problem_ = error.what();
+    }
+}
+
+void Process::adopt(const Agreement& agreement) {
+    const std::lock_guard lock(mutex_);
+    adopted_.push_back(agreement);
+}
+
+const Agreement* Process::adopted(const std::vector<Rank>& ranks) {
+    const std::lock_guard lock(mutex_);
+    for (const Agreement& agreement : adopted_) {
+        const auto& known = agreement.ranks;
+        const bool holds = std::all_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+            return known.empty() || std::binary_search(known.begin(), known.end(), rank);
+        });
+        if (holds) return &agreement;
+    }
+    return nullptr;
+}
+
+void Process::settle(const Terms& terms) {
+    if (!settled_) settled_ = terms;
+}
+
+bool Process::may_warn_of(Warning warning) {
+    const std::lock_guard lock(mutex_);
+    return said_.insert(warning).second;
+}
+
+void Process::add(CommState* state) {
+    const std::lock_guard lock(mutex_);
+    states_.push_back(state);
+}
+
+void Process::remove(CommState* state) {
+    const std::lock_guard lock(mutex_);
+    std::erase(states_, state);
+}
+
+int Process::on_finalize(MPI_Comm, int, void* value, void*) {
+    is_over = true;
+    const std::unique_ptr<Process> process(static_cast<Process*>(value));
+    process->write_report();
+    process->say_what_was_verified();
+    // Freeing is collective; the order of set-up is the same on all ranks.
+    for (CommState* state : process->states_) state->detach_from_process();
+    return MPI_SUCCESS;
+}
+
+/// That nothing was found is no news unless something was looked at.
+void Process::say_what_was_verified() const {
+    if (!settings_.verify || !is_world_rank_zero()) return;
+    const int compared = verification_count.compared;
+    const int different = verification_count.different;
+    if (compared == 0) {
+        return say(
+            "LAPLE_VERIFY: nothing was compared: no broadcast or reduction was done by LaPle, or not all "
+            "ranks have LAPLE_VERIFY=1");
+    }
+    say(fmt::format("LAPLE_VERIFY: {} results of rank 0 compared with MPI's own, {} differ", compared,
+                    different == 0 ? "none" : std::to_string(different)));
+}
+
+void Process::write_report() const {
+    if (settings_.report.empty() || !is_world_rank_zero()) return;
+    const std::string table = report_.table();
+    if (table.empty()) return;
+    if (settings_.report == "-") return say(table);
+    // A named pipe that nobody reads is an error, and no reason to wait for ever.
+    const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
+    std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+    if (file == nullptr) {
+        return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
+                               std::strerror(errno), table));
+    }
+    const bool is_written = std::fwrite(table.data(), 1, table.size(), file) == table.size();
+    if (std::fclose(file) != 0 || !is_written) {
+        say(fmt::format("the report could not be written to {}: {}; it follows\n{}", settings_.report,
+                        std::strerror(errno), table));
+    }
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "base/options.hpp"
+#include "collectives/cost/machine_costs.hpp"
+#include "model/model.hpp"
+#include "mpi/comm/report.hpp"
+#include "topology/topology.hpp"
+
+namespace laple::mpi {
+
+class CommState;
+
+/// What all ranks of a communicator decide from: equal on all of them, whatever their environments say.
+struct Agreement {
+    Topology topology;        ///< of MPI_COMM_WORLD
+    std::string algorithm;    ///< LAPLE_ALGORITHM
+    std::vector<Rank> ranks;  ///< of MPI_COMM_WORLD, ascending, for which it holds; empty: for all
+    MachineCosts costs;       ///< of the clusters that were measured; may be empty
+    /// Of each rank of MPI_COMM_WORLD, its cluster among those of `costs`; -1: none. Empty without costs.
+    std::vector<int> cluster_of = {};
+};
+
+/// What the ranks of a communicator have found out about each other when it was set up.
+struct Terms {
+    std::optional<Agreement> agreement;  ///< nothing: nobody knows who is near whom, or somebody wants none
+    bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
+    bool is_verified = false;            ///< all want LAPLE_VERIFY=1
+    bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
+};
+
+/// What is wrong, but no error.
+enum class Warning {
+    topology,
+    rules_passed_over,
+    former_names,
+    absent_rank,
+    slow_network,
+    lengths,
+    communicators
+};
+
+/// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
+/// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
+/// what is left of LaPle's communicators is freed.
+class Process {
+  public:
+    /// The state of this process, made at the first call. nullptr when MPI is not initialised (or only by a
+    /// session), is finalised, or has no attribute left to give.
+    static Process* get();
+
+    /// The end of LaPle in this process, as the attribute's callback brings it about; does nothing the second
+    /// time. Collective, when MPI is running.
+    static void end();
+
+    const Settings& settings() const { return settings_; }
+    Report* report() { return settings_.report.empty() ? nullptr : &report_; }
+
+    /// What the file of LAPLE_TOPOLOGY or LAPLE_MODEL says, if it is a good one; else topology_problem() says
+    /// what is wrong. The first call reads it: in a large job few ranks should.
+    const std::optional<Model>& model();
+    const std::string& topology_problem();
+    /// The file is no good for this job after all.
+    void refuse_model(const std::string& problem);
+
+    /// What a communicator's ranks have agreed on, and with it all later ones of these ranks: the file may be
+    /// gone by then, or be another. The first one holds.
+    void adopt(const Agreement& agreement);
+    /// What was agreed on for all of `ranks` of MPI_COMM_WORLD; nullptr when nothing was.
+    const Agreement* adopted(const std::vector<Rank>& ranks);
+    /// All ranks of MPI_COMM_WORLD have agreed on this: later communicators need not ask again.
+    void settle(const Terms& terms);
+    /// What was settled, or nothing when nothing was.
+    const std::optional<Terms>& settled() const { return settled_; }
+    /// True the first time only: each of these is said once.
+    bool may_warn_of(Warning warning);
+
+    void add(CommState* state);
+    void remove(CommState* state);
+
+  private:
+    explicit Process(Settings settings);
+    static int on_finalize(MPI_Comm, int, void* value, void*);
+    void read_model();
+    void write_report() const;
+    void say_what_was_verified() const;
+
+    Settings settings_;
+    std::once_flag model_is_read_;
+    std::optional<Model> model_;
+    std::string topology_problem_;
+    std::list<Agreement> adopted_;  // a list: pointers into it stay good
+    std::optional<Terms> settled_;
+    std::set<Warning> said_;
+    Report report_;
+    std::mutex mutex_;
+    std::vector<CommState*> states_;  // in the order of their set-up
+};
+
+/// Whether LAPLE_DISABLE turns everything off. Read at the first call, whatever MPI's state.
+bool is_disabled();
+
+}  // namespace laple::mpi

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/report.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace laple::mpi {
+
+void Report::add(Collective collective, Bytes bytes, const std::string& algorithm, Seconds time) {
+    const std::lock_guard lock(mutex_);
+    Line& line = lines_[{collective, class_of(bytes), algorithm}];
+    ++line.calls;
+    line.total += time;
+    line.longest = std::max(line.longest, time);
+}
+
+std::string Report::table() const {
+    const std::lock_guard lock(mutex_);
+    if (lines_.empty()) return {};
+    std::string text = "collectives of rank 0, times as it saw them\n";
+    text += fmt::format("{:<10} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", "collective", "bytes up to",
+                        "algorithm", "calls", "total", "mean", "longest");
+    for (const auto& [key, line] : lines_) {
+        const auto& [collective, bytes, algorithm] = key;
+        text += fmt::format("{:<10} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", name_of(collective),
+                            format_bytes(bytes), algorithm, line.calls, format_seconds(line.total),
+                            format_seconds(line.total / static_cast<double>(line.calls)),
+                            format_seconds(line.longest));
+    }
+    return text;
+}
+
+Bytes Report::class_of(Bytes bytes) {
+    return bytes == 0 ? 0 : std::bit_ceil(bytes);
+}
+
+}  // namespace laple::mpi

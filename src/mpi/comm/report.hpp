@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "collectives/collective/collective.hpp"
+
+namespace laple::mpi {
+
+/// What this process called: collective × size class × algorithm × calls × time. Thread safe.
+class Report {
+  public:
+    void add(Collective collective, Bytes bytes, const std::string& algorithm, Seconds time);
+
+    /// A table for people, as this rank saw it; "" when nothing was called.
+    std::string table() const;
+
+  private:
+    struct Line {
+        std::uint64_t calls = 0;
+        Seconds total{0};
+        Seconds longest{0};
+    };
+    /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
+    static Bytes class_of(Bytes bytes);
+
+    mutable std::mutex mutex_;
+    std::map<std::tuple<Collective, Bytes, std::string>, Line> lines_;
+};
+
+}  // namespace laple::mpi
