@@ -30,7 +30,7 @@ int world_size() {
 
 constexpr Seconds kPatience(60);
 
-constexpr int kHead = 7;                 // numbers that a parcel begins with
+constexpr int kHead = 8;                 // numbers that a parcel begins with
 constexpr std::size_t kFirstPart = 256;  // of its numbers go at once; the rest needs a second broadcast
 
 /// What a rank could contribute, in ascending order of how much that weighs.
@@ -73,7 +73,7 @@ std::vector<int> encode(const Parcel& parcel) {
     std::vector<int> numbers(kHead, 0);
     numbers[0] = static_cast<int>(parcel.gift);
     if (!parcel.agreement) return numbers;
-    const auto& [topology, algorithm, ranks, costs, cluster_of] = *parcel.agreement;
+    const auto& [topology, algorithm, ranks, costs, cluster_of, host_of] = *parcel.agreement;
     const std::vector<double> prices = costs.is_empty() ? std::vector<double>() : costs.numbers();
     numbers[1] = topology.size();
     numbers[2] = topology.level_count();
@@ -81,18 +81,20 @@ std::vector<int> encode(const Parcel& parcel) {
     numbers[4] = static_cast<int>(algorithm.size());
     numbers[5] = static_cast<int>(cluster_of.size());
     numbers[6] = static_cast<int>(prices.size());
+    numbers[7] = static_cast<int>(host_of.size());
     for (int level = 0; level < topology.level_count(); ++level) {
         for (Rank rank = 0; rank < topology.size(); ++rank) numbers.push_back(topology.group_of(level, rank));
     }
     numbers.insert(numbers.end(), ranks.begin(), ranks.end());
     numbers.insert(numbers.end(), algorithm.begin(), algorithm.end());
     numbers.insert(numbers.end(), cluster_of.begin(), cluster_of.end());
+    numbers.insert(numbers.end(), host_of.begin(), host_of.end());
     for (const double price : prices) add_bits(price, numbers);
     return numbers;
 }
 
 std::size_t encoded_size(const std::vector<int>& head) {
-    return static_cast<std::size_t>(kHead + head[1] * head[2] + head[3] + head[4] + head[5]) +
+    return static_cast<std::size_t>(kHead + head[1] * head[2] + head[3] + head[4] + head[5] + head[7]) +
            2 * static_cast<std::size_t>(head[6]);
 }
 
@@ -111,11 +113,15 @@ Parcel decode(const std::vector<int>& numbers) {
     std::string algorithm;
     for (const int letter : take(numbers[4])) algorithm.push_back(static_cast<char>(letter));
     const std::vector<int> cluster_of = take(numbers[5]);
+    const std::vector<int> host_of = take(numbers[7]);
     std::vector<double> prices;
     for (int i = 0; i < numbers[6]; ++i, next += 2) prices.push_back(from_bits(next[0], next[1]));
-    parcel.agreement =
-        Agreement{Topology::from_labels(size, levels), algorithm, ranks,
-                  prices.empty() ? MachineCosts() : MachineCosts::from_numbers(prices), cluster_of};
+    parcel.agreement = Agreement{Topology::from_labels(size, levels),
+                                 algorithm,
+                                 ranks,
+                                 prices.empty() ? MachineCosts() : MachineCosts::from_numbers(prices),
+                                 cluster_of,
+                                 host_of};
     return parcel;
 }
 
@@ -132,6 +138,28 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
         const Rank world = in_world != nullptr ? (*in_world)[static_cast<std::size_t>(rank)] : rank;
         agreement.cluster_of[static_cast<std::size_t>(world)] = model.topology.group_of(level, rank);
+    }
+}
+
+/// The hosts of the ranks of MPI_COMM_WORLD; rank i of `nodes` is `in_world[i]` there. A host that the map
+/// divides between clusters is one that somebody has invented, to try LaPle on one machine: then each of its
+/// ranks counts as a host. So does each rank of which nothing is known.
+void add_hosts(const std::vector<Node>& nodes, const std::vector<Rank>& in_world, Agreement& agreement) {
+    const Topology& topology = agreement.topology;
+    const int level = topology.level_count() - 1;
+    agreement.host_of.resize(static_cast<std::size_t>(topology.size()));
+    for (Rank rank = 0; rank < topology.size(); ++rank)
+        agreement.host_of[static_cast<std::size_t>(rank)] = topology.size() + rank;
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+        std::vector<Rank> ranks;
+        for (const Rank rank : nodes[node].ranks) ranks.push_back(in_world[static_cast<std::size_t>(rank)]);
+        const bool is_divided =
+            level >= 0 && std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+                return topology.group_of(level, rank) != topology.group_of(level, ranks.front());
+            });
+        if (is_divided) continue;
+        for (const Rank rank : ranks)
+            agreement.host_of[static_cast<std::size_t>(rank)] = static_cast<int>(node);
     }
 }
 
@@ -209,17 +237,17 @@ class Agreeing {
         return level >= MPI_THREAD_MULTIPLE;
     }
 
-    /// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle would
+    /// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle does
     /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
-    /// could be said while one waits. There is no way to tell a rank that never comes from one that computes
-    /// for long.
+    /// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
+    /// long.
     int find_maxima(const std::array<std::int64_t, 7>& mine, std::array<std::int64_t, 7>& most) const {
         MPI_Request request = MPI_REQUEST_NULL;
         const int code = PMPI_Iallreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T,
                                          MPI_MAX, comm_, &request);
         if (code != MPI_SUCCESS) return code;
         return wait_patiently(request, kPatience, [this] {
-            // Who lacks LaPle usually does so with all of its host: not the first one or not the last.
+            // Usually all ranks of a host lack LaPle: the first host has it, or the last one has.
             if ((rank_ != 0 && rank_ != size_ - 1) || !process_.may_warn_of(Warning::absent_rank)) return;
             say(fmt::format(
                 "has waited for {:.0f} s in the first collective of a communicator of {} ranks, which LaPle "
@@ -284,7 +312,7 @@ class Agreeing {
             parcel = hand_over(giver, parcel);
             if (parcel.agreement) return parcel.agreement;
             if (trial == kTrials) break;
-            // That file is no good. Now all look into theirs.
+            // That file does not fit. Now all ranks read theirs.
             const auto vote = take_vote(process_.model() ? kFile : kOff);
             if (!vote || vote->best != kFile) break;
             giver = vote->giver;
@@ -300,11 +328,12 @@ class Agreeing {
             const Model model =
                 model_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file());
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
+            add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
             return agreement;
         } catch (const Error& error) {
             problem_ = error.what();
-            // A part of the job may be where the file does not say, and the whole be matched all the same.
+            // The file may not cover a part of the job, and match the whole all the same.
             if (size_ == world_size()) process_.refuse_model(problem_);
             return std::nullopt;
         }
@@ -341,7 +370,7 @@ class Agreeing {
             tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
             return {Gift::agreement, agreement_on(*model)};
         }
-        // Not even asked for again, where it must not be measured.
+        // Where measuring is off, it is not asked for again either.
         if (process_.settings().probe_budget <= 0)
             return {Gift::agreement, agreement_on(Topology::flat(size_))};
         return {Gift::discovery, std::nullopt};
@@ -370,6 +399,7 @@ class Agreeing {
 
     Agreement agreement_on(const Model& model) const {
         Agreement agreement = agreement_on(model.topology);
+        add_hosts(model.nodes, in_world_, agreement);
         add_costs(model, &in_world_, agreement);
         return agreement;
     }

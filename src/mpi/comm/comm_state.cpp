@@ -39,7 +39,7 @@ constexpr std::size_t kMaxCachedSteps = 1u << 20;
 /// MPI_KEYVAL_INVALID until the first collective call of the process.
 std::atomic<int> comm_keyval{MPI_KEYVAL_INVALID};
 
-/// Errors on `comm` are returned while this lives: a failed set-up is no error of the user's.
+/// While this lives, errors on `comm` are returned: a failed set-up is not the user's error.
 class ReturnErrors {
   public:
     explicit ReturnErrors(MPI_Comm comm) : comm_(comm) {
@@ -108,6 +108,15 @@ MachineCosts costs_for(const Agreement& agreement, const Topology& topology,
     return costs;
 }
 
+/// The machine of a communicator whose rank i is `in_world[i]` of MPI_COMM_WORLD. `host_of`: as in Agreement.
+Machine machine_of(const Topology& topology, const std::vector<int>& host_of,
+                   const std::vector<Rank>& in_world) {
+    if (host_of.empty()) return Machine(topology);
+    std::vector<int> hosts;
+    for (const Rank rank : in_world) hosts.push_back(host_of[static_cast<std::size_t>(rank)]);
+    return {topology, hosts};
+}
+
 /// MPI_TAG_UB of the standard's least: 32767.
 int tag_sets(MPI_Comm comm) {
     void* value = nullptr;
@@ -117,7 +126,7 @@ int tag_sets(MPI_Comm comm) {
     return (most - kFirstTag) / kChannels;
 }
 
-/// What the slowness watch measures by; 0 where it does not look.
+/// The prediction for the slowness watch; 0 where it does not watch.
 Seconds watched_prediction(const Plan& plan) {
     const bool is_watched =
         row_of(plan.request.collective).waits_for_all && plan.predicted >= SlownessWatch::kLeastPredicted;
@@ -199,7 +208,7 @@ void CommState::set_up(MPI_Comm comm) {
         rules_ = parse_rules(agreed_rules_);
         say_former_names();
         costs_ = costs_for(*terms.agreement, topology, *in_world);
-        machine_ = Machine(topology);
+        machine_ = machine_of(topology, terms.agreement->host_of, *in_world);
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
@@ -253,7 +262,7 @@ void CommState::set_rules(const std::string& rules) {
     barrier_.reset();
 }
 
-/// Rules may change their mind at any size.
+/// Rules may switch algorithms at any size.
 Plan CommState::choose(const Request& request) {
     if (request.in_fixed_order) return plan_in_fixed_order(request);
     if (!rules_.rules.empty()) return choose_plan(request, machine_, rules_, costs_);
@@ -285,7 +294,7 @@ const PreparedPlan& CommState::plan_for(const Request& request) {
     const auto found = plans_.find(request);
     if (found != plans_.end()) return found->second;
 
-    // Bounded, and simple: a program that uses so many kinds of calls plans each of them anew now and then.
+    // A simple bound: a program with that many kinds of calls plans them anew now and then.
     if (plans_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) {
         last_algorithm_ = nullptr;
         plans_.clear();

@@ -29,17 +29,19 @@ struct Agreement {
     MachineCosts costs;       ///< of the clusters that were measured; may be empty
     /// Of each rank of MPI_COMM_WORLD, its cluster among those of `costs`; -1: none. Empty without costs.
     std::vector<int> cluster_of = {};
+    /// Of each rank of MPI_COMM_WORLD a number that is equal for ranks of one host. Empty: not known.
+    std::vector<int> host_of = {};
 };
 
 /// What the ranks of a communicator have found out about each other when it was set up.
 struct Terms {
-    std::optional<Agreement> agreement;  ///< nothing: nobody knows who is near whom, or somebody wants none
+    std::optional<Agreement> agreement;  ///< nothing: no map is known, or a rank wants none
     bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
 };
 
-/// What is wrong, but no error.
+/// Problems that are reported once, and are no errors.
 enum class Warning {
     topology,
     rules_passed_over,
@@ -51,7 +53,7 @@ enum class Warning {
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
-/// runs first thing in MPI_Finalize, however that is called (pmpi.md, 4c); then the report is written and
+/// runs first thing in MPI_Finalize, however that is called; then the report is written and
 /// what is left of LaPle's communicators is freed.
 class Process {
   public:
@@ -70,7 +72,7 @@ class Process {
     /// what is wrong. The first call reads it: in a large job few ranks should.
     const std::optional<Model>& model();
     const std::string& topology_problem();
-    /// The file is no good for this job after all.
+    /// The file does not fit this job.
     void refuse_model(const std::string& problem);
 
     /// What a communicator's ranks have agreed on, and with it all later ones of these ranks: the file may be

@@ -20,8 +20,10 @@ std::int64_t host_number();
 /// Collective.
 std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root, int rank, int size);
 
-/// The hosts of the ranks of `comm`, ordered by their first rank; on other ranks than `root` nothing, and
-/// nothing after an MPI error. Collective, with MPI's own call.
+/// The hosts of the ranks of `comm`, ordered by their first rank: ranks that share memory, as MPI says
+/// (MPI_Comm_split_type); containers and cloned machines may share a name. On other ranks than `root`
+/// nothing, and nothing after an MPI error. Collective, with MPI's own calls; by name where MPI has no
+/// communicator left to say who shares memory.
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size);
 
 }  // namespace laple::mpi
