@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
@@ -18,6 +19,16 @@
 #include "topology/machine.hpp"
 
 namespace laple::test {
+
+/// Whether an algorithm of that name is one for that collective.
+inline bool is_known_for(const std::string& name, Collective collective) {
+    try {
+        parse_algorithm(name, collective);
+    } catch (const Error&) {
+        return false;
+    }
+    return true;
+}
 
 /// Names that reach every family, tree, phase, segment and lane; `@16` makes many segments of small messages.
 inline std::vector<std::string> algorithm_names(Collective collective) {
@@ -51,6 +62,10 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
              "direct-exchange/multi-leader-flat/chain@16", "rsag/flat@16x4", "rsag/flat@16x7",
              "rsag/binomial@16", "rsag/chain/flat@16", "rsag/native", "three-level/flat@16x4",
              "three-level/binary@16x7", "three-level/flat", "three-level/chain@16"});
+    }
+    for (const char* name : {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather",
+                             "halving-doubling", "ring", "dissemination"}) {
+        if (is_known_for(name, collective)) names.emplace_back(name);
     }
     return names;
 }

@@ -102,7 +102,7 @@ std::string why_not(const Candidate& candidate, const Candidate& best, const Exp
     }
     const bool is_cut = candidate.algorithm->segments(request).count() > 1;
     if (!is_cut && best.segment_bytes() > 0)
-        return later_text(later) + ": is not cut, who passes it on waits for all of it";
+        return later_text(later) + ": not in segments, each rank waits for the whole message";
     const bool says_more =
         is_cut && !best.algorithm->is_native() && candidate.time.binding.kind != Binding::Kind::start;
     return later_text(later) + (says_more ? what_takes_longer(candidate, best) : "");

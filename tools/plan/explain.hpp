@@ -11,8 +11,8 @@
 
 namespace laple::plan {
 
-/// The choice for one call, and all that it was chosen from, best first; nothing where LaPle leaves the call
-/// to MPI without a choice.
+/// The choice for one call, and all that it was chosen from, best first; nothing where LaPle always leaves
+/// the call to MPI.
 struct Explanation {
     Request request;
     Rules rules;

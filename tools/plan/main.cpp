@@ -187,7 +187,7 @@ int run(int argc, char** argv) {
     simulate->add_option("--runs", options.monte_carlo.runs, "Networks of each size")
         ->check(CLI::Range(1, 1000000));
     simulate->add_option("--seed", options.monte_carlo.seed, "Of the random numbers");
-    simulate->add_flag("--overlap", options.overlap, "Clusters begin inside at once, by a deputy");
+    simulate->add_flag("--overlap", options.overlap, "Clusters begin inside at once, by a sub-leader");
     simulate->add_flag("--best", options.monte_carlo.improve, "With the search for the best order");
     simulate->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
 

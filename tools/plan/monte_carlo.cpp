@@ -106,7 +106,7 @@ MonteCarloRow row_of(int clusters, const MonteCarloOptions& options) {
 }
 
 const char* name_of(LocalPhase phase) {
-    return phase == LocalPhase::after_sends ? "after its own sends" : "at once, by a deputy";
+    return phase == LocalPhase::after_sends ? "after their own sends" : "at once, by a sub-leader";
 }
 
 }  // namespace
@@ -119,9 +119,9 @@ std::vector<MonteCarloRow> monte_carlo(const MonteCarloOptions& options) {
 
 std::string text_of(const std::vector<MonteCarloRow>& rows, const MonteCarloOptions& options) {
     std::string text = fmt::format(
-        "{} random networks of each size; coordinators begin inside {}.\nMakespan by that of the best of the "
+        "{} random networks of each size; leaders begin inside {}.\nMakespan by that of the best of the "
         "run, "
-        "and in how many runs nobody was better\n\nclusters",
+        "and in how many runs no other was better\n\nclusters",
         options.runs, name_of(options.phase));
     for (const Score& score : rows.front().scores) text += fmt::format(" {:>13}", score.name);
     for (const MonteCarloRow& row : rows) {

@@ -9,8 +9,8 @@
 
 namespace laple::plan {
 
-/// Seed 003's experiment: networks of `clusters` clusters drawn at random, symmetric, gaps of 0.10 to 0.60 s,
-/// latencies of 1 to 15 ms, local times of 0.02 to 3 s.
+/// The experiment of Barchet-Estefanel and Mounié, 2006: random networks of `clusters` clusters, symmetric,
+/// gaps of 0.10 to 0.60 s, latencies of 1 to 15 ms, local times of 0.02 to 3 s.
 struct MonteCarloOptions {
     std::vector<int> clusters;
     int runs = 10000;
@@ -24,7 +24,7 @@ struct Score {
     std::string name;
     double mean = 0;      ///< makespan in seconds
     double ratio = 0;     ///< mean of makespan by the best one of the run
-    double hit_rate = 0;  ///< runs in which nobody was better
+    double hit_rate = 0;  ///< runs in which no other one was better
 };
 struct MonteCarloRow {
     int clusters = 0;

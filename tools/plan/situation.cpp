@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "situation.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <sstream>
@@ -85,12 +86,9 @@ void set_link(MachineCosts::Link& link, const Level& level) {
 Situation situation_of_file(const std::string& file) {
     const Model model = parse_model_file(read_file(file), file);
     Situation situation{Machine(model.topology), {}, file};
-    if (model.topology.is_flat())
-        throw Error({file, 0, 0}, "all ranks are in one cluster",
-                    "there is nothing to plan: MPI's own calls are used");
     situation.costs = costs_of(model.links, cluster_latencies(model));
     if (situation.costs.is_empty()) {
-        throw Error({file, 0, 0}, "holds no rates between clusters",
+        throw Error({file, 0, 0}, "holds no rates",
                     "measure them: mpiexec ... laple-discover --json --model > model.json");
     }
     return situation;
@@ -100,7 +98,7 @@ Situation synthetic_situation(const std::string& text) {
     std::istringstream in(text);
     std::vector<std::string> words;
     for (std::string word; in >> word;) words.push_back(word);
-    if (words.size() < 2) refuse(text, "needs two levels at least");
+    if (words.empty()) refuse(text, "needs one level at least");
     std::vector<Level> levels;
     double ranks = 1;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -117,20 +115,19 @@ Situation synthetic_situation(const std::string& text) {
         auto& row = labels.emplace_back();
         for (Rank rank = 0; rank < size; ++rank) row.push_back(rank / group_size);
     }
-    const Topology topology = Topology::from_labels(size, labels);
-    if (topology.is_flat()) refuse(text, "has one cluster only");
-    const int innermost = topology.level_count() - 1;
-    Situation situation{Machine(topology), MachineCosts(topology.group_count(innermost)), text};
+    Situation situation{Machine(Topology::from_labels(size, labels)), {}, text};
+    const Machine& machine = situation.machine;
+    situation.costs = MachineCosts(machine.cluster_count());
     for (int a = 0; a < situation.costs.count(); ++a) {
         for (int b = 0; b < situation.costs.count(); ++b) {
-            const Rank rank_a = topology.members(innermost, a).front();
+            const Rank rank_a = machine.ranks_in(a).front();
             // Inside a cluster its ends: the innermost level is not seen where it has single ranks.
-            const Rank rank_b = topology.members(innermost, b).back();
+            const Rank rank_b = machine.ranks_in(b).back();
             std::size_t level = 0;  // the outermost one that divides them
             while (level < labels.size() && labels[level][static_cast<std::size_t>(rank_a)] ==
                                                 labels[level][static_cast<std::size_t>(rank_b)])
                 ++level;
-            set_link(situation.costs.link(a, b), levels[level]);
+            set_link(situation.costs.link(a, b), levels[std::min(level, levels.size() - 1)]);
         }
     }
     return situation;

@@ -8,15 +8,15 @@
 
 namespace laple::plan {
 
-/// What plans are made for: ranks in clusters, and what the network between them costs.
+/// What plans are made for: ranks in clusters, and the costs of the network between them.
 struct Situation {
     Machine machine = Machine(Topology::flat(1));
     MachineCosts costs;
     std::string source;  ///< where it comes from, for people
 };
 
-/// From a model that laple-discover --model has written. Throws Error when it cannot be read, has one cluster
-/// only, or no rates.
+/// From a model that laple-discover --model has written. Throws Error when it cannot be read, or has no
+/// rates.
 Situation situation_of_file(const std::string& file);
 
 /// From a description such as "site:6 node:16": six sites of 16 ranks each. Every level may say how far its

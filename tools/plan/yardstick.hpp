@@ -18,8 +18,7 @@ struct YardstickOptions {
 
 /// Every choice, one to a line, in a form that text tools can compare:
 ///
-///     bcast 64K root 3: multi-leader-jackson/chain@8K  predicted 18.4231 ms  simulated 18.5042 ms  order 0>1
-///     1>2 ...
+///     bcast 64K root 3: multi-leader-jackson/chain@8K  predicted 18.4231 ms  simulated 18.5042 ms  order ...
 ///
 /// with all that the plan holds besides its algorithm. What is not simulated, or MPI's own, says "-".
 std::string yardstick(const Situation& situation, const YardstickOptions& options);

@@ -39,7 +39,7 @@ struct Part {
 
 /// One way to do a collective, with all its parameters: those that its name says, and those that were decided
 /// by costs (an order of clusters, shares, relays). Each family of algorithms has a class of its own, in a
-/// file of its own (family.hpp).
+/// file of its own (registry.hpp).
 class Algorithm {
   public:
     Algorithm() = default;

@@ -6,14 +6,15 @@
 
 namespace laple {
 
-/// One way to do a call, with its predicted time and with what else a choice between nearly equal ones looks at.
+/// One way to do a call, with its predicted time and with what else a choice between nearly equal ones looks
+/// at.
 struct Candidate {
     AlgorithmPtr algorithm;
     double seconds = 0;
     TreeTime time = {};  ///< of its parts; of native calls only `last` is known
-    /// Messages of a tree from one outermost group of clusters to another: fewer are kinder to what groups share,
-    /// of which the model may not know. Other algorithms count as a tree that has as few as can be, or by how
-    /// many copies pass the busiest uplink.
+    /// Messages of a tree from one outermost group of clusters to another: fewer put less load on what groups
+    /// share, which the model may not know. Other algorithms count as a tree that has as few as can be, or
+    /// by how many copies pass the busiest uplink.
     int crossings = 0;
     int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
     int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves

@@ -49,8 +49,8 @@ AlgorithmName parse_name(std::string_view text) {
     const auto at = text.find('@');
     const auto x = text.find('x', at == std::string_view::npos ? text.rfind('/') + 1 : at);
     // A level may have an "x" in it; lanes are digits.
-    const bool has_lanes = x != std::string_view::npos && x + 1 < text.size() && text[x + 1] >= '0' &&
-                           text[x + 1] <= '9';
+    const bool has_lanes =
+        x != std::string_view::npos && x + 1 < text.size() && text[x + 1] >= '0' && text[x + 1] <= '9';
     if (has_lanes || (at != std::string_view::npos && x != std::string_view::npos)) {
         const std::string_view lanes = text.substr(x + 1);
         const auto [end, status] = std::from_chars(lanes.data(), lanes.data() + lanes.size(), name.lanes);

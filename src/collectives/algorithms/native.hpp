@@ -7,8 +7,8 @@ namespace laple {
 
 struct AlgorithmName;
 
-/// MPI's own collective. It can do everything, and is a candidate for every call; its price is what was measured,
-/// where it was.
+/// MPI's own collective. It can do everything, and is a candidate for every call; its price is what was
+/// measured, where it was.
 class Native final : public Algorithm {
   public:
     std::string name() const override;
@@ -16,7 +16,7 @@ class Native final : public Algorithm {
     bool is_native() const override { return true; }
     bool can_do(const Request&, const Machine&) const override { return true; }
     std::optional<Candidate> price(Pricing& pricing) const override;
-    /// Never to be called: there are none.
+    /// Never called: there are no steps.
     void write_steps(const Part&, ScheduleBuilder&) const override {}
 };
 

@@ -25,9 +25,9 @@ class GroupLayout final : public PhaseLayout {
                  parameters.native_within},
           groups_(outermost_hosts(machine)) {}
 
-    /// Where there are more lanes than hosts, segments that follow each other have other leaders in every
-    /// group, and meet others there the next time: the more flows, the less each carries, which is what those
-    /// that have rested begin with (TCP's slow start).
+    /// Where there are more lanes than hosts, consecutive segments have other leaders in every group, and
+    /// each leader exchanges with other partners the next time. The more flows, the less each carries, and
+    /// idle TCP flows start slowly.
     Leaders leaders(int lane) const override {
         Leaders leaders;
         for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -34,8 +34,7 @@ void PhaseLanes::write(int lanes) {
 /// As many segments as hold so many bytes, but so many that all leaders of a cluster have had their turns.
 std::uint32_t PhaseLanes::segments_ahead(Bytes bytes, int lanes) const {
     const Bytes of_bytes = bytes / std::max<Bytes>(segments_.segment_bytes(), 1);
-    const std::size_t members =
-        part_.machine.ranks_in(part_.machine.cluster_of_rank(part_.rank)).size();
+    const std::size_t members = part_.machine.ranks_in(part_.machine.cluster_of_rank(part_.rank)).size();
     const Bytes of_turns = std::min(static_cast<Bytes>(lanes), Bytes{members});
     return static_cast<std::uint32_t>(std::clamp<Bytes>(std::max(of_bytes, of_turns), 1, segments_.count()));
 }

@@ -9,13 +9,13 @@
 
 namespace laple {
 
-/// Segment by segment, each in its lane. What a rank contributes is there from the beginning: all at once it
-/// would fill the NIC's queue, in which partial results, and then results, would wait for all contributions;
-/// and a slow rank, which can take results at no more than its own rate, would get next to none in the first
-/// half of the time. So it contributes to
+/// Segment by segment, each in its lane. A rank's contributions are available from the start. Sent all at
+/// once they would fill the NIC's queue, so that partial results, and then results, would wait behind all of
+/// them; and a slow rank, which receives no faster than its own rate, would get next to no results in the
+/// first half of the time. So two send windows hold a rank back. It contributes to
 ///
-///     segment i    inside its group when contributions to segment i - L have come from there   (L: the local
-///                  at all when it has its result of segment i - G                      send window, G: the global)
+///     segment i    inside its group, when contributions to segment i - L have come from there    L: local
+///                  at all, when it has its result of segment i - G                               G: global
 class PhaseLanes {
   public:
     /// `own`: the buffer of what the rank contributes.
@@ -44,7 +44,8 @@ class PhaseLanes {
     Buffer own_;
     ScheduleBuilder& builder_;
     std::vector<Lane> lanes_;
-    std::vector<std::int64_t> contributions_;  // by segment: the last receive from near ranks, of it or before
+    std::vector<std::int64_t>
+        contributions_;         // by segment: the last receive from the own cluster, of it or before
     std::int64_t result_ = -1;  // the step that completes the result of the last segment spread
 };
 

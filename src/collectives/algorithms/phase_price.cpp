@@ -149,7 +149,7 @@ class PhasePrice {
         return local;
     }
 
-    /// Each leader sends to all others, beginning with its right neighbour. A rank that coordinates
+    /// Each leader sends to all others, beginning with its right neighbour. A rank that leads
     /// several lanes does so for each of them; all lanes of a group share its uplink.
     double all_at_once() {
         const std::size_t count = groups_.size();
@@ -160,7 +160,7 @@ class PhasePrice {
             double received = 0;
             double started = 0;
             double got = 0;
-            double at_best = 0;  // however NICs have rested
+            double at_best = 0;  // with the whole burst available
             double last = 0;     // of its messages, but for what they share
             double farthest = 0;
             for (std::size_t i = 1; i < count; ++i) {
@@ -264,12 +264,13 @@ Candidate phase_candidate(Pricing& pricing, AlgorithmPtr algorithm, Shape within
         stall_of(bursts, pricing.request().bytes(), algorithm->lanes(), pricing.sizes(), pricing.costs());
     Candidate candidate;
     candidate.hops = pricing.hops_in(within);
-    candidate.seconds = time.total;
     candidate.crossings = crossings;
     candidate.time.first = time.first;
     candidate.time.last = time.total;
     candidate.time.interval = time.interval;
     candidate.time.binding = time.binding;
+    add_time_on_hosts(pricing, algorithm->segment_bytes(), candidate.time);
+    candidate.seconds = candidate.time.last;
     candidate.algorithm = std::move(algorithm);
     return candidate;
 }

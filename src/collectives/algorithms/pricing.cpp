@@ -61,6 +61,30 @@ Bytes fair_lanes(const std::vector<int>& sizes) {
     return static_cast<Bytes>(lanes);
 }
 
+/// Of a host with n ranks: log2 n messages one after the other, then segments as memory takes them: a leader
+/// sends each to two others, or gets it from them.
+void add_time_on_hosts(const Pricing& pricing, Bytes segment_bytes, TreeTime& time) {
+    const Machine& machine = pricing.machine();
+    if (machine.has_single_ranks()) return;
+    const CollectiveRow& row = row_of(pricing.request().collective);
+    const double ways = row.combines && !row.is_rooted ? 2 : 1;
+    const Segments segments =
+        Segments::cut(pricing.request().units, pricing.request().unit_bytes, segment_bytes);
+    double first = 0;
+    double others = 0;
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
+        const MachineCosts::Link& memory = pricing.costs().cluster(cluster).memory;
+        const int ranks = machine.most_ranks_on_a_host(cluster);
+        const double gap = memory.gap.at(segments.segment_bytes()).count();
+        double here = 0;
+        for (int reached = 1; reached < ranks; reached *= 2) here += ways * (gap + memory.latency);
+        first = std::max(first, here);
+        others = std::max(others, ways * std::min(ranks - 1, 2) * gap);
+    }
+    time.first += first;
+    time.last = std::max(time.last + first, time.first + static_cast<double>(segments.count() - 1) * others);
+}
+
 Pricing::Pricing(const Request& request, const Machine& machine, const MachineCosts& costs)
     : request_(request),
       machine_(machine),
@@ -103,8 +127,9 @@ const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction 
 }
 
 const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
-    return times(segment_bytes, row_of(request_.collective).runs_to_root ? SegmentTimes::Direction::reduction
-                                                                        : SegmentTimes::Direction::broadcast);
+    return times(segment_bytes, row_of(request_.collective).runs_to_root
+                                    ? SegmentTimes::Direction::reduction
+                                    : SegmentTimes::Direction::broadcast);
 }
 
 std::span<const Bytes> Pricing::segment_sizes() const {

@@ -14,15 +14,15 @@
 
 namespace laple {
 
-/// Prices ways to do one request on one machine: what the families share when they propose. Pure, and the same
-/// on all ranks.
+/// Prices ways to do one request on one machine: what the families share when they propose. Pure, and the
+/// same on all ranks.
 class Pricing {
   public:
     /// `costs` are not empty and count the clusters of `machine`. The operation of `request`, if any, is
     /// commutative. The references must outlive this.
     Pricing(const Request& request, const Machine& machine, const MachineCosts& costs);
 
-    /// All that are worth a thought, MPI's own among them; the fastest first, of equals the one whose family
+    /// All candidates, MPI's own among them; the fastest first, of equals the one whose family
     /// comes first (families()).
     std::vector<Candidate> all();
 
@@ -36,8 +36,8 @@ class Pricing {
     /// How many hosts each cluster has.
     const std::vector<int>& sizes() const { return pricer_.sizes(); }
     int largest_cluster() const;
-    /// Of clusters that are near each other; empty: no cluster is nearer to some than to others, or looking for
-    /// them would cost more than it brings.
+    /// Groups of close clusters (near_groups.hpp); empty: there are none, or looking for them would cost more
+    /// than it gains.
     const ClusterGroups& near() const { return near_; }
 
     std::uint64_t segments(Bytes segment_bytes) const;
@@ -46,7 +46,7 @@ class Pricing {
     /// In the direction in which a tree is ordered: from the root, but where data run to it.
     const SegmentTimes& times_of_tree(Bytes segment_bytes);
 
-    /// The sizes of segments that are worth a look; those of which the message has two at least.
+    /// The sizes of segments to try: those of which the message has at least two.
     std::span<const Bytes> segment_sizes() const;
     /// Of the undivided message, the best tree in the cluster where it takes longest.
     Shape best_local();
@@ -73,8 +73,12 @@ class Pricing {
     std::optional<Shape> best_local_;  // once it is asked for
 };
 
-/// With so many lanes all hosts of clusters of `sizes` hosts lead about as many of them. More than that are not
-/// worth their names.
+/// Adds to the time of a plan between hosts that of the ranks on them, which combine segments at their
+/// leaders, or get them from there, or both (host_tree.hpp). Nothing where every host has one rank.
+void add_time_on_hosts(const Pricing& pricing, Bytes segment_bytes, TreeTime& time);
+
+/// With so many lanes all hosts of clusters of `sizes` hosts lead about as many of them. More than that are
+/// not worth their names.
 Bytes fair_lanes(const std::vector<int>& sizes);
 
 /// The root of the tree that a request uses. A reduction that must keep rank order runs towards rank 0, which
@@ -85,9 +89,9 @@ Rank tree_root(const Request& request);
 inline constexpr Bytes kLeastToCut = 16 * 1024;
 /// Lanes are tried up to so many, but for those that are fair to all hosts.
 inline constexpr int kUsualLanes = 16;
-/// With more clusters a look at everything would cost more than it brings.
+/// With more clusters, pricing everything would cost more than it gains.
 inline constexpr int kManyClusters = 24;
-/// What takes so many times as long as the fastest is not worth a closer look.
+/// What takes that many times as long as the fastest is not looked at more closely.
 inline constexpr double kHopeless = 1.5;
 /// Times that differ by less are nearly equal.
 inline constexpr double kNearlyEqual = 1.04;

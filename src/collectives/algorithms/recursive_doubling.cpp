@@ -13,7 +13,7 @@ class DoublingSteps final : public LeaderSteps {
         : LeaderSteps(leaders, self, lane, slots, builder) {
         while (power_ * 2 <= leaders_.size()) power_ *= 2;
         const std::size_t surplus = leaders_.size() - power_;
-        // The first 2 × surplus leaders meet in neighbouring pairs; the odd one of each goes on for both.
+        // The first 2 × surplus leaders fold in neighbouring pairs; the odd one of each goes on for both.
         if (self_ < 2 * surplus) {
             is_folded_ = self_ % 2 == 0;
             fold_peer_ = leaders_[self_ ^ 1u];
@@ -83,8 +83,8 @@ class DoublingSteps final : public LeaderSteps {
 
 }  // namespace
 
-std::unique_ptr<LeaderSteps> RecursiveDoubling::leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                                             ReceiveSlots& slots,
+std::unique_ptr<LeaderSteps> RecursiveDoubling::leader_steps(const Leaders& leaders, std::size_t self,
+                                                             int lane, ReceiveSlots& slots,
                                                              ScheduleBuilder& builder) const {
     return std::make_unique<DoublingSteps>(leaders, self, lane, slots, builder);
 }

@@ -5,8 +5,8 @@
 
 namespace laple {
 
-/// In round r, leaders whose numbers differ in bit r swap what they have, and both evaluate low ∘ high: log2 C
-/// latencies. Where their number is no power of two, the first ones meet in pairs before and after.
+/// In round r, leaders whose numbers differ in bit r swap what they have, and both evaluate low ∘ high: log2
+/// C latencies. Where their number is no power of two, the first ones fold in pairs before and unfold after.
 ///
 ///     recursive-doubling/binomial
 ///

@@ -17,6 +17,14 @@
 #include "collectives/cost/order_rule.hpp"
 
 namespace laple {
+
+// Families that need no header of their own: each is all in its file.
+Family two_tree_family();
+Family van_de_geijn_family();
+Family rabenseifner_family();
+Family ring_family();
+Family dissemination_family();
+
 namespace {
 
 using Found = std::vector<Candidate>;
@@ -36,38 +44,47 @@ AlgorithmPtr parse_nothing(const AlgorithmName&, Collective) {
 }
 void propose_nothing(Pricing&, Found&) {}
 
-constexpr std::array kFamilies{
-    Family{"tree", "one tree over all ranks, or several in lanes",
-           "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
-           propose_lanes},
-    Family{"direct-exchange", "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99",
-           is_for_phases, parse_direct_exchange, propose_direct_exchange, nullptr},
-    Family{"recursive-doubling", "leaders of clusters swap in log2 C rounds",
-           "Thakur, Rabenseifner, Gropp, 2005", is_for_phases, parse_recursive_doubling,
-           propose_recursive_doubling, nullptr},
-    Family{"three-level", "near clusters combine first, and one of them exchanges for all",
-           "MPICH-G2; docs/algorithms.md", is_for_phases, parse_three_level, propose_three_level, nullptr},
-    Family{"rsag", "leaders of clusters share the summing up: reduce-scatter and allgather",
-           "Patarasuk and Yuan, 2009; GridMPI", is_for_phases, parse_rsag, propose_rsag, nullptr},
-    Family{"scatter-allgather", "clusters relay lanes of a broadcast to all others",
-           "van de Geijn; GridMPI's latency-aware broadcast", is_for_bcast, parse_scatter_allgather,
-           propose_nothing, propose_scatter_allgather},
-    Family{"best-order", "the best order of clusters for the best tree", "docs/algorithms.md", is_for_trees,
-           parse_nothing, propose_nothing, propose_best_order},
-    Family{"native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
-           propose_native},
-};
+const auto& all_families() {
+    static const std::array kFamilies{
+        Family{"tree", "one tree over all ranks, or several in lanes",
+               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
+               propose_lanes},
+        Family{"direct-exchange", "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99",
+               is_for_phases, parse_direct_exchange, propose_direct_exchange, nullptr},
+        Family{"recursive-doubling", "leaders of clusters swap in log2 C rounds",
+               "Thakur, Rabenseifner, Gropp, 2005", is_for_phases, parse_recursive_doubling,
+               propose_recursive_doubling, nullptr},
+        Family{"three-level", "near clusters combine first, and one of them exchanges for all",
+               "MPICH-G2; docs/algorithms.md", is_for_phases, parse_three_level, propose_three_level,
+               nullptr},
+        Family{"rsag", "leaders of clusters share the summing up: reduce-scatter and allgather",
+               "Patarasuk and Yuan, 2009; GridMPI", is_for_phases, parse_rsag, propose_rsag, nullptr},
+        Family{"scatter-allgather", "clusters relay lanes of a broadcast to all others",
+               "van de Geijn; GridMPI's latency-aware broadcast", is_for_bcast, parse_scatter_allgather,
+               propose_nothing, propose_scatter_allgather},
+        two_tree_family(),
+        van_de_geijn_family(),
+        rabenseifner_family(),
+        ring_family(),
+        dissemination_family(),
+        Family{"best-order", "the best order of clusters for the best tree", "docs/algorithms.md",
+               is_for_trees, parse_nothing, propose_nothing, propose_best_order},
+        Family{"native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
+               propose_native},
+    };
+    return kFamilies;
+}
 
 }  // namespace
 
 std::span<const Family> families() {
-    return kFamilies;
+    return all_families();
 }
 
 AlgorithmPtr parse_algorithm(std::string_view text, Collective collective) {
     const AlgorithmName name = parse_name(text);
     // Trees come first, and know whatever is no other family's.
-    for (auto family = kFamilies.rbegin(); family != kFamilies.rend(); ++family) {
+    for (auto family = all_families().rbegin(); family != all_families().rend(); ++family) {
         AlgorithmPtr algorithm = family->parse(name, collective);
         if (algorithm == nullptr) continue;
         if (!family->is_for(collective))
@@ -78,13 +95,17 @@ AlgorithmPtr parse_algorithm(std::string_view text, Collective collective) {
 }
 
 std::string algorithm_grammar() {
-    return "write \"native\", or LEVEL/.../LEVEL[@SEGMENT][xLANES] from the outermost level to the innermost; "
+    return "write \"native\", or LEVEL/.../LEVEL[@SEGMENT][xLANES] from the outermost level to the "
+           "innermost; "
            "LEVEL is flat, binomial, binary, 3ary ... 64ary or chain, with multi-leader- before it between "
            "clusters; one LEVEL between clusters may be a rule that orders them by cost: " +
            fmt::format("{}", fmt::join(order_rules(), ", ")) +
-           "; the first may be direct-exchange, recursive-doubling, rsag or three-level (allreduce, barrier), "
+           "; the first may be direct-exchange, recursive-doubling, rsag or three-level (allreduce, "
+           "barrier), "
            "or, in lanes, scatter-allgather (bcast); the last may be native, but in three-level and "
-           "scatter-allgather";
+           "scatter-allgather; or one of these over all hosts: two-tree@SEGMENT, scatter-ring, "
+           "scatter-doubling "
+           "(bcast), halving-gather (reduce), halving-doubling, ring (allreduce), dissemination (barrier)";
 }
 
 }  // namespace laple

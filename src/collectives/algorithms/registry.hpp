@@ -20,8 +20,8 @@ struct Family {
     std::string_view source;   ///< the paper, or where docs/algorithms.md describes it
     bool (*is_for)(Collective collective);
 
-    /// The algorithm of that name; nothing where the name is not of this family. Throws Error where it is, but
-    /// makes no sense.
+    /// The algorithm of that name; nothing where the name is not of this family. Throws Error where it is,
+    /// but makes no sense.
     AlgorithmPtr (*parse)(const AlgorithmName& name, Collective collective);
 
     /// Adds what is worth a price, with its price.
@@ -34,7 +34,8 @@ struct Family {
 std::span<const Family> families();
 
 /// The algorithm of that name. Throws Error that lists the names for any other text, and for what makes no
-/// sense: an inter-cluster phase of a rooted collective, lanes of undivided trees, segments of MPI's own calls.
+/// sense: an inter-cluster phase of a rooted collective, lanes of undivided trees, segments of MPI's own
+/// calls.
 AlgorithmPtr parse_algorithm(std::string_view name, Collective collective);
 
 /// The grammar of names, for error messages and --help.

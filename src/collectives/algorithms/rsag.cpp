@@ -78,19 +78,19 @@ struct SharedTime {
 };
 
 /// How the leaders of clusters share the summing up, and how long the whole then takes: the best shares for
-/// `lanes` lanes, flat inside clusters of `sizes` hosts. Every host of some clusters owns as much as any other, of
-/// those clusters that are nearest to all others. Equal owners are served alike where flows share a link; those
-/// of unequal ones would get ahead of each other, and all wait for the last. A cluster of n hosts that owns the
-/// share w of the message m has b = m/min(n, lanes) on each leader, whose NIC sends
+/// `lanes` lanes, flat inside clusters of `sizes` hosts. Every host of some clusters owns as much as any
+/// other, of those clusters that are nearest to all others. Equal owners are served alike where flows share a
+/// link; those of unequal ones would get ahead of each other, and all wait for the last. A cluster of n hosts
+/// that owns the share w of the message m has b = m/min(n, lanes) on each leader, whose NIC sends
 ///
 ///     m - b       contributions to the other leaders of its cluster
 ///     b (1 - w)   partial results to those who own them
 ///     b w (C-1)   results to all other clusters
 ///     b (n-1)     results inside its cluster
 ///
-/// and gets as much; an uplink passes m (1 - w) + m w (C-1) each way. The whole takes two latencies and the time
-/// of the busiest uplink or link, or that of the busiest NIC, which has contributions to send and get meanwhile
-/// (nic_work.hpp).
+/// and gets as much; an uplink passes m (1 - w) + m w (C-1) each way. The whole takes two latencies and the
+/// time of the busiest uplink or link, or that of the busiest NIC, which has contributions to send and get
+/// meanwhile (nic_work.hpp).
 class Sharing {
   public:
     Sharing(int lanes, std::uint64_t segments, const std::vector<int>& sizes, const SegmentTimes& up,
@@ -133,14 +133,13 @@ class Sharing {
         const Segments of = segments_at(c, share);
         double far = 0;
         for (int o = 0; o < count(); ++o) far += o == c ? 0 : up_.port(c, o) / (count() - 1);
-        return {of.led * up_.port(c, c) + of.owned * far,
-                of.contributed * down_.port(c, c) + of.given * far};
+        return {of.led * up_.port(c, c) + of.owned * far, of.contributed * down_.port(c, c) + of.given * far};
     }
 
     /// Those that pass the busiest leader's NIC one way on their way up, and the other way as results.
     struct Segments {
         double contributed;  ///< to other leaders of its cluster
-        double led;  ///< from all others of its cluster
+        double led;          ///< from all others of its cluster
         double given;        ///< to owners elsewhere
         double owned;        ///< from the leaders of all other clusters
     };
@@ -247,11 +246,10 @@ std::optional<Candidate> Rsag::price(Pricing& pricing) const {
     if (parameters().within != kFlatShape || parameters().native_within || parameters().lanes == 1 ||
         pricing.machine().has_groups() || pricing.clusters() == 1)
         return std::nullopt;
-    const SharedTime shared =
-        Sharing(parameters().lanes, pricing.segments(segment_bytes()), pricing.sizes(),
-                pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
-                pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast))
-            .best();
+    const SharedTime shared = Sharing(parameters().lanes, pricing.segments(segment_bytes()), pricing.sizes(),
+                                      pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
+                                      pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast))
+                                  .best();
     // A cluster sends the others' shares to their owners, and then the results of its own to all.
     const double all = std::accumulate(shared.shares.begin(), shared.shares.end(), 0);
     std::vector<ClusterBurst> bursts;

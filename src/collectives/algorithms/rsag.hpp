@@ -7,9 +7,10 @@
 
 namespace laple {
 
-/// Reduce-scatter and allgather of the leaders, each directly: every segment has an owner among them, who gets
-/// the partial results of all others, evaluates the same expression and sends the result back. Two latencies, but
-/// each link carries a segment twice at most, where it carries it C-1 times in a direct exchange.
+/// Reduce-scatter and allgather of the leaders, each directly: every segment has an owner among them, who
+/// gets the partial results of all others, evaluates the same expression and sends the result back. Two
+/// latencies, but each link carries a segment twice at most, where it carries it C-1 times in a direct
+/// exchange.
 ///
 ///     rsag/flat@8Kx4      in 4 lanes
 ///

@@ -155,8 +155,9 @@ std::optional<Candidate> priced(Pricing& pricing, Shape within, Bytes segment_by
     if (found.relays.empty()) return std::nullopt;
     Candidate candidate;
     candidate.time = found.time;
+    add_time_on_hosts(pricing, segment_bytes, candidate.time);
     candidate.crossings = pricing.clusters() - 1;
-    candidate.seconds = found.time.last;
+    candidate.seconds = candidate.time.last;
     candidate.hops = pricing.hops_in(within);
     candidate.relays = 1;  // of each segment
     candidate.is_pipeline = true;
@@ -196,8 +197,8 @@ std::optional<Candidate> ScatterAllgather::price(Pricing& pricing) const {
 }
 
 std::string ScatterAllgather::in_words() const {
-    const std::string whom = relays_.empty() ? "another cluster"
-                                             : fmt::format("one of clusters {}", fmt::join(relays_, ", "));
+    const std::string whom =
+        relays_.empty() ? "another cluster" : fmt::format("one of clusters {}", fmt::join(relays_, ", "));
     return fmt::format("each of {} lanes is passed on to all other clusters by {}, in turn", lanes_, whom);
 }
 

@@ -15,21 +15,21 @@ namespace laple {
 struct AlgorithmName;
 
 /// Broadcast between clusters by scatter and allgather, in lanes, each of which another cluster relays to all
-/// others. The message leaves the root's cluster once, and a segment is everywhere after two latencies between
-/// clusters, however many there are:
+/// others. The message leaves the root's cluster once, and a segment is everywhere after two latencies
+/// between clusters, however many there are:
 ///
 ///     lane 0, relayed by 1          lane 1, relayed by 2          lane 2, relayed by 3
 ///     0 ══ 1 ═┬═ 2                  0 ══ 2 ═┬═ 3                  0 ══ 3 ═┬═ 1
 ///             └═ 3                          └═ 1                          └═ 2
 ///
-/// A chain has C-1 latencies, a flat tree C-1 copies in the root's uplink. Backwards it would be a reduction, but
-/// no root paces that: contributions that are not due yet crowd out those that are (on four emulated sites it
-/// took a third longer than a chain).
+/// A chain has C-1 latencies, a flat tree C-1 copies in the root's uplink. Backwards it would be a reduction,
+/// but no root limits the rate of contributions: early ones crowd out those that are due (on four emulated
+/// sites it took a third longer than a chain).
 ///
 ///     scatter-allgather/chain@8Kx12        in 12 lanes, with chains inside the clusters
 ///
-/// (GridMPI's latency-aware broadcast, a modified van de Geijn, between any number of clusters: the scatter is
-/// the way to the relays, the allgather what these send; docs/algorithms.md)
+/// (GridMPI's latency-aware broadcast, a modified van de Geijn, between any number of clusters: the scatter
+/// is the way to the relays, the allgather what these send; docs/algorithms.md)
 class ScatterAllgather final : public Algorithm {
   public:
     /// `relays`: clusters, not the root's, in turn; empty: all of them.

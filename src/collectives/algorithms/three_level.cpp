@@ -42,7 +42,8 @@ class ThreeLevelLayout final : public PhaseLayout {
 
     Leaders leaders(int lane) const override {
         Leaders leaders;
-        for (std::size_t g = 0; g < hosts_.size(); ++g) leaders.push_back(leader(leading_host(g, lane), lane));
+        for (std::size_t g = 0; g < hosts_.size(); ++g)
+            leaders.push_back(leader(leading_host(g, lane), lane));
         return leaders;
     }
 
@@ -83,9 +84,7 @@ class ThreeLevelLayout final : public PhaseLayout {
             return static_cast<std::size_t>(std::lower_bound(hosts.begin(), hosts.end(), h) - hosts.begin());
         };
         const std::size_t turn = position(first);
-        const auto member = [&](int place) {
-            return leader(hosts[(at(place) + turn) % hosts.size()], lane);
-        };
+        const auto member = [&](int place) { return leader(hosts[(at(place) + turn) % hosts.size()], lane); };
         const ShapeLinks& inside = inside_.at(hosts.size());
         const std::size_t place = (position(host) + hosts.size() - turn) % hosts.size();
         RankLinks links;
@@ -111,8 +110,8 @@ class ThreeLevelLayout final : public PhaseLayout {
 };
 
 /// With so many all hosts of a cluster do as much; 1 where that would take too many: of lanes that load some
-/// hosts more than others the price knows nothing, and 88 hosts in clusters of 31, 29, 6, 1, 1 and 20 took five
-/// times as long in SimGrid as it says.
+/// hosts more than others the price knows nothing, and 88 hosts in clusters of 31, 29, 6, 1, 1 and 20 took
+/// five times as long in SimGrid as it says.
 Bytes lanes_in_groups(const Pricing& pricing) {
     std::vector<int> sizes = pricing.sizes();
     for (const auto& group : pricing.near()) {
@@ -126,8 +125,8 @@ Bytes lanes_in_groups(const Pricing& pricing) {
     return is_fair ? lanes : 1;
 }
 
-/// What each cluster sends to others in one go: its group's partial results to other groups' leaders, and its own
-/// to that of its group; then the results.
+/// What each cluster sends to others in one go: its group's partial results to other groups' leaders, and its
+/// own to that of its group; then the results.
 std::vector<ClusterBurst> bursts_of(const Pricing& pricing, const ClusterGroups& groups) {
     std::vector<ClusterBurst> bursts;
     for (const auto& group : groups) {

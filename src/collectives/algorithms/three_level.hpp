@@ -8,9 +8,9 @@
 
 namespace laple {
 
-/// As a direct exchange, but between groups of near clusters (near_groups.hpp), which combine first: the hosts of
-/// a cluster at its sub-leader, the sub-leaders of a group at its leader; the leaders exchange. The far way is
-/// gone once, and carries one copy to each group, not to each cluster.
+/// As a direct exchange, but between groups of close clusters (near_groups.hpp), which combine first: the
+/// hosts of a cluster at its sub-leader, the sub-leaders of a group at its leader; the leaders exchange. The
+/// far way is gone once, and carries one copy to each group, not to each cluster.
 ///
 ///     three-level/flat@8Kx8
 ///

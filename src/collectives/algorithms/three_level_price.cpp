@@ -18,8 +18,8 @@ std::size_t at(int i) {
 
 class ThreeLevelPrice {
   public:
-    ThreeLevelPrice(int lanes, std::uint64_t segments, const std::vector<int>& sizes, const ClusterGroups& groups,
-                  const SegmentTimes& up, const SegmentTimes& down)
+    ThreeLevelPrice(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
+                    const ClusterGroups& groups, const SegmentTimes& up, const SegmentTimes& down)
         : lanes_(lanes),
           segments_(static_cast<double>(segments)),
           sizes_(sizes),
@@ -54,7 +54,7 @@ class ThreeLevelPrice {
     }
 
   private:
-    /// How often leaders of two clusters meet.
+    /// In how many lanes leaders of two clusters exchange.
     struct Contacts {
         double part = 0;  ///< of all lanes
         int flows = 0;    ///< between as many pairs of ranks

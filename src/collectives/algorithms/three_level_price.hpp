@@ -11,8 +11,8 @@
 namespace laple {
 
 /// How long an allreduce on three levels takes (three_level.hpp) in `lanes` lanes, flat inside clusters of
-/// `sizes` hosts: the latencies of one segment, and the time of what is busiest then: a NIC (nic_work.hpp), an
-/// uplink, a trunk or a flow.
+/// `sizes` hosts: the latencies of one segment, and the time of what is busiest then: a NIC (nic_work.hpp),
+/// an uplink, a trunk or a flow.
 PhaseTime three_level_time(int lanes, std::uint64_t segments, const std::vector<int>& sizes,
                            const ClusterGroups& groups, const SegmentTimes& up, const SegmentTimes& down);
 

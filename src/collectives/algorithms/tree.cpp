@@ -29,8 +29,9 @@ bool take_rule(std::string_view level, TreeParameters& parameters) {
 
 void refuse_senseless(const AlgorithmName& name, const TreeParameters& parameters) {
     if (!parameters.rule.empty() && parameters.between.size() > 1)
-        refuse_name(name, fmt::format("\"{}\" orders all clusters: it stands for all levels but the innermost",
-                                      parameters.rule));
+        refuse_name(name,
+                    fmt::format("\"{}\" orders all clusters: it stands for all levels but the innermost",
+                                parameters.rule));
     if (parameters.native_within && parameters.between.empty())
         refuse_name(name, "a tree between clusters is missing");
     if (parameters.native_within && parameters.segment_bytes > 0)
@@ -45,7 +46,7 @@ void refuse_senseless(const AlgorithmName& name, const TreeParameters& parameter
     }
 }
 
-/// Clusters whose copies pass a link, or the uplink of a cluster; 0 for what is no such thing.
+/// Clusters whose copies pass a link, or the uplink of a cluster; 0 for any other binding.
 int clusters_behind(const Binding& binding, const SendOrder& order) {
     const bool is_link = binding.kind == Binding::Kind::link;
     if (!is_link && binding.kind != Binding::Kind::uplink) return 0;
@@ -188,12 +189,13 @@ Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrd
                          : pricing.pricer().there_and_back(
                                tree, root, segments, down,
                                pricing.times(segment_bytes, SegmentTimes::Direction::reduction));
+    add_time_on_hosts(pricing, segment_bytes, candidate.time);
     candidate.crossings = crossings_of(order, down);
     candidate.seconds = candidate.time.last;
     candidate.hops = pricing.hops_in(parameters.within);
     candidate.behind = clusters_behind(candidate.time.binding, order);
     candidate.relays = relays_in(order);
-    candidate.is_pipeline = segment_bytes > 0 && !parameters.rule.empty();
+    candidate.is_pipeline = segment_bytes > 0 && (!parameters.rule.empty() || pricing.clusters() == 1);
     candidate.algorithm = std::make_shared<TreeAlgorithm>(std::move(parameters));
     return candidate;
 }
@@ -214,8 +216,7 @@ std::optional<Candidate> TreeAlgorithm::price(Pricing& pricing) const {
     if (parameters_.native_within) return std::nullopt;
     TreeParameters priced = parameters_;
     if (!priced.rule.empty()) {
-        priced.order =
-            order_for(pricing, priced, clusters_for(pricing, priced.within, priced.segment_bytes));
+        priced.order = order_for(pricing, priced, clusters_for(pricing, priced.within, priced.segment_bytes));
         const SendOrder order = priced.order;
         return priced_tree(pricing, std::move(priced), order);
     }

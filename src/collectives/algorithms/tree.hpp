@@ -12,12 +12,12 @@ namespace laple {
 
 /// What makes a tree over all ranks.
 ///
-///     flat/binomial                        a flat tree over clusters, binomial trees inside: MagPIe's broadcast
+///     flat/binomial                        a flat tree over clusters, binomial trees inside (MagPIe)
 ///     flat/native                          the same, with MPI's own collective inside the clusters
 ///     ecef/binomial                        between clusters the order that a heuristic finds, from what the
 ///                                          network costs
-///     multi-leader-chain/chain@8K          one pipeline through all hosts, cluster by cluster, in segments of
-///                                          8 KiB
+///     multi-leader-chain/chain@8K          one pipeline through all hosts, cluster by cluster, in
+///                                          segments of 8 KiB
 ///     multi-leader-chain/chain@8Kx4        the same in 4 lanes: segments take turns between 4 such trees, in
 ///                                          which hosts change places (striped_trees.hpp)
 ///
@@ -25,8 +25,8 @@ namespace laple {
 /// (host_tree.hpp).
 struct TreeParameters {
     std::vector<LevelShape> between;  ///< outermost first
-    /// The rule that orders the messages between clusters by what the network costs (order_rule.hpp), in place
-    /// of the shapes: of `between` only whether the one level in it has several leaders counts then.
+    /// The rule that orders the messages between clusters by what the network costs (order_rule.hpp), in
+    /// place of the shapes: of `between` only whether the one level in it has several leaders counts then.
     std::string rule;
     SendOrder order;  ///< what it has found; empty where costs have not been asked
     Shape within;
@@ -80,14 +80,15 @@ struct AlgorithmName;
 
 AlgorithmPtr parse_tree(const AlgorithmName& name, Collective collective);
 
-/// Every rule for the order between clusters: undivided with the local tree that is the best for that size, in
-/// segments with chains and binary trees, for several sizes of segments; each with messages to other clusters
-/// from the leader, and from several. Where a link holds up several clusters in a pipeline, slow ones last.
+/// Every rule for the order between clusters: undivided with the local tree that is the best for that size,
+/// in segments with chains and binary trees, for several sizes of segments; each with messages to other
+/// clusters from the leader, and from several. Where a link holds up several clusters in a pipeline, slow
+/// ones last.
 void propose_trees(Pricing& pricing, std::vector<Candidate>& found);
 
-/// The best pipeline of each kind in several lanes, where that may be the fastest of all and is no little gain.
-/// Flows that share a link have unequal parts of it, and all wait for the slowest one: what lanes gain there
-/// must be more than that.
+/// The best pipeline of each kind in several lanes, where that may be the fastest of all and is no little
+/// gain. Flows that share a link have unequal parts of it, and all wait for the slowest one: what lanes gain
+/// there must be more than that.
 void propose_lanes(Pricing& pricing, std::vector<Candidate>& found);
 
 /// The best order for the best tree so far.

@@ -17,11 +17,7 @@ TreeSteps::Use use_of(const Request& request) {
 
 TreePart::TreePart(const Part& part, const Segments& segments, const Tree& tree, bool native_in_clusters,
                    ScheduleBuilder& builder)
-    : part_(part),
-      segments_(segments),
-      builder_(builder),
-      root_(tree.root),
-      slots_(segments, builder) {
+    : part_(part), segments_(segments), builder_(builder), root_(tree.root), slots_(segments, builder) {
     if (native_in_clusters) native_.emplace(part.request, part.machine, tree, part.rank, builder);
     if (!tree.contains(part.rank)) return;
     lanes_.emplace_back(links_in(tree, part.rank), part.rank, use_of(part.request), slots_, builder);

@@ -19,7 +19,7 @@ constexpr int kLeastToTakeTurns = 3;  // hosts of a cluster: with two, the root'
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
 
-/// Where clusters are in groups, also one that gives a group its copy and lets it spread it.
+/// Where clusters are in groups, also one that sends one copy to each group, to be passed on inside it.
 constexpr std::string_view kPipelineRuleInGroups = "bottom-up";
 
 TreeParameters ordered(std::string_view rule, bool multi_leader, Shape within, Bytes segment_bytes) {
@@ -31,10 +31,10 @@ TreeParameters ordered(std::string_view rule, bool multi_leader, Shape within, B
     return parameters;
 }
 
-/// The parameters of a tree whose order a rule has found; nullptr for any other candidate.
+/// The parameters of a tree that has been looked for here; nullptr for any other candidate.
 const TreeParameters* tree_in(const Candidate& candidate) {
     const auto* tree = dynamic_cast<const TreeAlgorithm*>(candidate.algorithm.get());
-    return tree != nullptr && !tree->parameters().rule.empty() ? &tree->parameters() : nullptr;
+    return tree != nullptr ? &tree->parameters() : nullptr;
 }
 
 /// Adds to `settled` the orders of candidates `now` that need no larger segments, as `smaller` ones tell.
@@ -60,10 +60,22 @@ void settle(std::span<const Candidate> now, std::span<const Candidate> smaller,
     }
 }
 
+/// Where there is nothing to order. Two as well, for the lanes that begin with the second one.
+void add_in_one_cluster(Pricing& pricing, Shape within, Bytes segment_bytes, std::vector<Candidate>& found) {
+    for (const bool multi_leader : {false, true}) {
+        TreeParameters parameters;
+        parameters.between = {{within, multi_leader}};
+        parameters.within = within;
+        parameters.segment_bytes = segment_bytes;
+        found.push_back(priced_tree(pricing, std::move(parameters), {}));
+    }
+}
+
 /// Trees of one kind whose order is found by each of `rules`, two for each: no such rule cares where messages
 /// leave a cluster. Rules that find the same order have the same prices. Not those of `settled` orders.
 void add_orders(Pricing& pricing, std::span<const std::string_view> rules, Shape within, Bytes segment_bytes,
                 std::span<const SendOrder> settled, std::vector<Candidate>& found) {
+    if (pricing.clusters() == 1) return add_in_one_cluster(pricing, within, segment_bytes, found);
     const ClusterTimes clusters = clusters_for(pricing, within, segment_bytes);
     const std::size_t first = found.size();
     for (const std::string_view rule : rules) {
@@ -97,9 +109,8 @@ void add_undivided(Pricing& pricing, std::vector<Candidate>& found) {
     add_orders(pricing, rules, pricing.best_local(), 0, {}, found);
 }
 
-/// The larger the segments, the longer the first takes to everybody and the less all others take: the sum is
-/// taken to fall first, and then to grow. An order whose sum grows is not tried with larger segments, nor one
-/// that is far behind and hardly falls.
+/// Larger segments make the first one slower and all others faster, so the total first falls and then grows.
+/// An order whose total grows is not tried with larger segments, nor one that is far behind and hardly falls.
 void add_pipelines(Pricing& pricing, std::vector<Candidate>& found) {
     for (const Shape within : {kChainShape, kBinaryShape}) {
         std::vector<std::string_view> rules(kPipelineRules.begin(), kPipelineRules.end());
@@ -195,18 +206,19 @@ void propose_best_order(Pricing& pricing, std::vector<Candidate>& found) {
         std::min_element(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
             return is_ordered(a) != is_ordered(b) ? is_ordered(a) : a.seconds < b.seconds;
         });
-    // The search knows no lanes.
-    if (best == found.end() || tree_in(*best) == nullptr || best->algorithm->lanes() > 1) return;
-    // No order makes up for that.
+    // The search does not cover lanes.
+    if (pricing.clusters() == 1 || best == found.end() || tree_in(*best) == nullptr ||
+        best->algorithm->lanes() > 1)
+        return;
+    // No order can make up for that.
     if (kHopeless * least_seconds(found) < best->seconds) return;
     TreeParameters parameters = *tree_in(*best);
     parameters.rule = kBestRule;
     parameters.order =
-        order_for(pricing, parameters,
-                  clusters_for(pricing, parameters.within, parameters.segment_bytes));
+        order_for(pricing, parameters, clusters_for(pricing, parameters.within, parameters.segment_bytes));
     const SendOrder order = parameters.order;
     Candidate candidate = priced_tree(pricing, std::move(parameters), order);
-    // The name of the rule that finds the same says more.
+    // The name of the rule that finds the same order says more.
     if (candidate.seconds < best->seconds) found.push_back(std::move(candidate));
 }
 

@@ -24,7 +24,7 @@ TreeSteps::TreeSteps(RankLinks links, Rank rank, Use use, ReceiveSlots& slots, S
     : links_(std::move(links)), slots_(&slots), builder_(&builder), lane_(lane) {
     if (use == Use::broadcast) return;
     operands_.reserve(links_.children.size());
-    // The nearest first: a broadcast serves the long way first, so a reduction hears of it last.
+    // The closest first: a broadcast serves the long path first, so a reduction gets its part last.
     for (const Rank child : links_.children) {
         operands_.push_back({child, use == Use::reduce_any_order || child < rank});
     }

@@ -12,8 +12,8 @@
 
 namespace laple {
 
-/// Where contributions of other ranks lie until they are combined: of each rank a ring of as many slots as
-/// the window has, each for one segment, however many trees bring them.
+/// The receive slots of contributions, until they are combined: for each sending rank a ring of as many slots
+/// as its window, each for one segment, however many trees there are.
 class ReceiveSlots {
   public:
     ReceiveSlots(const Segments& segments, ScheduleBuilder& builder);

@@ -20,8 +20,8 @@ inline constexpr Buffer kFirstTemporary = 2;
 struct BufferSizes {
     Bytes unit_bytes = 1;
     std::uint64_t result_units = 0;
-    /// Where kInput lies in kResult, if MPI_IN_PLACE makes the two one memory. A schedule is the same with and
-    /// without, so it counts as one memory always.
+    /// Where kInput lies in kResult, if MPI_IN_PLACE makes the two one memory. A schedule is the same with
+    /// and without, so it counts as one memory always.
     std::uint64_t input_in_result = 0;
 };
 
@@ -33,7 +33,7 @@ struct Piece {
     Buffer buffer = kResult;
     std::uint64_t offset = 0;
     std::uint64_t units = 0;
-    Rank source = 0;                 ///< the rank that contributed them, or kAllRanks: combined
+    Rank source = 0;                  ///< the rank that contributed them, or kAllRanks: combined
     std::uint64_t source_offset = 0;  ///< in what each source contributes
 };
 

@@ -23,7 +23,7 @@ inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduc
                                             Collective::barrier};
 
 /// All that depends on which collective it is, but for its algorithms and for what MPI calls it
-/// (mpi/call/mpi_row.hpp): a collective is added by adding its row.
+/// (mpi/entry/entry.cpp, mpi/exec/native_call.cpp): a collective is added by adding its row.
 struct CollectiveRow {
     Collective collective;
     std::string_view name;  ///< "bcast", "reduce", ...: in settings, reports and benchmarks

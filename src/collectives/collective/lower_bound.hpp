@@ -17,8 +17,9 @@ struct LowerBound {
 };
 
 /// The largest of several necessary conditions; m is the message, in bytes, and SP(u, v) the shortest path by
-/// latency, which may go through other hosts. (algorithms.md 3l; Patarasuk and Yuan, "Bandwidth optimal
-/// all-reduce algorithms for clusters of workstations", JPDC 2009, for the volume of an allreduce.)
+/// latency, which may go through other hosts. (docs/algorithms.md, "Lower bounds"; Patarasuk and Yuan,
+/// "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009, for the volume of an
+/// allreduce.)
 ///
 ///   broadcast  latency   max SP(root, v)
 ///              node      every v receives m through its NIC, the first byte no sooner than SP(root, v)
@@ -26,11 +27,10 @@ struct LowerBound {
 ///              cut       every set S of sites without the root receives m through all that leads into it
 ///   reduce     the same with every message reversed
 ///   allreduce  latency   max SP(u, v)
-///              node      every v receives m after it could first hear of the farthest u; and all H hosts
-///              send
-///                        2m(H-1) together
-///              uplink,   every set of sites receives m from outside, after it could first hear of the
-///              farthest cut       host there; and all C sites send 2m(C-1) together
+///              node      every v receives m after it could first hear of the farthest u;
+///                        and all H hosts send 2m(H-1) together
+///              uplink,   every set of sites receives m from outside, after it could first hear of
+///              cut       the farthest host there; and all C sites send 2m(C-1) together
 ///   barrier    latency
 ///
 /// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all

@@ -30,8 +30,8 @@ double rate_of_one(const Lanes& lanes) {
     return lanes.most();
 }
 
-/// Whether more lanes than were measured would bring no more, as far as one can see: one lane alone says
-/// nothing of others beside it, nor do lanes that all carry as much as it.
+/// Whether the measured lanes fill the link. One lane alone does not tell, nor do lanes that each carry as
+/// much as a single one.
 bool is_full(const Lanes& lanes) {
     constexpr double kInProportion = 0.9;
     if (lanes.rate.empty() || lanes.rate.rbegin()->first == 1) return false;
@@ -59,15 +59,15 @@ MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
     return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
 }
 
-/// Single messages were measured when some of the reserve was there, nobody knows how much. Without any they
-/// take as long as many in a row, at least.
+/// Single messages were measured with an unknown part of the burst available. Without it they take at least
+/// as long as many in a row.
 void take_out_reserve(MachineCosts::Link& link) {
     for (const auto& [bytes, time] : std::vector(link.gap.known()))
         link.gap.set(bytes, std::max(time, link.stream.at(bytes)));
 }
 
-/// A single host has nobody near to measure its NIC with; it is taken to be as the others' are (the lower
-/// median), where an uplink holds back what is sent if it is not.
+/// The NIC of a host alone in its cluster cannot be measured. It is assumed to be like the others (their
+/// lower median); where it is not, the uplink is the limit that counts.
 void fill_in_nics(MachineCosts& costs) {
     using Cluster = MachineCosts::Cluster;
     const auto fill_in = [&](double Cluster::*nic, double Cluster::*uplink) {
@@ -214,8 +214,11 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
 
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
     const double usual = usual_rate_between(measured);
-    if (!(usual > 0)) return {};
     const int count = static_cast<int>(latency.size());
+    const bool is_one_known =
+        count == 1 && measured.clusters.size() == 1 &&
+        (!measured.clusters[0].inside.gap.is_empty() || measured.clusters[0].nic_out > 0);
+    if (!(usual > 0) && !is_one_known) return {};
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     MachineCosts costs(count);
     costs.native = measured.native;

@@ -28,7 +28,8 @@ class MachineCosts {
     /// Shared memory, where it was not measured.
     static Link usual_memory();
 
-    /// What a program computes between two collectives, at least: if less, it is bound by the network anyway.
+    /// How long a program computes between two collectives, at least; if less, the network is its limit
+    /// anyway.
     static constexpr double kUsualPause = 5e-3;
 
     /// Of the hosts of a cluster, which are alike, and of the cluster as a whole.
@@ -38,13 +39,13 @@ class MachineCosts {
         double uplink_out = 0;  ///< of all its nodes together
         double uplink_in = 0;
         double reduction = 0;          ///< seconds for each byte combined (γ)
-        double reserve = 0;            ///< bytes that a NIC that has rested lets pass at once
+        double reserve = 0;            ///< token-bucket burst of an idle NIC, in bytes
         double burst = 0;              ///< bytes that may wait at its uplink; 0: no limit is known
         Link memory = usual_memory();  ///< between two ranks of one host
 
-        /// The time of a NIC that its reserve saves in one collective.
+        /// How much port time the burst saves in one collective.
         double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }
-        /// The time of a NIC that is saved in each of many collectives: a reserve fills up in pauses only.
+        /// The same in each of many collectives: the bucket refills in pauses only.
         double usual_credit() const { return std::min(credit(), kUsualPause); }
     };
 
@@ -52,7 +53,7 @@ class MachineCosts {
     /// queue for it, as in simulator.hpp.
     bool shares_ports = true;
 
-    /// Whether a flow between clusters that has rested starts slowly, as TCP's do (SegmentTimes::ramp).
+    /// Whether an idle flow between clusters starts slowly, as TCP's do (SegmentTimes::ramp).
     bool flows_ramp = false;
 
     /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
@@ -103,7 +104,7 @@ class MachineCosts {
 ///
 /// Where a curve is missing it is a line, kLikelyOverhead + m/rate, with the rate of one flow on that link,
 /// or the median of those links that have one. Where no rate between clusters is known at all nothing can be
-/// said of sizes: the result is empty.
+/// said of sizes: the result is empty. So it is of one cluster in which nothing was measured.
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency);
 
 /// What a message costs on top of its bytes where that was not measured: MPI over TCP.

@@ -8,7 +8,7 @@
 
 namespace laple {
 
-/// Clusters that are near each other, as lists of clusters, each ascending; every cluster is in one.
+/// Groups of clusters with low latency between them; each list is ascending, and every cluster is in one.
 using ClusterGroups = std::vector<std::vector<int>>;
 
 /// The groups of the outermost level where the machine has groups of clusters. Otherwise those that latencies

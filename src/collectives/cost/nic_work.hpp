@@ -9,9 +9,9 @@
 
 namespace laple {
 
-/// What a NIC does in one direction in a meeting whose segments pass one after the other: contributions and
-/// partial results, which there are from the beginning, and results, of which the first comes `wait` after
-/// its contributions have gone, and the last so long after the last of them.
+/// The load of a NIC, in one direction, in an inter-cluster phase whose segments pass one after the other.
+/// Contributions and partial results are available from the start (`before`); results (`after`) follow: the
+/// first one `wait` seconds after its contributions have left, the last one as long after the last of them.
 ///
 ///     before only ┤ both in turn       ├ the rest of what comes after
 ///     ├── wait ───┤
@@ -24,7 +24,7 @@ struct NicWork {
 
     double all() const { return before + after; }
 
-    /// Until it is through. What there is of both kinds has equal parts of the NIC.
+    /// Until the NIC has sent all. While both kinds are waiting, they share the NIC equally.
     double time(double wait) const {
         if (before <= wait) return wait + std::max(before, after);
         const double at_the_same_time = std::min(after, before - wait);
@@ -32,7 +32,7 @@ struct NicWork {
     }
 };
 
-/// How much longer the first segments take to all, in seconds, because a coordinator's NIC takes the
+/// How much longer the first segments take to all, in seconds, because a leader's NIC takes the
 /// contributions of its cluster's other ranks, and sends them the results, one by one; `sizes` are the
 /// clusters' ranks.
 inline double one_by_one(const std::vector<int>& sizes, const SegmentTimes& up, const SegmentTimes& down) {

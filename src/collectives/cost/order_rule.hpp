@@ -12,10 +12,9 @@ namespace laple {
 /// The rules that order the messages between clusters by what the network costs, as an algorithm's name may
 /// hold them: those of heuristics.hpp but "flat", which is a shape; and
 ///
-///     nearest   each cluster passes the message on to the one nearest to it that waits: a pipeline
-///     slow-last the same, but those that it would take clearly longer to serve wait till the end: nobody is
-///               behind a slow link then, which is never idle, and whoever is behind that waits for all
-///               delays
+///     nearest   each cluster passes the message on to the closest one that still waits: a pipeline
+///     slow-last the same, but clusters that take clearly longer to serve come last: a slow link is never
+///               idle, and whatever is behind it waits for each of its delays
 ///     best      the best that is known: of all of these, of exact_order or improved, and, for pipelines, of
 ///               what they become when clusters are moved to other senders one by one
 std::vector<std::string_view> order_rules();

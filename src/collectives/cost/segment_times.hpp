@@ -24,8 +24,8 @@ class SegmentTimes {
         stream,  ///< one of many in a row
     };
 
-    /// A reduction is looked at with time running backwards: messages go from the one who combines them to
-    /// those who sent them, and combining is part of the sender's work. (algorithms.md 3e)
+    /// A reduction is priced with time reversed: messages go from the rank that combines them to the ranks
+    /// that sent them, and combining is part of the sender's work. (docs/algorithms.md)
     enum class Direction { broadcast, reduction };
 
     /// `groups`: the outermost groups as lists of clusters. What goes from one group to another shares their
@@ -42,7 +42,7 @@ class SegmentTimes {
     /// How much longer than its port a message alone takes to leave.
     double rest(int from, int to) const { return gap(from, to) - port(from, to); }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
-    /// How much of the time of its messages, beyond their starts, a rested NIC of a cluster saves in one
+    /// How much port time, beyond the starts of messages, the burst of an idle NIC saves in one
     /// collective. None where ports queue: their times are of the longest kind.
     double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
     /// The same in each of many collectives, with a pause after each.
@@ -52,12 +52,12 @@ class SegmentTimes {
         constexpr double kNotMuch = 1.25;
         return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
     }
-    /// How long a message alone takes to leave, however its NIC has rested: uplinks save nothing.
+    /// How long a message alone takes to leave, with the whole burst available; uplinks have none.
     double at_best(int from, int to) const {
         const double uplinks = from == to ? 0 : std::max(uplink_out(from), uplink_in(to));
         return std::max(gap(from, to) - credit_of_flow(from, to), std::min(uplinks, gap(from, to)));
     }
-    /// How much longer than by its gaps a flow takes for so many segments in one call, if it rested before.
+    /// How much longer than by its gaps a flow takes for so many segments in one call, if it was idle before.
     /// (MachineCosts::ramp)
     double ramp(int from, int to, double segments) const {
         if (from == to || bytes_ <= 0) return 0;

@@ -70,7 +70,7 @@ Members members_of(Shape shape, int size, bool behind_root) {
     return members;
 }
 
-/// The member with the fewest children, of equals the one nearest to the coordinator: as in hierarchy.cpp.
+/// The member with the fewest children, of equals the one closest to the leader: as in hierarchy.cpp.
 int least_loaded(const Members& members, const std::vector<int>& extra, int first) {
     int best = first;
     const auto load = [&](int member) {
@@ -103,7 +103,7 @@ struct Arrival {
     Interval interval;
 };
 
-/// What a port does with each segment for a parent, where segments go both ways.
+/// The load that a parent puts on a port with each segment, where segments go both ways.
 struct ForParent {
     double to = 0;
     double from = 0;
@@ -178,7 +178,7 @@ class Sorted {
 struct TreePricer::Scratch {
     Sorted by_cluster;                    // messages to other clusters, into the order
     std::vector<const Members*> members;  // of each cluster
-    std::vector<Arrival> arrival;         // at coordinators
+    std::vector<Arrival> arrival;         // at leaders
     std::vector<ForParent> parent;        // of these
     std::vector<int> from;                // find_senders()
     Trunks trunks;
@@ -339,7 +339,7 @@ class Walk {
         return sent;
     }
 
-    /// The coordinator has the most children in every shape, and all others are below it: one interval and
+    /// The leader has the most children in every shape, and all others are below it: one interval and
     /// one time hold for all of them.
     void pass_on_from_coordinator(int cluster, std::span<const std::size_t> out) {
         const Arrival& here = arrival_[at(cluster)];
@@ -372,14 +372,14 @@ class Walk {
         const double after_start = times_.rest(cluster, cluster) + times_.latency(cluster, cluster);
         if (tree_.lanes > 1) lane_busy_ = busy_in_lanes(cluster);
         Uplink uplink = uplink_of(cluster, out.size());
-        ForParent parent = parent_[at(cluster)];  // the coordinator's, which comes first
+        ForParent parent = parent_[at(cluster)];  // the leader's, which comes first
         const ForParent inside = for_parent(cluster, cluster);
         for (int member = 0; member < members.size(); ++member) {
             const Arrival& here = has_[at(member)];
             arrive(cluster, here.first, here.interval);
             const std::span<const std::size_t> sends = by_member_.of(at(member));
             const auto children = members.children_of(member);
-            if (sends.empty() && children.empty()) continue;  // not the coordinator
+            if (sends.empty() && children.empty()) continue;  // not the leader
             Sent sent = send_out(cluster, here, parent, sends, children.size(), uplink);
             const double shared = times_.after_credit(cluster, sent.shared);
             for (const int child : children) {

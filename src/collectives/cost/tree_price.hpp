@@ -18,9 +18,10 @@ namespace laple {
 /// tree inside each. ordered_tree (hierarchy.hpp) makes it a tree of ranks.
 struct ClusterTree {
     SendOrder order;
-    bool spread = false;  ///< where messages to other clusters leave from (LevelShape)
+    bool spread = false;  ///< multi-leader: messages to other clusters leave from several hosts (LevelShape)
     Shape within;
-    int lanes = 1;  ///< more than one: of which segments take turns (StripedTrees); then it is spread
+    int lanes =
+        1;  ///< more than one: segments take turns between the trees (StripedTrees); multi-leader then
 };
 
 /// What makes a plan take as long as it does.
@@ -54,9 +55,9 @@ struct Members {
     std::vector<int> children;
     std::vector<int> depth;
     int deepest = 0;
-    std::size_t most_below = 0;  ///< children that a member other than the coordinator has at most
+    std::size_t most_below = 0;  ///< children that a member other than the leader has at most
 
-    /// The ways from the coordinator that may be the longest: no other way has more of all three.
+    /// The paths from the leader that may be the longest: no other path has more of all three.
     struct Way {
         int starts = 0;    ///< of messages that leave before those of the way, and of these
         int shares = 0;    ///< of messages that leave at the same time as those of the way, these included
@@ -64,7 +65,7 @@ struct Members {
     };
     std::vector<Way> longest;
 
-    /// Until the last member has a message of those times, in a cluster of that number. The coordinator sends
+    /// Until the last member has a message of those times, in a cluster of that number. The leader sends
     /// others too, which take `shared` of its port. What a rested NIC saves is saved at every message of a
     /// way.
     double until_last(const SegmentTimes& times, int cluster, double shared = 0) const {
@@ -106,9 +107,8 @@ class TreePricer {
     /// A flow that has rested takes its ramp longer (segment_times.hpp): the only message of it, or all after
     /// the first one. I(c): the longest of all intervals above c: a rank's port for all its
     /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
-    /// group to another. (segment_times.hpp has starts, shares and rests.) With ports as long as gaps that
-    /// nobody shares, and no uplinks, this is broadcast_time (tree_time.hpp). A reduction takes the same on
-    /// times of that direction.
+    /// group to another. (segment_times.hpp has starts, shares and rests.) A reduction takes the same
+    /// on times of that direction.
     ///
     /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
     /// share of what all lanes ask of it, a flow its lane's share, and a link what the uplink at its end
@@ -122,11 +122,11 @@ class TreePricer {
     TreeTime there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                             const SegmentTimes& down, const SegmentTimes& up);
 
-    /// A broadcast inside one cluster, from its coordinator, in which nothing is sent to others.
+    /// A broadcast inside one cluster, from its leader, in which nothing is sent to other clusters.
     double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
 
     /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
-    /// children so far, of equals the one nearest to the coordinator; without spreading the coordinator. In a
+    /// children so far, of equals the one closest to the leader; the leader itself without multi-leader. In a
     /// tree with lanes the root passes on to its own cluster only.
     void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
 

@@ -8,8 +8,8 @@
 namespace laple {
 namespace {
 
-/// How large segments are, as far as it matters: processors need some 10 us for each, which is nothing where
-/// segments come this far apart.
+/// How large segments are, as far as it matters. A processor needs some 10 us for each, which does not count
+/// where segments are this far apart.
 Bytes calm(const Candidate& candidate) {
     constexpr double kFarApart = 1e-3;
     constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
@@ -17,35 +17,34 @@ Bytes calm(const Candidate& candidate) {
     return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.segment_bytes();
 }
 
-/// Whether the busiest NIC is idle for half of the time at least.
+/// Whether the busiest NIC is idle for at least half of the time.
 bool rests(const Candidate& candidate) {
     return candidate.time.sustained <= candidate.seconds / 2;
 }
 
-/// Whether both are pipelines and the busiest NIC of `a` has clearly less to do than that of `b`, which
-/// hardly rests. One that is never idle holds up all that come after it whenever it falls behind, and there
-/// may be several on the way.
+/// Whether both are pipelines and the busiest NIC of `a` has clearly less load than that of `b`, which is
+/// busy most of the time. A NIC that is never idle delays everything behind it whenever it falls behind, and
+/// there may be several on a path.
 bool is_calmer(const Candidate& a, const Candidate& b) {
     constexpr double kClearly = 0.75;
     return a.is_pipeline && b.is_pipeline && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
 }
 
-/// Whether both are pipelines that links between clusters hold up, and fewer clusters get what has passed
-/// that link in `a`: it is never idle, so all of them wait for each delay there.
+/// Whether links between clusters limit both pipelines, and fewer clusters are behind that link in `a`: it is
+/// never idle, so all of them wait for each of its delays.
 bool holds_up_fewer(const Candidate& a, const Candidate& b) {
     return a.is_pipeline && b.is_pipeline && a.behind > 0 && a.behind < b.behind;
 }
 
-/// Whether both let NICs rest, so that what ranks take to pass a message on counts most, and fewer of them do
-/// so one after the other in `a`.
+/// Whether NICs are idle often enough in both, so that the time of ranks to pass a message on counts most,
+/// and the path of `a` has clearly fewer ranks.
 bool is_shorter(const Candidate& a, const Candidate& b) {
     constexpr int kClearlyFewer = 4;
     return rests(a) && rests(b) && a.hops + kClearlyFewer <= b.hops;
 }
 
-/// Fewer copies between groups; calmer NICs; clearly fewer ranks that wait for each other; fewer clusters
-/// behind the link that holds up all; an undivided message, or segments large enough; fewer clusters that
-/// wait for others; fewer connections.
+/// Fewer copies between groups; a less busy NIC; clearly fewer ranks on the path; fewer clusters behind the
+/// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
     for (const auto& is_better : {is_calmer, is_shorter, holds_up_fewer}) {
@@ -74,7 +73,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         if (!may_use(*candidate.algorithm)) continue;
         if (is_native) native = &candidate;
         if (is_native || (fastest != nullptr && !is_near(candidate, *fastest))) continue;
-        // The larger allowance is for calmer NICs alone.
+        // The larger allowance is for less busy NICs only.
         const bool is_late = fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds;
         if (is_late && !is_calmer(candidate, *best)) continue;
         if (fastest == nullptr) fastest = &candidate;

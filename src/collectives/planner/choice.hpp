@@ -10,15 +10,17 @@ namespace laple {
 
 /// What `found` says is best, of those that `may_use` allows: of nearly equal ones (is_near) the simplest
 /// (is_simpler in choice.cpp says why and in which order); and MPI's own call unless another one is clearly
-/// better (kWorthwhile), for it costs nothing to try. `found`: the fastest first. nullptr when none is allowed.
+/// better (kWorthwhile), for it costs nothing to try. `found`: the fastest first. nullptr when none is
+/// allowed.
 const Candidate* best_of(const std::vector<Candidate>& found,
                          const std::function<bool(const Algorithm&)>& may_use);
 
 /// Whether `candidate` takes nearly as long as `fastest`, so that the simpler one is taken.
 bool is_near(const Candidate& candidate, const Candidate& fastest);
 
-/// The same as kNearlyEqual (pricing.hpp) if the fastest is a pipeline in which a NIC hardly rests, and NICs of
-/// the other one have clearly less to do: on emulated grids the former took up to a fifth longer than predicted.
+/// The same as kNearlyEqual (pricing.hpp) if the fastest is a pipeline that keeps a NIC busy most of the
+/// time, and the other one loads its NICs clearly less: on emulated grids the former took up to a fifth
+/// longer than predicted.
 inline constexpr double kNearlyEqualIfCalmer = 1.08;
 
 /// A prediction must be so much shorter than that of MPI's own call.

@@ -18,7 +18,7 @@ struct Plan {
     std::string reason;      ///< why this one, for people
     SendWindows windows = {};
     Seconds predicted{0};          ///< 0: not known
-    std::string passed_over = {};  ///< what rules ask for, but cannot be done here, and why; empty: nothing
+    std::string passed_over = {};  ///< a rule that cannot be followed here, and why; empty: none
 
     bool is_native() const { return algorithm->is_native(); }
     Segments segments() const { return algorithm->segments(request); }

@@ -26,13 +26,12 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs = {});
 
-/// The request that stands for all of about the same size: of its units only the three highest bits count.
-/// What is chosen for it is good for all of them, so that programs whose messages have many sizes do not plan
-/// each anew.
+/// The request that stands for all requests of about the same size: only the three highest bits of the units
+/// count. One choice serves all of them, so programs with many message sizes do not plan each of them anew.
 Request size_class_of(Request request);
 
-/// The plan of a reduction whose bits may not depend on the machine: on one of single ranks of which nothing
-/// is known, Machine(Topology::flat(size)), on which it is to be expanded.
+/// The plan of a reduction whose bits must not depend on the machine. It is made for, and to be expanded on,
+/// Machine(Topology::flat(size)): every rank on a host of its own, in one cluster.
 ///
 ///     0 ← 1    2 ← 3    4 ← 5    6 ← 7       binomial over the ranks in their order: what a rank gets comes
 ///     0 ←───── 2        4 ←───── 6           from the right, the nearest first; segments change nothing

@@ -26,8 +26,8 @@ constexpr Bytes kTiny = 2 * 1024;
 constexpr Bytes kMiddle = 64 * 1024;
 constexpr Bytes kHuge = 8 * 1024 * 1024;
 
-// Segments are below every rendezvous threshold seen: above it, each pays a round trip before its data may go.
-// Shorter ones where few segments have many hosts to pass.
+// Segments are below every rendezvous threshold seen: above it, each pays a round trip before its data may
+// go. Shorter ones where few segments have many hosts to pass.
 
 /// One copy on each link between clusters, all sent at once: one latency.
 constexpr auto kShortWay = "flat/binomial";

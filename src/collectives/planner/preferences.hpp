@@ -9,8 +9,8 @@
 
 namespace laple {
 
-/// Names of algorithms that are good for a request of such a size on machines of several clusters of which no
-/// rates are known; the best first, later ones are for operations that the earlier ones cannot do in order.
+/// Names of algorithms that are good for a request of that size on a machine of several clusters with unknown
+/// rates, best first; later ones are for operations whose order the earlier ones cannot keep.
 std::vector<std::string> preferences(const Request& request, const Machine& machine);
 
 }  // namespace laple

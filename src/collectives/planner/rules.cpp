@@ -69,7 +69,7 @@ void add_rule(std::string_view text, Rules& rules) {
         rest.remove_prefix(1);
     }
     const std::string name = current_name(rest, rules);
-    // An algorithm of some collectives only is no mistake in a rule for all of them.
+    // A rule for all collectives may name an algorithm that only some of them have.
     std::exception_ptr last_error;
     bool fits_one = false;
     for (const Collective candidate : kAllCollectives) {

@@ -12,7 +12,7 @@
 
 namespace laple {
 
-/// One wish of the user's: use this algorithm, or never use it, for one collective and a range of sizes.
+/// One rule of the user: use this algorithm, or never use it, for one collective and a range of sizes.
 struct Rule {
     Collective collective{};
     Bytes min_bytes = 0;
@@ -28,8 +28,7 @@ struct Rule {
 /// What LAPLE_ALGORITHM says, in the order in which it says it.
 struct Rules {
     std::vector<Rule> rules;
-    /// Names of an earlier release that were taken for today's: "direct-exchange/flat is called
-    /// direct-exchange/flat now".
+    /// What was written with former names: "exchange/flat is called direct-exchange/flat now".
     std::vector<std::string> renamed;
 
     /// The algorithms wanted for such a message, first wish first.

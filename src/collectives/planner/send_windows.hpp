@@ -6,12 +6,14 @@
 
 namespace laple {
 
-/// How far ahead ranks may be in a plan that is priced as `candidate`, which is not native.
+/// The send windows of a plan that is priced as `candidate`, which is not native.
 ///
-/// - In a channel: twice what fills the longest and fastest flow in use, the bandwidth-delay product of a round
+/// - In a channel: twice what fills the longest and fastest flow in use, the bandwidth-delay product of a
+/// round
 ///   trip. The NIC of a rank in a lane has the others' segments to send, too.
-/// - Locally: what the NICs of a cluster send in so short a time that no one far away minds waiting for it.
-/// - Globally: what passes in so long a time that the results of what has gone are back by then, also where they
+/// - Locally: what the NICs of a cluster send in a time that is short against the latency between clusters.
+/// - Globally: what passes in so long a time that the results of what has gone are back by then, also where
+/// they
 ///   have to queue on their way: three times as much was enough for some networks, twice as much for none.
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs);
 

@@ -8,8 +8,8 @@
 namespace laple {
 
 /// Who has used which units of one memory last: intervals that do not overlap, cut where accesses begin and
-/// end. Accesses that go on where the last one ended, or use the same units again, find theirs at once; others
-/// take O(log intervals), and O(intervals) where they cut.
+/// end. Accesses that go on where the last one ended, or use the same units again, find theirs at once;
+/// others take O(log intervals), and O(intervals) where they cut.
 class AccessMap {
   public:
     struct Access {

@@ -13,9 +13,9 @@ namespace laple {
 /// How much may be under way, in messages of one channel between two ranks; 1 at least.
 struct Windows {
     std::uint32_t far = 4;
-    /// To ranks of the same innermost group: their links have little in flight, and where messages share a link
-    /// instead of queueing (MPI over several connections, SimGrid) the first of many segments would arrive with
-    /// the last.
+    /// To ranks of the same innermost group: their links have little in flight, and where messages share a
+    /// link instead of queueing (MPI over several connections, SimGrid) the first of many segments would
+    /// arrive with the last.
     std::uint32_t near = 4;
     std::vector<Rank> near_ranks = {};
 };
@@ -24,17 +24,17 @@ struct Windows {
 ///
 /// The caller writes a straight program for one rank; two steps depend on each other when they use units in
 /// common and one of them writes them (read after write, write after read, write after write). In addition no
-/// more sends to, and receives from, one peer in one channel are under way than the window allows: requests to
-/// poll and memory stay bounded.
+/// more sends to, and receives from, one peer in one channel are under way than the window allows: requests
+/// to poll and memory stay bounded.
 class ScheduleBuilder {
   public:
     ScheduleBuilder(const BufferSizes& sizes, Windows windows);
 
-    /// From now on sends to near ranks wait for the earlier step `near` too, and all sends for `all`; -1: for
-    /// none. A send is complete long before its message has left, so no window limits what is in a NIC's
-    /// queue.
+    /// From now on sends inside the cluster also wait for the earlier step `near`, and all sends for `all`;
+    /// -1: for nothing. A send is complete long before its message has left, so no window limits what is in a
+    /// NIC's queue.
     void hold_sends(std::int64_t near, std::int64_t all);
-    /// The last receive from a near rank so far in program order; -1: none.
+    /// The last receive from a rank of the own cluster so far in program order; -1: none.
     std::int64_t last_near_receive() const { return last_near_receive_; }
     /// The last step that writes that unit so far in program order; -1: none.
     std::int64_t writer_of(Place place);

@@ -15,8 +15,8 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// Units of a buffer that follow each other. Each buffer has a layout of its own (datatype, extent), which the
-/// executor knows.
+/// Units of a buffer that follow each other. Each buffer has a layout of its own (datatype, extent), which
+/// the executor knows.
 struct Region {
     Buffer buffer = kResult;
     std::uint64_t offset = 0;

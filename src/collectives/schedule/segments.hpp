@@ -25,8 +25,8 @@ struct Segments {
     /// A message is never cut into more: a schedule must fit into memory.
     static constexpr std::uint64_t kMost = 1u << 16;
 
-    /// Segments of at most `segment_bytes` (one unit at least, and more where there would be more than kMost of
-    /// them); 0: one segment. `units` ≥ 1.
+    /// Segments of at most `segment_bytes` (one unit at least, and more where there would be more than kMost
+    /// of them); 0: one segment. `units` ≥ 1.
     static Segments cut(std::uint64_t units, Bytes unit_bytes, Bytes segment_bytes) {
         if (segment_bytes == 0) return {units, unit_bytes, units};
         const std::uint64_t fewest = (units + kMost - 1) / kMost;

@@ -218,8 +218,8 @@ class Simulation {
         pass_links(*next);
     }
 
-    /// Each link when the first byte is there: before, others may come that have been sent later. What a port has
-    /// saved up is left out of that: a message would be overtaken by the next one, which has less of it.
+    /// Each link when the first byte is there: before, others may come that have been sent later. What a port
+    /// has saved up is left out of that: a message would be overtaken by the next one, which has less of it.
     void pass_links(std::uint32_t number) {
         Message& message = messages_[number];
         if (message.next_link == message.links.size()) return travel(number);
@@ -293,8 +293,7 @@ class Simulation {
         const Rank to = out.peer;
         if (memory_ != nullptr) {
             memory_->store(to, step_of(to, message.recv).to_region(),
-                           options_.eager ? message.values
-                                          : memory_->load(message.from, out.from_region()));
+                           options_.eager ? message.values : memory_->load(message.from, out.from_region()));
         }
         complete(to, message.recv);
         if (!options_.eager) complete(message.from, message.send);
@@ -374,8 +373,8 @@ class Simulation {
     std::vector<RankState> states_;
     std::optional<SimulatedPorts> ports_;
     std::deque<Message> messages_;
-    std::unordered_map<std::size_t, Seconds> link_busy_;  // by number of the shared link, until then
-    std::unordered_map<std::uint64_t, Traffic> traffic_;  // by sender, receiver and channel
+    std::unordered_map<std::size_t, Seconds> link_busy_;     // by number of the shared link, until then
+    std::unordered_map<std::uint64_t, Traffic> traffic_;     // by sender, receiver and channel
     std::map<Rank, std::map<Rank, std::uint32_t>> natives_;  // by first rank of the cluster: who has arrived
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     SimulationResult result_;
@@ -383,8 +382,8 @@ class Simulation {
 
 }  // namespace
 
-SimulationResult simulate(std::span<const Schedule> schedules, const Machine& machine, SimulatedMemory* memory,
-                          const SimulationOptions& options) {
+SimulationResult simulate(std::span<const Schedule> schedules, const Machine& machine,
+                          SimulatedMemory* memory, const SimulationOptions& options) {
     return Simulation(schedules, machine, memory, options).run();
 }
 

@@ -34,7 +34,7 @@ struct SimulatedNetwork {
     /// How long a rank's processor combines so many bytes, one reduction after the other. No time where
     /// empty.
     std::function<Seconds(Rank, Bytes)> combining = {};
-    /// Time that a port, which has rested, saves at its first messages. None where empty.
+    /// Time that an idle port saves at its first messages (token-bucket burst). None where empty.
     std::function<Seconds(std::size_t port)> credit = {};
 };
 

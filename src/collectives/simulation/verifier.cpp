@@ -142,8 +142,12 @@ std::string check_moved(const Expressions& expressions, Expression value, const 
 }
 
 std::string check_combined(const Expressions& expressions, Expression value, const Piece& piece,
-                           std::uint64_t i, bool commutative, int size) {
+                           std::uint64_t i, bool commutative, bool may_repeat, int size) {
     std::vector<Rank> operands = expressions.operands(value);
+    if (may_repeat) {
+        std::sort(operands.begin(), operands.end());
+        operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    }
     if (commutative) std::sort(operands.begin(), operands.end());
     bool is_right = operands.size() == static_cast<std::size_t>(size) &&
                     expressions.unit_of(value) == piece.source_offset + i;
@@ -169,12 +173,12 @@ std::string verify(std::span<const Schedule> schedules, const Request& request, 
         for (const Piece& piece : row.after(request, size, rank)) {
             for (std::uint64_t i = 0; i < piece.units; ++i) {
                 const Expression value = memory.at(rank, piece.buffer, piece.offset + i);
-                std::string wrong =
-                    value == kUnwritten ? "is not written"
-                    : piece.source == kAllRanks
-                        ? check_combined(memory.expressions(), value, piece, i, request.commutative, size)
-                        : check_moved(memory.expressions(), value, piece, i);
-                if (wrong.empty() && piece.source == kAllRanks &&
+                std::string wrong = value == kUnwritten ? "is not written"
+                                    : piece.source == kAllRanks
+                                        ? check_combined(memory.expressions(), value, piece, i,
+                                                         request.commutative, !row.has_data, size)
+                                        : check_moved(memory.expressions(), value, piece, i);
+                if (wrong.empty() && piece.source == kAllRanks && row.has_data &&
                     combined.try_emplace(piece.source_offset + i, value).first->second != value)
                     wrong = "is combined in another order than on a rank before";
                 if (!wrong.empty())

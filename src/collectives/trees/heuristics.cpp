@@ -241,16 +241,19 @@ SendOrder earliest_completion(const ClusterTimes& times, int root) {
 constexpr std::array<Heuristic, 8> kHeuristics{{
     {"flat", "the root sends to all, in order", "Kielmann et al., MagPIe, 1999", flat},
     {"jackson", "the root sends to all, max L_j + T_j first", "Jackson's rule", jackson},
-    {"fef", "fastest edge first: min L_ij", "Bhat et al., 1999; seed 003", fef},
-    {"ecef", "earliest completing edge first: min R_i + g_ij + L_ij", "Bhat et al., 1999; seed 003",
+    {"fef", "fastest edge first: min L_ij", "Bhat, Raghavendra, Prasanna, 1999", fef},
+    {"ecef", "earliest completing edge first: min R_i + g_ij + L_ij", "Bhat, Raghavendra, Prasanna, 1999",
      earliest_completion<Nothing>},
-    {"ecef-la", "ecef with look-ahead: + min g_jk + L_jk", "Bhat et al., 1999; seed 003",
+    {"ecef-la", "ecef with look-ahead: + min g_jk + L_jk", "Bhat, Raghavendra, Prasanna, 1999",
      earliest_completion<LookAhead<Trip, std::less<>>>},
-    {"ecef-la-min", "ecef with look-ahead: + min g_jk + L_jk + T_k", "seed 003, ECEF-LAt",
+    {"ecef-la-min", "ecef with look-ahead: + min g_jk + L_jk + T_k",
+     "Barchet-Estefanel and Mounié, 2006: ECEF-LAt",
      earliest_completion<LookAhead<TripAndLocal, std::less<>>>},
-    {"ecef-la-max", "ecef with look-ahead: + max g_jk + L_jk + T_k", "seed 003, ECEF-LAT",
+    {"ecef-la-max", "ecef with look-ahead: + max g_jk + L_jk + T_k",
+     "Barchet-Estefanel and Mounié, 2006: ECEF-LAT",
      earliest_completion<LookAhead<TripAndLocal, std::greater<>>>},
-    {"bottom-up", "max over j of min g_ij + L_ij + T_j", "seed 003, BottomUp", bottom_up},
+    {"bottom-up", "max over j of min g_ij + L_ij + T_j", "Barchet-Estefanel and Mounié, 2006: BottomUp",
+     bottom_up},
 }};
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace laple {
 
-/// A rule by which coordinators are served one after the other.
+/// A rule by which leaders are served one after the other.
 struct Heuristic {
     std::string_view name;
     std::string_view rule;  ///< in one line; R_i: when i can send next, A: those who have it, B: the others
@@ -24,11 +24,11 @@ struct Heuristic {
 ///     fef          min L_ij                                        Bhat et al. 1999
 ///     ecef         min R_i + g_ij + L_ij                           Bhat et al. 1999
 ///     ecef-la      ... + F_j, F_j = min g_jk + L_jk                Bhat et al. 1999
-///     ecef-la-min  ... + F_j, F_j = min g_jk + L_jk + T_k          seed 003, ECEF-LAt
-///     ecef-la-max  ... + F_j, F_j = max g_jk + L_jk + T_k          seed 003, ECEF-LAT
-///     bottom-up    max over j of min g_ij + L_ij + T_j             seed 003
+///     ecef-la-min  ... + F_j, F_j = min g_jk + L_jk + T_k          Barchet-Estefanel and Mounié 2006
+///     ecef-la-max  ... + F_j, F_j = max g_jk + L_jk + T_k          Barchet-Estefanel and Mounié 2006
+///     bottom-up    max over j of min g_ij + L_ij + T_j             Barchet-Estefanel and Mounié 2006
 ///
-/// where i is in A, j and k are in B, and F_j is 0 for the last j. (algorithms.md 3e)
+/// where i is in A, j and k are in B, and F_j is 0 for the last j. (docs/algorithms.md)
 std::span<const Heuristic> heuristics();
 
 /// nullptr when there is none of that name.

@@ -129,7 +129,7 @@ class HierarchyBuilder {
         const Rank from = multi_leader ? least_loaded(group, depth) : leader(group.front());
         tree_.link(from, leader(to));
         auto& children = tree_.children[static_cast<std::size_t>(from)];
-        // The long way first: before the edges inside the group, after those added just before.
+        // The long path first: before the edges inside the group, after those added just before.
         std::rotate(children.begin() + long_edges(level, from), children.end() - 1, children.end());
     }
 
@@ -147,7 +147,7 @@ class HierarchyBuilder {
         return between[static_cast<std::size_t>(std::min(place, static_cast<int>(between.size()) - 1))];
     }
 
-    /// The leader in the tree with the fewest children; of equals the one nearest to the group's leader.
+    /// The leader in the tree with the fewest children; of equals the one closest to the group's leader.
     Rank least_loaded(const std::vector<Host>& group, const std::vector<int>& depth) const {
         Rank best = leader(group.front());
         const auto load = [&](Rank rank) { return tree_.children[static_cast<std::size_t>(rank)].size(); };

@@ -42,7 +42,7 @@ struct TreeShape {
 ///            └─ 6
 ///
 /// Edges to other groups come before those inside the group, edges to other hosts before those on the host:
-/// the long way starts first. (MagPIe, PPoPP'99; MPICH-G2's multi-level trees)
+/// the long path starts first. (MagPIe, PPoPP'99; MPICH-G2's multi-level trees)
 Tree hierarchical_tree(const Machine& machine, const TreeShape& shape, Rank root);
 
 /// The same inside one group of the outermost level: the tree over its ranks, rooted at `root`, one of them.

@@ -6,14 +6,14 @@
 
 namespace laple {
 
-/// How long a message of one size takes between the coordinators of clusters, and how long each cluster needs
+/// How long a message of one size takes between the leaders of clusters, and how long each cluster needs
 /// to pass it on inside: what a tree between clusters is planned from. All in seconds.
 ///
 ///     from ├── gap ──┤                 the next message of `from` may begin
 ///               └ latency ┐
 ///     to                  ├── local ──┤  all its ranks have it
 ///
-/// (seed 003: g_ij, L_ij and T_i of the message's size)
+/// (Barchet-Estefanel and Mounié, 2006: g_ij, L_ij and T_i of the message's size)
 class ClusterTimes {
   public:
     explicit ClusterTimes(int count)
@@ -35,7 +35,7 @@ class ClusterTimes {
     void set_local(int cluster, double seconds) { local_[static_cast<std::size_t>(cluster)] = seconds; }
 
     /// With every message going the other way: a reduction to `root` takes what a broadcast from it takes on
-    /// these times. (algorithms.md 3e)
+    /// these times. (docs/algorithms.md)
     ClusterTimes reversed() const;
 
   private:
@@ -49,7 +49,7 @@ class ClusterTimes {
     std::vector<double> local_;
 };
 
-/// One message from a coordinator that has it to one that has not.
+/// One message from a leader that has it to one that does not.
 struct Send {
     int from = 0;
     int to = 0;
@@ -57,16 +57,17 @@ struct Send {
 };
 
 /// A broadcast between clusters: every cluster but the root receives once, none sends before it has received.
-/// Each coordinator's messages leave in this order, without a pause.
+/// Each leader's messages leave in this order, without a pause.
 using SendOrder = std::vector<Send>;
 
-/// When a coordinator begins to pass the message on inside its cluster.
+/// When a leader begins to pass the message on inside its cluster.
 enum class LocalPhase {
     after_sends,  ///< when it has nothing more to send to others (model A)
-    at_once,      ///< when it gets it: a deputy does that (model B)
+    at_once,      ///< when it gets it: a sub-leader does that (model B)
 };
 
-/// When the last rank of the last cluster has the message. (seed 003; algorithms.md 3e)
+/// When the last rank of the last cluster has the message. (Barchet-Estefanel and Mounié, 2006;
+/// docs/algorithms.md)
 double makespan(const ClusterTimes& times, const SendOrder& order, int root, LocalPhase phase);
 
 }  // namespace laple

@@ -81,8 +81,8 @@ const StripedTrees::Inside& StripedTrees::inside(int size, int fixed) {
     return inside;
 }
 
-/// When all who send from the cluster before have had their turns with all here whom they meet, both shift
-/// against each other.
+/// When every sender of the previous cluster has sent to every receiver here, the two shift against each
+/// other.
 int StripedTrees::shift(const Cluster& cluster, int lane) {
     const int others = static_cast<int>(cluster.hosts.size()) - cluster.fixed;
     return (lane + cluster.depth * (lane / cluster.round)) % others;

@@ -24,7 +24,7 @@ namespace laple {
 ///                       └─ 4 ─┬─ 5
 ///                             └─ 6
 ///
-/// (seed 003, table of MPI_Bcast strategies: flat, binomial, binary, chain.)
+/// (Barchet-Estefanel and Mounié, 2004, for their costs: docs/algorithms.md)
 struct Shape {
     enum class Kind { flat, binomial, kary, chain };
     Kind kind = Kind::flat;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr LocalPhase kPhases[] = {LocalPhase::after_sends, LocalPhase::at_once};
 
-/// Clusters as seed 003 draws them: gap 0.1 - 0.6 s, latency 1 - 15 ms, 0.02 - 3 s inside. Symmetric or not.
+/// Clusters as Barchet-Estefanel and Mounié, 2006, draw them: gap 0.1 - 0.6 s, latency 1 - 15 ms, 0.02 - 3 s
+/// inside. Symmetric or not.
 ClusterTimes drawn(int count, std::mt19937_64& random, bool is_symmetric = true) {
     std::uniform_real_distribution<> gap(0.1, 0.6);
     std::uniform_real_distribution<> latency(1e-3, 15e-3);

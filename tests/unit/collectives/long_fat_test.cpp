@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two sites of eight hosts, 10 ms apart: the worked cases of algorithms.md 3f, without overheads. And what
-// waits in the queues of NICs.
+// Two sites of eight hosts, 10 ms apart: the case of GridMPI (Matsuda et al., 2006), without overheads. And
+// what waits in the queues of NICs.
 #include <algorithm>
 #include <vector>
 

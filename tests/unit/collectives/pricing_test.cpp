@@ -124,7 +124,7 @@ TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[
     check(unequal, "multi-leader-nearest/chain@8K", 0.02);
     check(unequal, "multi-leader-jackson/binary@8K", 0.2);
     check(unequal, "direct-exchange/chain@8K", 0.1);
-    // Slower inside: there it is not the coordinator who has the most to do.
+    // Slower inside: there it is not the leader that has the most to do.
     const Machine one_and_four = test::machine_of({1, 4});
     MachineCosts slow_inside = test::uniform_costs(2, Seconds(10e-3), 125e6);
     slow_inside.link(1, 1).gap = slow_inside.link(1, 1).stream =
@@ -134,7 +134,7 @@ TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[
     REQUIRE(chain.has_value());
     CHECK(chain->seconds ==
           Approx(simulated_seconds(plan_of(request, *chain), one_and_four, slow_inside)).epsilon(0.15));
-    // One rank is coordinator of all four lanes.
+    // One rank leads all four lanes.
     check(unequal, "direct-exchange/flat@8Kx4", 0.1);
     check(unequal, "direct-exchange/flat@256Kx4", 0.1);
 }
@@ -393,7 +393,7 @@ TEST_CASE("what NICs have saved up is spent once by all segments", "[candidates]
     // Three copies to other clusters, two inside.
     CHECK(price(Collective::bcast, 32 << 10, "jackson/binary@16K") > kFar + sent_after_rest(5, 32 << 10));
     CHECK(price(Collective::bcast, 64 << 10, "jackson/binary@16K") > kFar + sent_after_rest(5, 64 << 10));
-    // Three copies to the other coordinators, one inside.
+    // Three copies to the other leaders, one inside.
     CHECK(price(Collective::allreduce, 64 << 10, "direct-exchange/chain@16K") >
           kFar + sent_after_rest(4, 64 << 10));
 }

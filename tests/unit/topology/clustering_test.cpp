@@ -95,7 +95,7 @@ Clusters renumbered(Clusters clusters, const std::vector<int>& order) {
     return clusters;
 }
 
-/// Seed 003, "Latency between Subnets", in microseconds.
+/// Latencies between subnets of one site (Barchet-Estefanel, LaPIe, 2005), in microseconds.
 const std::vector<std::vector<double>> kSubnetLatencies = {
     {0, 61.53, 105.25, 37.99, 103.45, 69.96},   {61.53, 0, 224.98, 61.52, 139.04, 137.52},
     {105.25, 224.98, 0, 61.49, 207.98, 129.45}, {37.99, 61.52, 61.49, 0, 66.49, 61.51},
@@ -125,7 +125,7 @@ TEST_CASE("equal latencies are one cluster", "[clustering]") {
 TEST_CASE("ECO finds sites where noise is within its tolerance", "[clustering]") {
     Random random(1996);
     for (int i = 0; i < 60; ++i) {
-        // algorithms.md 3a: three clusters, 40 to 60 us and 5 ms
+        // Three clusters, 40 to 60 us and 5 ms
         const Machine machine = uniform_machine({16, 16, 8}, 45 * kUs, 5 * kMs);
         const auto matrix = measure(machine, [&] { return uniform(random, 1.0, 1.29); });
         CHECK(eco_clusters(matrix, 0.30) == sites_of(machine.sizes));
@@ -150,7 +150,9 @@ TEST_CASE("ECO splits a LAN that noise beyond its tolerance disturbs, the sites 
     CHECK(cluster_nodes(matrix) == sites_of(machine.sizes));
 }
 
-TEST_CASE("seed 003's subnets as nodes: ECO joins A and D only, and they are no level", "[clustering]") {
+TEST_CASE(
+    "the subnets of Barchet-Estefanel and Mounié as nodes: ECO joins A and D only, and they are no level",
+    "[clustering]") {
     LatencyMatrix matrix(6);
     for (int a = 0; a < 6; ++a) {
         for (int b = 0; b < a; ++b) {
@@ -163,7 +165,7 @@ TEST_CASE("seed 003's subnets as nodes: ECO joins A and D only, and they are no 
     CHECK(cluster_nodes(matrix) == Clusters{{0, 1, 2, 3, 4, 5}});
 }
 
-TEST_CASE("seed 003's subnets with nodes in them", "[clustering]") {
+TEST_CASE("the same subnets with nodes in them", "[clustering]") {
     const auto between = [](int a, int b) {
         return kUs * kSubnetLatencies[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
     };
@@ -179,7 +181,7 @@ TEST_CASE("seed 003's subnets with nodes in them", "[clustering]") {
     }
 }
 
-TEST_CASE("seed 003's magpie_clusters: six clusters of 88 nodes, two of one node", "[clustering]") {
+TEST_CASE("the map of LaPIe's grid: six clusters of 88 nodes, two of one node", "[clustering]") {
     // The sizes are the seed's; it has no latencies for them.
     const Machine machine = uniform_machine({31, 31, 6, 1, 1, 18}, 60 * kUs, 5 * kMs);
     CHECK(cluster_nodes(measure(machine)) == sites_of(machine.sizes));

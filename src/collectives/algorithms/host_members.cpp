@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/host_members.hpp"
+
+#include <algorithm>
+
+#include "collectives/collective/collective.hpp"
+#include "collectives/trees/host_tree.hpp"
+
+namespace laple {
+
+std::vector<Host> hosts_in_order(const Request& request, const Machine& machine) {
+    std::vector<Host> hosts;
+    for (const auto& clusters : machine.groups()) {
+        for (const int cluster : clusters) {
+            const auto here = machine.hosts_in(cluster);
+            hosts.insert(hosts.end(), here.begin(), here.end());
+        }
+    }
+    if (row_of(request.collective).is_rooted) {
+        const auto first = std::find(hosts.begin(), hosts.end(), machine.host_of(request.root));
+        std::rotate(hosts.begin(), first, hosts.end());
+    }
+    return hosts;
+}
+
+std::vector<int> clusters_of_members(const Request& request, const Machine& machine) {
+    std::vector<int> clusters;
+    for (const Host host : hosts_in_order(request, machine)) clusters.push_back(machine.cluster_of(host));
+    return clusters;
+}
+
+double time_on_hosts(const Request& request, const Machine& machine, const MachineCosts& costs) {
+    double longest = 0;
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
+        const MachineCosts::Link& memory = costs.cluster(cluster).memory;
+        double time = 0;
+        for (int reached = 1; reached < machine.most_ranks_on_a_host(cluster); reached *= 2)
+            time += memory.gap.at(request.bytes()).count() + memory.latency;
+        longest = std::max(longest, time);
+    }
+    return longest;
+}
+
+bool is_power_of_two(int count) {
+    return (count & (count - 1)) == 0;
+}
+
+HostMembers::HostMembers(const Request& request, const Machine& machine, Rank rank) : rank_(rank) {
+    const bool is_rooted = row_of(request.collective).is_rooted;
+    for (const Host host : hosts_in_order(request, machine)) {
+        if (host == machine.host_of(rank)) self_ = count();
+        leaders_.push_back(is_rooted ? leader_on(machine, host, 0, request.root) : leader_on(machine, host));
+    }
+    on_host_ = links_on_host(machine, rank, leader(self_), shape_on_host(false));
+}
+
+Segment HostMembers::parts(const Request& request, int first, int end) const {
+    return Segments::cut_into(request.units, request.unit_bytes, count())
+        .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
+}
+
+MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder)
+    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank) {}
+
+void MemberSteps::combine_on_hosts() {
+    const Region own{kInput, 0, part_.request.units};
+    ReceiveSlots slots({part_.request.units, part_.request.unit_bytes, part_.request.units}, builder_);
+    TreeSteps steps(members_.on_host(), part_.rank, TreeSteps::Use::reduce_any_order, slots, builder_);
+    const Region value = steps.reduce(own, {kResult, 0});
+    if (members_.is_leader() && value.buffer == kInput) builder_.copy(value, {kResult, 0});
+}
+
+void MemberSteps::spread_on_hosts() {
+    ReceiveSlots slots({part_.request.units, part_.request.unit_bytes, part_.request.units}, builder_);
+    TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
+        .broadcast({kResult, 0, part_.request.units});
+}
+
+void MemberSteps::send(int member, int first, int end) {
+    const Segment segment = parts(first, end);
+    if (segment.units > 0) builder_.send(members_.leader(member), region_in(kResult, segment));
+}
+
+void MemberSteps::recv(int member, int first, int end) {
+    const Segment segment = parts(first, end);
+    if (segment.units > 0) builder_.recv(members_.leader(member), region_in(kResult, segment));
+}
+
+namespace {
+
+/// Members below each member of a binomial tree, itself included: they follow it.
+std::vector<int> sizes_below(const ShapeLinks& links) {
+    std::vector<int> sizes(links.parent.size(), 1);
+    for (std::size_t member = sizes.size(); member-- > 1;)
+        sizes[static_cast<std::size_t>(links.parent[member])] += sizes[member];
+    return sizes;
+}
+
+constexpr Shape kBinomial{Shape::Kind::binomial};
+
+}  // namespace
+
+void MemberSteps::scatter() {
+    if (!members_.is_leader()) return;
+    const ShapeLinks links = links_of(kBinomial, members_.count());
+    const std::vector<int> below = sizes_below(links);
+    const auto self = static_cast<std::size_t>(members_.self());
+    if (self > 0) recv(links.parent[self], members_.self(), members_.self() + below[self]);
+    for (const int child : links.children[self])
+        send(child, child, child + below[static_cast<std::size_t>(child)]);
+}
+
+/// Time running backwards: the child that is served first in a scatter is the last that is waited for.
+void MemberSteps::gather() {
+    if (!members_.is_leader()) return;
+    const ShapeLinks links = links_of(kBinomial, members_.count());
+    const std::vector<int> below = sizes_below(links);
+    const auto self = static_cast<std::size_t>(members_.self());
+    const auto& children = links.children[self];
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+        recv(*child, *child, *child + below[static_cast<std::size_t>(*child)]);
+    if (self > 0) send(links.parent[self], members_.self(), members_.self() + below[self]);
+}
+
+void MemberSteps::ring_allgather() {
+    if (!members_.is_leader()) return;
+    for (int round = 0; round < members_.count() - 1; ++round) {
+        const int out = members_.beside(-round);
+        const int in = members_.beside(-round - 1);
+        send(members_.beside(1), out, out + 1);
+        recv(members_.beside(-1), in, in + 1);
+    }
+}
+
+void MemberSteps::doubling_allgather() {
+    if (!members_.is_leader()) return;
+    for (int distance = 1; distance < members_.count(); distance *= 2) {
+        const int peer = members_.self() ^ distance;
+        const int ours = members_.self() / distance * distance;
+        const int theirs = peer / distance * distance;
+        send(peer, ours, ours + distance);
+        recv(peer, theirs, theirs + distance);
+    }
+}
+
+void MemberSteps::ring_reduce_scatter() {
+    if (!members_.is_leader()) return;
+    ReceiveSlots slots(Segments::cut_into(part_.request.units, part_.request.unit_bytes, members_.count()),
+                       builder_);
+    const int left = members_.beside(-1);
+    for (int round = 0; round < members_.count() - 1; ++round) {
+        const int out = members_.beside(-round - 1);
+        const int in = members_.beside(-round - 2);
+        send(members_.beside(1), out, out + 1);
+        const Region mine = region_in(kResult, parts(in, in + 1));
+        if (mine.units == 0) continue;
+        const Region theirs = slots.next(members_.leader(left), mine.units);
+        builder_.recv(members_.leader(left), theirs);
+        builder_.reduce(theirs, mine.place());
+    }
+}
+
+void MemberSteps::halving_reduce_scatter() {
+    if (!members_.is_leader() || members_.count() == 1) return;
+    const int half = members_.count() / 2;
+    const Buffer incoming = builder_.add_temporary(parts(0, half).units);
+    for (int distance = half; distance >= 1; distance /= 2) {
+        const int peer = members_.self() ^ distance;
+        const int ours = members_.self() / distance * distance;
+        const int theirs = peer / distance * distance;
+        send(peer, theirs, theirs + distance);
+        const Region mine = region_in(kResult, parts(ours, ours + distance));
+        if (mine.units == 0) continue;
+        builder_.recv(members_.leader(peer), {incoming, 0, mine.units});
+        builder_.reduce({incoming, 0, mine.units}, mine.place());
+    }
+}
+
+void MemberSteps::disseminate() {
+    if (!members_.is_leader()) return;
+    const Buffer heard = builder_.add_temporary(part_.request.units);
+    const Region own{kResult, 0, part_.request.units};
+    for (int distance = 1; distance < members_.count(); distance *= 2) {
+        builder_.send(members_.leader(members_.beside(distance)), own);
+        builder_.recv(members_.leader(members_.beside(-distance)), {heard, 0, own.units});
+        builder_.reduce({heard, 0, own.units}, own.place());
+    }
+}
+
+}  // namespace laple

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/tree_steps.hpp"
+#include "collectives/cost/machine_costs.hpp"
+
+namespace laple {
+
+/// The hosts of a machine as members of an algorithm that knows no clusters, in the order of groups, clusters
+/// and hosts, so that neighbours are near each other; each is represented by its leader. In a rooted
+/// collective the root's host comes first, and the root leads it.
+///
+/// Member i owns part i of the message where it is cut into as many parts as there are members; where it has
+/// fewer units the last ones own nothing.
+class HostMembers {
+  public:
+    HostMembers(const Request& request, const Machine& machine, Rank rank);
+
+    int count() const { return static_cast<int>(leaders_.size()); }
+    /// The number of this rank's host.
+    int self() const { return self_; }
+    bool is_leader() const { return leaders_[static_cast<std::size_t>(self_)] == rank_; }
+    Rank leader(int member) const { return leaders_[static_cast<std::size_t>(member)]; }
+    /// The leader `distance` to the right, all around.
+    int beside(int distance) const { return ((self_ + distance) % count() + count()) % count(); }
+    /// This rank's neighbours on its host.
+    const RankLinks& on_host() const { return on_host_; }
+
+    /// The units of parts `first` ... `end` - 1.
+    Segment parts(const Request& request, int first, int end) const;
+
+  private:
+    Rank rank_;
+    std::vector<Rank> leaders_;
+    int self_ = 0;
+    RankLinks on_host_;
+};
+
+/// The steps of algorithms over members. The message of each member is in kResult.
+class MemberSteps {
+  public:
+    MemberSteps(const Part& part, ScheduleBuilder& builder);
+
+    const HostMembers& members() const { return members_; }
+
+    /// The ranks of each host combine their contributions at its leader, into kResult.
+    void combine_on_hosts();
+    /// The leader of each host sends the result to all its ranks.
+    void spread_on_hosts();
+
+    // The leaders' steps; nothing on other ranks.
+
+    /// Binomial: each member gets the parts of all below it in one message; and the way back.
+    void scatter();
+    void gather();
+    /// Parts go around, each to the next member, until all have all.
+    void ring_allgather();
+    /// Members 1, 2, 4 ... apart swap all that they have. A power of two of them.
+    void doubling_allgather();
+    /// Sums go around, each growing at every member, and end with their owner.
+    void ring_reduce_scatter();
+    /// Members ... 4, 2, 1 apart swap the half that the other one goes on with. A power of two of them.
+    void halving_reduce_scatter();
+    /// In round r everybody tells the member 2^r to the right that all it knows of have arrived. Of a message
+    /// without data.
+    void disseminate();
+
+  private:
+    void send(int member, int first, int end);
+    void recv(int member, int first, int end);
+    Segment parts(int first, int end) const { return members_.parts(part_.request, first, end); }
+
+    const Part& part_;
+    ScheduleBuilder& builder_;
+    HostMembers members_;
+};
+
+/// The clusters of all hosts, in the order of members; for prices (rounds.hpp).
+std::vector<int> clusters_of_members(const Request& request, const Machine& machine);
+
+/// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
+std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
+
+/// How long the ranks of a host take to combine a message at their leader, or to get it from there; on the
+/// host with the most ranks.
+double time_on_hosts(const Request& request, const Machine& machine, const MachineCosts& costs);
+
+bool is_power_of_two(int count);
+
+}  // namespace laple

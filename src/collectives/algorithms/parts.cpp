@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/parts.hpp"
+
+#include "collectives/algorithms/pricing.hpp"
+
+namespace laple {
+namespace {
+
+class PartsAlgorithm final : public Algorithm {
+  public:
+    explicit PartsAlgorithm(const PartsVariant& variant) : variant_(variant) {}
+
+    std::string name() const override { return std::string(variant_.name); }
+    std::string in_words() const override { return std::string(variant_.in_words); }
+
+    bool can_do(const Request& request, const Machine& machine) const override {
+        if (variant_.needs_power_of_two && !is_power_of_two(machine.host_count())) return false;
+        return !variant_.combines || request.commutative;
+    }
+
+    std::optional<Candidate> price(Pricing& pricing) const override {
+        if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
+        const Rounds rounds(clusters_of_members(pricing.request(), pricing.machine()), pricing.costs());
+        const double on_hosts = time_on_hosts(pricing.request(), pricing.machine(), pricing.costs());
+        const bool is_both_ways = variant_.combines && !row_of(variant_.collective).is_rooted;
+        Candidate candidate;
+        candidate.algorithm = parts_algorithm(variant_);
+        candidate.seconds =
+            variant_.time(rounds, pricing.request().bytes()) + (is_both_ways ? 2 : 1) * on_hosts;
+        candidate.time.first = candidate.time.last = candidate.seconds;
+        candidate.crossings = pricing.clusters() - 1;
+        return candidate;
+    }
+
+    void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        MemberSteps steps(part, builder);
+        variant_.write(steps);
+    }
+
+  private:
+    const PartsVariant& variant_;
+};
+
+}  // namespace
+
+AlgorithmPtr parts_algorithm(const PartsVariant& variant) {
+    return std::make_shared<PartsAlgorithm>(variant);
+}
+
+Bytes part_of(const Rounds& rounds, Bytes bytes) {
+    return (bytes + rounds.members() - 1) / rounds.members();
+}
+
+AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,
+                         Collective collective) {
+    AlgorithmPtr known;
+    for (const PartsVariant& variant : variants) {
+        if (name.first() != variant.name) continue;
+        if (name.levels.size() > 1 || name.segment_bytes > 0 || name.lanes > 1)
+            refuse_name(name, "it takes neither levels nor segments nor lanes");
+        if (variant.collective == collective) return parts_algorithm(variant);
+        known = parts_algorithm(variant);
+    }
+    if (known != nullptr) refuse_name(name, "is for another collective");
+    return nullptr;
+}
+
+void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std::vector<Candidate>& found) {
+    if (pricing.clusters() > 1 || pricing.machine().host_count() == 1) return;
+    for (const PartsVariant& variant : variants) {
+        if (variant.collective != pricing.request().collective) continue;
+        if (auto candidate = parts_algorithm(variant)->price(pricing)) found.push_back(std::move(*candidate));
+    }
+}
+
+}  // namespace laple

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "collectives/algorithms/host_members.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/cost/rounds.hpp"
+
+namespace laple {
+
+/// A textbook algorithm over all hosts that cuts the message into as many parts as there are hosts, or not at
+/// all, and goes in rounds.
+struct PartsVariant {
+    std::string_view name;
+    std::string_view in_words;
+    Collective collective;
+    bool needs_power_of_two;  ///< of hosts
+    bool combines;            ///< and does not keep the order of the ranks
+    void (*write)(MemberSteps& steps);
+    /// How long it takes for a message of so many bytes, on one of each member.
+    double (*time)(Rounds rounds, Bytes bytes);
+};
+
+/// The algorithm of that variant, which must outlive it.
+AlgorithmPtr parts_algorithm(const PartsVariant& variant);
+
+/// Bytes of each part.
+Bytes part_of(const Rounds& rounds, Bytes bytes);
+
+/// The variant of that name; nothing where there is none.
+AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,
+                         Collective collective);
+
+/// Those for the request, where there is one cluster: elsewhere algorithms that know clusters do better.
+void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std::vector<Candidate>& found);
+
+}  // namespace laple

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allreduce in a ring over all hosts: sums of parts go around, each growing at every host, then results:
+//
+//     ring     (P-1) (r(m/P) + g(m/P) + 2 L)
+//
+// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009)
+#include <array>
+
+#include "collectives/algorithms/parts.hpp"
+
+namespace laple {
+namespace {
+
+void write(MemberSteps& steps) {
+    steps.combine_on_hosts();
+    steps.ring_reduce_scatter();
+    steps.ring_allgather();
+    steps.spread_on_hosts();
+}
+double time(Rounds rounds, Bytes bytes) {
+    rounds.ring(part_of(rounds, bytes), true);
+    rounds.ring(part_of(rounds, bytes), false);
+    return rounds.last();
+}
+
+constexpr std::array kVariants{
+    PartsVariant{"ring", "sums of parts go around, then results", Collective::allreduce, false, true, write,
+                 time},
+};
+
+AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
+    return parse_parts(kVariants, name, collective);
+}
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
+    propose_parts(kVariants, pricing, found);
+}
+bool is_for(Collective collective) {
+    return collective == Collective::allreduce;
+}
+
+}  // namespace
+
+Family ring_family() {
+    return {"ring",
+            "sums of parts go around all hosts, then results",
+            "Patarasuk and Yuan, 2009",
+            is_for,
+            parse,
+            propose,
+            nullptr};
+}
+
+}  // namespace laple

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/cost/rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace laple {
+
+Rounds::Rounds(std::vector<int> cluster_of, const MachineCosts& costs)
+    : cluster_of_(std::move(cluster_of)),
+      costs_(costs),
+      ready_(cluster_of_.size(), 0),
+      credit_(ready_.size(), 0),
+      usual_credit_(ready_.size(), 0),
+      busy_(ready_.size(), 0) {
+    for (std::size_t i = 0; costs.shares_ports && i < ready_.size(); ++i) {
+        credit_[i] = costs.cluster(cluster(i)).credit();
+        usual_credit_[i] = costs.cluster(cluster(i)).usual_credit();
+    }
+}
+
+std::size_t Rounds::half() const {
+    std::size_t half = 1;
+    while (half * 2 < members()) half *= 2;
+    return half;
+}
+
+void Rounds::begin(Bytes bytes, bool combines) {
+    bytes_ = bytes;
+    combines_ = combines;
+    known_.assign(static_cast<std::size_t>(costs_.count()) * static_cast<std::size_t>(costs_.count()), -1);
+    next_ = ready_;
+}
+
+void Rounds::send(std::size_t from, std::size_t to) {
+    const double gap = rested(from, gap_of(from, to));
+    next_[from] = std::max(next_[from], ready_[from] + gap);
+    next_[to] = std::max(next_[to], ready_[from] + gap + latency_of(from, to) + ramp(from, to));
+}
+
+double Rounds::last() const {
+    return std::max(*std::max_element(ready_.begin(), ready_.end()), busiest());
+}
+
+double Rounds::at_root() const {
+    return std::max(ready_.front(), busiest());
+}
+
+void Rounds::binomial_down(Bytes bytes, bool halves) {
+    for (std::size_t distance = half(); distance >= 1; distance /= 2) {
+        if (halves) bytes = bytes / 2;
+        begin(bytes, false);
+        for (std::size_t i = 0; i + distance < members(); i += 2 * distance) send(i, i + distance);
+        end();
+    }
+}
+
+void Rounds::binomial_up(Bytes bytes, bool doubles, bool combines) {
+    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+        begin(bytes, combines);
+        for (std::size_t i = 0; i + distance < members(); i += 2 * distance) send(i + distance, i);
+        end();
+        if (doubles) bytes *= 2;
+    }
+}
+
+void Rounds::swap_all(std::size_t distance, Bytes bytes, bool combines) {
+    begin(bytes, combines);
+    for (std::size_t i = 0; i < members(); ++i) {
+        const std::size_t partner = i ^ distance;
+        if (partner < members()) send(i, partner);
+    }
+    end();
+}
+
+void Rounds::halving(Bytes bytes) {
+    for (std::size_t distance = half(); distance >= 1; distance /= 2) swap_all(distance, bytes /= 2, true);
+}
+
+void Rounds::doubling(Bytes bytes) {
+    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+        swap_all(distance, bytes, false);
+        bytes *= 2;
+    }
+}
+
+void Rounds::ring(Bytes bytes, bool combines) {
+    begin(bytes, combines);
+    double gaps = 0;
+    double latencies = 0;
+    double slowest = 0;
+    for (std::size_t i = 0; i < members(); ++i) {
+        const std::size_t next = (i + 1) % members();
+        gaps += gap_of(i, next);
+        latencies += latency_of(i, next);
+        slowest = std::max(slowest, gap_of(i, next));
+    }
+    const double saved = *std::min_element(credit_.begin(), credit_.end());
+    const double all_of_slowest = slowest * static_cast<double>(members() - 1);
+    const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_slowest - saved);
+    for (double& ready : ready_) ready += time;
+    for (double& busy : busy_) busy += slowest * static_cast<double>(members() - 1);
+}
+
+void Rounds::dissemination() {
+    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+        begin(0, false);
+        for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
+        end();
+    }
+}
+
+double Rounds::busiest() const {
+    double most = 0;
+    for (std::size_t i = 0; i < busy_.size(); ++i) most = std::max(most, busy_[i] - usual_credit_[i]);
+    return most;
+}
+
+double Rounds::rested(std::size_t from, double gap) {
+    busy_[from] += gap;
+    const double saved = std::min(credit_[from], gap);
+    credit_[from] -= saved;
+    return gap - saved;
+}
+
+double Rounds::latency_of(std::size_t from, std::size_t to) const {
+    return costs_.link(cluster(from), cluster(to)).latency;
+}
+
+double Rounds::ramp(std::size_t from, std::size_t to) {
+    if (cluster(from) == cluster(to) || bytes_ == 0) return 0;
+    const auto bytes = static_cast<double>(bytes_);
+    return costs_.ramp(latency_of(from, to), bytes, gap_of(from, to) / bytes);
+}
+
+double Rounds::gap_of(std::size_t from, std::size_t to) {
+    const int a = cluster(from);
+    const int b = cluster(to);
+    double& gap = known_[static_cast<std::size_t>(a) * static_cast<std::size_t>(costs_.count()) +
+                         static_cast<std::size_t>(b)];
+    if (gap < 0) {
+        const double combining = combines_ ? costs_.cluster(b).reduction * static_cast<double>(bytes_) : 0;
+        gap = costs_.link(a, b).gap.at(bytes_).count() + combining;
+    }
+    return gap;
+}
+
+}  // namespace laple

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "collectives/cost/machine_costs.hpp"
+
+namespace laple {
+
+/// When each member of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
+/// when its partner is; messages do not disturb each other, and uplinks are not shared: an optimistic figure.
+class Rounds {
+  public:
+    /// `cluster_of`: of each member; the first one is the root, where there is one. `costs` must outlive
+    /// this.
+    Rounds(std::vector<int> cluster_of, const MachineCosts& costs);
+
+    std::size_t members() const { return ready_.size(); }
+    /// The largest power of two that is less than the number of members.
+    std::size_t half() const;
+
+    /// Messages of one size from now on.
+    void begin(Bytes bytes, bool combines);
+    void send(std::size_t from, std::size_t to);
+    void end() { ready_ = next_; }
+
+    /// When the last member is ready, and when the first one is; neither before the busiest NIC.
+    double last() const;
+    double at_root() const;
+
+    /// Messages down a binomial tree: each half of the one before where `halves`, else the whole.
+    void binomial_down(Bytes bytes, bool halves);
+    /// The same upwards: each twice the one before where `doubles`.
+    void binomial_up(Bytes bytes, bool doubles, bool combines);
+    /// Partners `distance` apart swap.
+    void swap_all(std::size_t distance, Bytes bytes, bool combines);
+    /// Reduce-scatter by recursive halving of `bytes`.
+    void halving(Bytes bytes);
+    /// Allgather by recursive doubling, from `bytes` each.
+    void doubling(Bytes bytes);
+    /// Everybody passes blocks of `bytes` to the right until all have had all.
+    void ring(Bytes bytes, bool combines);
+    /// In round r everybody sends an empty message to the member 2^r to the right.
+    void dissemination();
+
+  private:
+    /// What the busiest NIC takes, call after call.
+    double busiest() const;
+    /// What a NIC that has rested saves at each message, while it has some of its reserve left.
+    double rested(std::size_t from, double gap);
+    int cluster(std::size_t i) const { return cluster_of_[i]; }
+    double latency_of(std::size_t from, std::size_t to) const;
+    /// Each message of a size has a flow of its own.
+    double ramp(std::size_t from, std::size_t to);
+    double gap_of(std::size_t from, std::size_t to);
+
+    std::vector<int> cluster_of_;
+    const MachineCosts& costs_;
+    std::vector<double> ready_;
+    std::vector<double> next_;
+    std::vector<double> credit_;  // by member, what is left of it
+    std::vector<double> usual_credit_;
+    std::vector<double> busy_;   // by member, with all that it sends
+    std::vector<double> known_;  // by pair of clusters; below 0: not looked up
+    Bytes bytes_ = 0;
+    bool combines_ = false;
+};
+
+}  // namespace laple
