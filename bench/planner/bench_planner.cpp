@@ -21,7 +21,7 @@ namespace {
 
 using namespace laple;
 
-/// As seed 003 draws them.
+/// As Barchet-Estefanel and Mounié, 2006, draw them.
 ClusterTimes drawn_times(int clusters) {
     std::mt19937_64 random(1);
     const auto draw = [&](double low, double high) {

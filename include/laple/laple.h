@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LaPle's C interface. Nothing here is needed to profit from LaPle: it only lets a program ask what was done.
- */
+/* LaPle's C interface. A program does not need it to use LaPle: it only tells what was done. */
 #ifndef LAPLE_LAPLE_H
 #define LAPLE_LAPLE_H
 

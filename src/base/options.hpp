@@ -34,7 +34,7 @@ struct Settings {
     bool has_topology_file() const { return !topology_file().empty() && !is_topology_off(); }
 };
 
-/// One row of THE table of settings, from which the parser, the help texts and README's table come.
+/// One row of THE table of settings, from which the parser, the help texts and docs/settings.md come.
 struct SettingRow {
     std::string_view name;      ///< LAPLE_…
     std::string_view fallback;  ///< its value when unset
@@ -52,7 +52,7 @@ Settings read_settings(std::span<const std::string> environment, std::vector<std
 /// The LAPLE_* entries of this process's environment.
 std::vector<std::string> laple_environment();
 
-/// README's table of settings, in Markdown.
+/// The table of docs/settings.md, in Markdown.
 std::string settings_table();
 
 }  // namespace laple

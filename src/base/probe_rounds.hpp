@@ -20,8 +20,8 @@ int probe_round_count(int n);
 
 /// Whom node `i` meets in `round` (0 … probe_round_count(n)-1), or -1 when it idles, as one does in each
 /// round when n is odd. Pairs of a round are disjoint, so that they may be measured at the same time, and
-/// over all rounds every pair meets exactly once.
-/// (Circle method for round-robin tournaments; "schedule parallel probes among independent pairs", seed 003.)
+/// over all rounds every pair meets exactly once. (Circle method for round-robin tournaments; independent
+/// pairs at a time: Barchet-Estefanel and Mounié, 2004.)
 int partner(int i, int round, int n);
 
 /// The rounds in which all of `nodes` meet each other, a < b in each pair.

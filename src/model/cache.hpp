@@ -21,13 +21,13 @@ class ModelCache {
     /// environment.
     static std::string default_directory();
 
-    /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. What is broken
-    /// is passed over, and said in `note`.
+    /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. A broken file is
+    /// ignored, and `note` says so.
     std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi,
                               std::string& note) const;
 
     /// Keeps `model` for later jobs on its hosts. Not when hosts share a name: they could not be told apart.
-    /// A failure is said in `note`, and harmless.
+    /// A failure is harmless; `note` tells of it.
     void keep(const Model& model, std::string& note) const;
 
     /// The file for these hosts; "" when there is no directory.

@@ -13,7 +13,7 @@ namespace laple {
 ///
 /// Between two of them it is a straight line; beyond the last one, the line goes on through it and the last
 /// one of at most half its size, but never downwards; with one size known it is constant, with none 0.
-/// (logp_mpi; algorithms.md 3c, point 6)
+/// (Kielmann, Bal, Verstoep, 2000)
 ///
 ///     time │            ╱ ‥ ‥          * known
 ///          │      *────*

@@ -39,8 +39,8 @@ struct ClusterModel {
     double uplink_out = 0;  ///< of all its nodes to all other clusters: at least so much
     double uplink_in = 0;   ///< of all other clusters to all its nodes: at least so much
     double reduction = 0;   ///< seconds for each byte that a reduction combines (γ)
-    double reserve = 0;     ///< bytes that a NIC that has rested lets pass at once
-    double burst = 0;       ///< bytes that may wait at its uplink, as far as is known; 0: no limit was met
+    double reserve = 0;     ///< token-bucket burst of an idle NIC, in bytes
+    double burst = 0;       ///< bytes that the queue of its uplink holds; 0: no limit was found
 
     bool operator==(const ClusterModel&) const = default;
 };

@@ -16,7 +16,7 @@ namespace laple {
 namespace {
 
 constexpr Seconds kFar = std::chrono::milliseconds(1);  // one way: from here on handshakes and idling matter
-constexpr double kGrowth = 1.10;                        // lanes that bring less than a tenth are none
+constexpr double kGrowth = 1.10;                        // lanes that add less than a tenth do not count
 constexpr double kDoubted = 0.80;                       // of the best rate: look again
 constexpr int kFanOut = 3;                              // nodes that exhaust the NIC of another one
 constexpr Bytes kLargestMessage = 16 * 1024;            // of a flow
@@ -29,8 +29,8 @@ constexpr Seconds kNoFlowIsShorter = std::chrono::milliseconds(1);
 constexpr Bytes kLeastUnderWay = 4;      // messages of a flow, where nothing disturbs
 constexpr double kMessagesOfFlow = 400;  // in all, then
 constexpr double kFlowTrips = 12;        // round trips that flows last: TCP may find its rate in half of them
-// Rates that grow by less have found their height: that of a lone flow is steady, lanes that fill an uplink
-// disturb each other.
+// Rates that grow by less have settled: that of a lone flow is steady, lanes that fill an uplink disturb each
+// other.
 constexpr double kSettledAlone = 0.08;
 constexpr double kSettled = 0.15;
 constexpr int kMostTrialsAlone = 5;
@@ -39,8 +39,9 @@ constexpr int kMostTrials = 3;
 /// What flows that are measured together have in common.
 enum class Sharing { none, few, uplink };
 
-// A burst of which something is lost takes two round trips longer at least, until TCP looks after the last
-// packets, and 200 ms where none is left to tell it. One that TCP starts slowly takes one longer. (RFC 8985)
+// A burst that loses packets takes at least two round trips longer (TCP's tail loss probe), and 200 ms where
+// no later packet reveals the loss (retransmission timeout). One that TCP starts slowly takes one longer.
+// (RFC 8985)
 constexpr double kTripsOfLoss = 1.5;
 constexpr Seconds kSurelyLoss = std::chrono::milliseconds(10);  // busy machines take some, too
 constexpr Bytes kLeastBurst = 64 * 1024;
@@ -49,7 +50,7 @@ constexpr double kLongestBurst = 0.25;  // seconds in the uplink
 constexpr double kBurstStep = 1.25;
 constexpr std::size_t kMostOfBurst = 8;  // nodes, and clusters that they send to
 constexpr int kBurstTrials = 3;
-constexpr Seconds kLeastRest = std::chrono::milliseconds(15);  // NICs have a reserve again
+constexpr Seconds kLeastRest = std::chrono::milliseconds(15);  // until token buckets are full again
 
 constexpr const char* kCutShort = "not all was measured: there was no more time";
 
@@ -291,8 +292,8 @@ class LinkSurvey {
         return 0;
     }
 
-    /// Near and far pairs apart: what fills a far link would drown a near one, in messages as much as in
-    /// bytes.
+    /// Close and far pairs separately: what fills a far link would overload a close one, in messages as much
+    /// as in bytes.
     void measure_lanes(const ProbeRound& round) {
         ProbeRound near;
         ProbeRound far;
@@ -482,7 +483,7 @@ class LinkSurvey {
         return lost == 2;
     }
 
-    /// What one link has carried the uplink can carry.
+    /// The uplink can carry whatever one link has carried.
     void at_least_links(int cluster) {
         ClusterModel& model = model_.clusters[at(cluster)];
         for (const LinkPair& pair : model_.links) {

@@ -53,12 +53,12 @@ class LinkProbes {
     LinkProbes(const LinkProbes&) = delete;
     LinkProbes& operator=(const LinkProbes&) = delete;
 
-    /// Round trips, overheads and floods of each of `links`, which have no node in common; near ones also
-    /// after a rest.
+    /// Round trips, overheads and floods of each of `links`, which have no node in common; those inside a
+    /// cluster also after idle time.
     virtual std::vector<PlogpSamples> links(const std::vector<Link>& links) = 0;
-    /// The rates of each flow in bytes a second while all of them flow.
+    /// The rates of each flow in bytes per second while all of them flow.
     virtual std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) = 0;
-    /// `bytes` at once by each flow after a rest, all together: how long each takes until its sender knows
+    /// `bytes` at once by each flow after idle time, all together: how long each takes until its sender knows
     /// that they have arrived.
     virtual std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) = 0;
     /// Seconds per byte that a reduction takes on each of `nodes`.
@@ -79,9 +79,9 @@ using LinkProgress = std::function<void(const std::string& what, int done, int s
 /// Measures the parameters of a network: in each cluster, between each two, lanes, uplinks and NICs.
 ///
 /// - In a cluster, and between two of them, one pair of nodes stands for all: the first ones, on which
-///   coordinators sit.
+///   leaders sit.
 /// - Pairs of clusters take turns so that no cluster is in two at a time: what is measured never shares an
-///   uplink with anything else. (1-factorisation: algorithms.md 3b)
+///   uplink with anything else. (circle method: base/probe_rounds.hpp)
 /// - Lanes: 1, 2, 4, ... pairs of nodes at once, until the sum no longer grows by a tenth; then between the
 ///   last two counts the least one that reaches the same.
 /// - Uplink: every node of a cluster to nodes of all other clusters at once, and back. NIC: one node to
@@ -91,7 +91,7 @@ using LinkProgress = std::function<void(const std::string& what, int done, int s
 ///
 /// `known` are the results of an earlier survey of the same clusters: what it holds is not measured again.
 /// `may_go_on` is asked before each step; when it says no, the model is what was measured until then.
-/// (algorithms.md 3b, phase 3)
+/// (docs/algorithms.md, "Measuring links")
 LinkModel survey_links(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known = {},
                        const std::function<bool()>& may_go_on = {}, const LinkProgress& progress = {});
 

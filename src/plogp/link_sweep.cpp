@@ -51,15 +51,15 @@ class LinkSweep {
         measure_inside();
         std::vector<int> clusters(at(count_));
         std::iota(clusters.begin(), clusters.end(), 0);
-        // Near ones first: they take least of the time, and more of them fit in.
+        // Close ones first: they take the least time, so more of them fit in.
         std::vector<ProbeRound> rounds = rounds_of_all(clusters);
         std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
             return longest_latency(a) < longest_latency(b);
         });
         for (const ProbeRound& round : rounds) {
             measure_between(round, kMostLanes);
-            // One after many: TCP, which several flows have taught how fast it may be, need not find out
-            // alone.
+            // One flow after many: TCP has learnt the rate from the several flows, and a single one need not
+            // find it.
             measure_between(round, 1);
         }
         if (is_of_use_) {
@@ -79,7 +79,7 @@ class LinkSweep {
         return longest;
     }
 
-    /// Measures unless there is no time for it: then it returns nothing, now and ever after.
+    /// Measures unless there is no time for it: then it returns nothing, and so do all later calls.
     std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way) {
         const Seconds trip = 2 * one_way;
         FlowOptions options;

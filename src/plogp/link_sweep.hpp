@@ -18,7 +18,7 @@ namespace laple {
 /// reductions stay unknown, as do numbers of lanes between 1 and the most; a warning says so.
 ///
 /// `has_time` is asked before each step with the time it will take, about; when it says no, what has been
-/// measured until then is the model. (algorithms.md 3b, phase 3)
+/// measured until then is the model.
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
                       const std::function<bool(Seconds)>& has_time);
 

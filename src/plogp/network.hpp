@@ -12,10 +12,12 @@ namespace laple {
 
 /// What a network can do at best. Not measured: given, by those who built or simulate it.
 ///
-///     site A                        site B           A host sends and receives at `nic` bytes a second,
-///     each. ┌──────────────┐  uplinks   ┌─────────────┐    All that leaves a site passes its uplink, and all
-///     that │ cluster 0  1 ├────────────┤ cluster 2   │    enters it as well; what goes from site to site
-///     passes └──────────────┘ link(A, B) └─────────────┘    their link. Inside a site only NICs are limits.
+///     site A                        site B
+///     ┌──────────────┐  uplinks   ┌─────────────┐    A host sends, and receives, `nic` bytes a second.
+///     │ cluster 0  1 ├────────────┤ cluster 2   │    All that leaves or enters a site passes its uplink.
+///     └──────────────┘ link(A, B) └─────────────┘    What goes from site to site passes their link.
+///
+/// Inside a site only NICs are limits.
 struct Network {
     struct Cluster {
         std::string name;

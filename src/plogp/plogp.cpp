@@ -37,8 +37,8 @@ class Bender {
     }
 
     /// While a process is inside a call it cannot begin the next message. Only where both are known: between
-    /// two sizes there may be a step. A call that takes a message's way waits for a handshake, which is no
-    /// work, and others may overlap it.
+    /// two sizes there may be a step. A call that lasts as long as a round trip waits for a handshake, which
+    /// is not work, and other messages may overlap it.
     void raise_to(const Curve& overhead, const char* name, Curve& gap) {
         Seconds worst(0);
         Bytes where = 0;

@@ -19,7 +19,7 @@ namespace laple {
 ///                                      ├─ or(m) ─┤
 ///
 /// A message of m bytes is there L + g(m) after the sender has begun; a second one may begin g(m) after the
-/// first. (Kielmann, Bal, Verstoep, "Fast Measurement of LogP Parameters", 2000; seed 003)
+/// first. (Kielmann, Bal, Verstoep, "Fast Measurement of LogP Parameters", 2000)
 struct Plogp {
     Seconds latency{0};      ///< L
     Curve send_overhead;     ///< os(m)
@@ -56,15 +56,15 @@ struct PlogpFit {
 /// L and g are at least 0, g and the flood's g never fall as m grows, and g(m) >= max(os(m), or(m)), as far
 /// as these are known and no handshakes; a cold gap is not shorter than a warm one. What is bent by more than
 /// a tenth of an empty round trip gives a warning. Throws Error without a round trip or a flood of size 0.
-/// (algorithms.md 3c, points 5 and 9)
+/// (Kielmann, Bal, Verstoep, 2000; docs/algorithms.md)
 PlogpFit fit_plogp(const PlogpSamples& samples);
 
 /// Bytes a second of many messages in a row, by the two largest floods; 0 when it is not known.
 double flood_rate(const PlogpSamples& samples);
 
-/// How many bytes the link lets pass at once when it has rested, on top of what its rate allows: the tokens
-/// that a rate limiter has saved (virtual machines, containers, shaped uplinks). From the largest message
-/// after a rest, which passed partly so; 0 where less than a quarter of it did, or nothing is known.
+/// The token-bucket burst of the link, in bytes: what an idle rate limiter lets pass at once on top of its
+/// rate (virtual machines, containers, shaped uplinks). From the largest message after a rest, which passed
+/// partly so; 0 where less than a quarter of it did, or nothing is known.
 ///
 ///     time │            ╱  rate
 ///          │  ────────╱

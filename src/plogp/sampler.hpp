@@ -11,7 +11,7 @@ namespace laple {
 /// Repeats a measurement until its mean is known well enough.
 ///
 /// Settled when the one-sided 90 % confidence interval of the mean is narrower than 2·precision of it, or
-/// after `most` values. (logp_mpi; algorithms.md 3c, point 4)
+/// after `most` values. (Kielmann, Bal, Verstoep, 2000)
 ///
 /// Disturbances only ever add to a time, and some add much: the smallest value, not the mean, is what stands
 /// in a model of latency. Both are given.

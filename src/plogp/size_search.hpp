@@ -15,7 +15,7 @@ namespace laple {
 ///
 /// A size is expected on the line through the two known ones below it. When a time differs from that by more
 /// than `max_difference` of it, the middle between it and its lower neighbour is measured too, and so on,
-/// down to a distance of max(32, resolution × size) bytes. (logp_mpi; algorithms.md 3c, point 6)
+/// down to a distance of max(32, resolution × size) bytes. (Kielmann, Bal, Verstoep, 2000)
 class SizeSearch {
   public:
     struct Options {

@@ -25,7 +25,7 @@ std::string megabytes(double bytes) {
     return fmt::format("{:.3g} MB", bytes / 1e6);
 }
 
-/// What is worst of one kind.
+/// The worst case of one kind.
 struct Worst {
     const TcpFlow* flow = nullptr;
     double much = 0;

@@ -52,10 +52,11 @@ struct TcpAdvice {
 ///     window    a connection carries at most what may be under way in a round trip; half of a buffer holds
 ///               data, the kernel's bookkeeping takes the rest: with buffers of B bytes at most B / 2 / RTT
 ///     idle      after a pause longer than a retransmission timeout a connection starts slowly again
-///     loss      controls that take every loss for congestion halve their window, and grow it once a round
-///     trip fixed     buffers that the MPI has set do not grow
+///     loss      controls that take every loss for congestion halve their window, and grow it once a
+///               round trip
+///     fixed     buffers that the MPI has set do not grow
 ///
-/// `rate`: of a NIC, bytes a second; a connection should be able to carry as much. (algorithms.md 3j; tcp(7))
+/// `rate`: of a NIC, bytes a second; a connection should be able to carry as much. (tcp(7))
 std::vector<TcpAdvice> tcp_advice(std::span<const TcpHost> hosts, std::span<const TcpFlow> flows,
                                   double rate);
 

@@ -252,7 +252,7 @@ class Selection {
     Clusters clusters_;
 };
 
-/// The least latency of a way from `a` to `b` by one other node.
+/// The least latency of a path from `a` to `b` over one other node.
 double best_way_round(const LatencyMatrix& matrix, int a, int b) {
     double best = kInfinity;
     for (int via = 0; via < matrix.nodes(); ++via) {

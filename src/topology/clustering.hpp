@@ -13,20 +13,21 @@ namespace laple {
 using Clusters = std::vector<std::vector<int>>;
 
 struct ClusteringOptions {
-    /// ECO's ρ: by which part two latencies may differ and still be called the same (seed 003: 30 %).
+    /// ECO's ρ: by which part two latencies may differ and still be called the same (Barchet-Estefanel and
+    /// Mounié, 2004: 30 %).
     double tolerance = 0.30;
     /// Groups are told apart only if latency between them is at least this many times the latency in them:
     /// below, one message between them costs hardly more than one inside, and a level would only add steps.
     /// A little below 3, so that networks three times apart are told apart by noisy measurements too.
     double level_ratio = 2.8;
-    /// The same for groups of groups. A message that enters one through its coordinator takes one hop more,
-    /// so the way round must be short against the way there, or small messages lose.
+    /// The same for groups of groups. A message that enters one through its leader takes one hop more,
+    /// so the detour must be short against the direct path, or small messages lose.
     double outer_level_ratio = 10.0;
 };
 
 /// Plain ECO: joins nodes over their shortest edges, as long as each edge is within `tolerance` of the
 /// shortest of both its nodes and of both their subnets. Sensitive to noise: a slow measurement splits a LAN.
-/// (Lowekamp & Beguelin, "ECO: Efficient Collective Operations", IPPS 1996; used in seed 003.)
+/// (Lowekamp & Beguelin, "ECO: Efficient Collective Operations", IPPS 1996.)
 Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance);
 
 /// The sites: the finest grouping that differs in latency from its surroundings by `level_ratio`.
@@ -45,7 +46,7 @@ LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters);
 /// comes out, until no groups come out.
 ///
 ///     cluster_nodes    [a b | c d | e f | g h]       zones
-///     first quotient   [a b   c d | e f   g h]       regions        (algorithms.md 3a: ECO on the quotient)
+///     first quotient   [a b   c d | e f   g h]       regions        (ECO on the quotient)
 std::vector<Clusters> cluster_levels(LatencyMatrix between, const Clusters& clusters,
                                      const ClusteringOptions& options = {});
 
@@ -60,7 +61,7 @@ Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& a, c
 /// - in a cluster: more than twice its median;
 /// - between two clusters: all their pairs, when they are a close call, i.e. when the median between them is
 ///   that of a LAN, or less than ten times that in the wider of them: noise alone may have split one cluster;
-/// - anywhere: more than 1.5 times the best way round by one other node.
+/// - anywhere: more than 1.5 times the best detour over one other node.
 /// All of these occur in real networks too; so this is a reason to look again, not to discard.
 std::vector<NodePair> doubtful_pairs(const LatencyMatrix& matrix, const Clusters& clusters);
 

@@ -10,7 +10,7 @@
 namespace laple {
 
 /// One-way latencies between `nodes` nodes, numbered from 0. Symmetric; the diagonal is 0, as is all that
-/// was never set. ("n × n distance matrix", seed 003, "Topology Discovery, First Phase".)
+/// was never set. (The distance matrix of Barchet-Estefanel and Mounié, 2004.)
 class LatencyMatrix {
   public:
     /// Throws Error when `nodes` is negative.

@@ -52,9 +52,9 @@ void Machine::find_clusters() {
         const int cluster = innermost < 0 ? 0 : groups_.group_of(innermost, ranks.front());
         for (const Rank rank : ranks) {
             if (innermost >= 0 && groups_.group_of(innermost, rank) != cluster) {
-                throw Error(fmt::format("ranks {} and {} are on one host, but in two clusters", ranks.front(),
-                                        rank),
-                            "put all ranks of a host in one cluster");
+                throw Error(
+                    fmt::format("ranks {} and {} are on one host, but in two clusters", ranks.front(), rank),
+                    "put all ranks of a host in one cluster");
             }
         }
         cluster_of_.push_back(cluster);

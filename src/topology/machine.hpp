@@ -14,23 +14,23 @@ namespace laple {
 using Host = int;
 
 /// Where the ranks of a communicator are: on hosts, which share memory and one port to the network; hosts in
-/// clusters, which are near each other; clusters in groups, at any number of levels.
+/// clusters, with low latency inside; clusters in groups, at any number of levels.
 ///
 ///     groups       [0 ................. | 1 ...]      sites: any number of levels, or none
-///     clusters     [0 ....... | 1 ..... | 2 ...]      the innermost level; one cluster where nothing is known
+///     clusters     [0 ....... | 1 ..... | 2 ...]      the innermost level; one where nothing is known
 ///     hosts        [0 | 1 | 2 | 3 | 4   | 5 | 6]      always there
-///     ranks         0   1   2   3   4     5   6       one on each host, or several: in blocks, dealt round, ...
+///     ranks         0   1   2   3   4     5   6       one on each host, or several: in blocks, round-robin
 ///                   7   8   9  10  11    12  13
 ///
-/// Hosts, clusters and groups are numbered by their smallest ranks, members are in ascending order of these. A
-/// value, without any MPI in it, and the same on all ranks of the communicator.
+/// Hosts, clusters and groups are numbered by their smallest ranks, members are in ascending order of these.
+/// A value, without any MPI in it, and the same on all ranks of the communicator.
 class Machine {
   public:
     /// Every rank on a host of its own; the innermost level of `groups` are the clusters.
     explicit Machine(Topology groups);
 
-    /// `host_of[rank]` is any number that is equal for ranks of one host. Throws Error where a host has ranks in
-    /// two clusters, or not every rank has a number.
+    /// `host_of[rank]` is any number that is equal for ranks of one host. Throws Error where a host has ranks
+    /// in two clusters, or not every rank has a number.
     Machine(Topology groups, const std::vector<int>& host_of);
 
     int rank_count() const { return groups_.size(); }
@@ -58,11 +58,12 @@ class Machine {
     /// Whether every host has one rank.
     bool has_single_ranks() const { return host_count() == rank_count(); }
 
-    /// Whether hosts, clusters and groups are runs of consecutive ranks: then a hierarchy can keep their order.
+    /// Whether hosts, clusters and groups are runs of consecutive ranks: then a hierarchy can keep their
+    /// order.
     bool has_consecutive_ranks() const { return has_consecutive_ranks_; }
 
-    /// The machine of a communicator that holds `ranks` only: `ranks[i]` is the rank here of its rank i. Throws
-    /// Error when one is out of range.
+    /// The machine of a communicator that holds `ranks` only: `ranks[i]` is the rank here of its rank i.
+    /// Throws Error when one is out of range.
     Machine restricted_to(std::span<const Rank> ranks) const;
 
     bool operator==(const Machine&) const = default;

@@ -7,7 +7,7 @@
 
 namespace laple {
 
-/// Reads the `magpie_clusters` format (seed 003, "Topology Description"):
+/// Reads the `magpie_clusters` format (Barchet-Estefanel, LaPIe, 2005):
 ///
 ///     # a comment
 ///     cluster 0 process 0 48 49 50

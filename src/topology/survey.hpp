@@ -55,20 +55,20 @@ class Survey {
 enum class Clustering { sites, plain_eco };
 
 /// Measures all pairs, and those again that look disturbed (doubtful_pairs), a few times at most.
-/// n (n-1) / 2 pairs in n rounds. (seed 003, "First Phase")
+/// n (n-1) / 2 pairs in n rounds. (Barchet-Estefanel and Mounié, 2004)
 std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const ClusteringOptions& options = {});
 
 /// Measures all pairs of a sample of some 3·log2(n) nodes, and finds the clusters among them. Each other node
-/// then meets a node of the cluster that it is expected in, and nodes of the others when it does not belong
-/// there. Those that belong nowhere make up the next sample, together with two nodes of each cluster.
-/// At the end each node meets another of its cluster and one of another cluster, as a check; who does not fit
-/// is placed anew.
+/// then measures with a node of its expected cluster, and with nodes of others when it does not belong there.
+/// Those that belong nowhere make up the next sample, together with two nodes of each cluster. At the end
+/// each node measures with another of its cluster and one of another cluster, as a check; nodes that do not
+/// fit are placed anew.
 ///
 /// Where the expectations hold, some n + log² n pairs in 3·log2(n) rounds and a few more (who is placed meets
 /// the next: NeighbourWalk); in any case n·C pairs for C clusters.
 ///
 /// `order` lists the nodes so that neighbours are likely to be near each other: by host name, say. A bad
-/// order costs time, not correctness. (landmarks: algorithms.md 3b)
+/// order costs time, not correctness. (docs/algorithms.md, "Finding clusters")
 std::unique_ptr<Survey> survey_by_landmarks(std::span<const int> order,
                                             const ClusteringOptions& options = {});
 

@@ -258,8 +258,8 @@ class Landmarks final : public Survey {
         placement_.learn(known_);
     }
 
-    /// Each node that is in no cluster meets the placed one that comes nearest to it in the order, and if it
-    /// does not belong there, the nearest one on the other side.
+    /// Each node that is in no cluster measures with the placed node closest to it in the order, and if it
+    /// does not belong there, with the closest one on the other side.
     std::vector<ProbeRound> meet_expected() {
         place_waiting();
         std::vector<bool> is_placed;

@@ -20,7 +20,7 @@ namespace laple {
 /// Groups of a level are numbered by their smallest rank; their members are in ascending order.
 /// A value type: cheap to copy for the sizes at hand, comparable, without any MPI in it.
 /// Levels that say nothing are dropped: one group only, or the same partition as the level outside it.
-/// (MPICH-G2 numbers its levels the same way, WAN first; algorithms.md 3h.)
+/// (MPICH-G2 numbers its levels the same way, WAN first: Karonis et al., 2000.)
 class Topology {
   public:
     /// `size` ranks of which nothing is known.

@@ -19,7 +19,7 @@ import tempfile
 
 TREES = ["flat", "binomial", "binary", "chain", "3ary"]
 BETWEEN = ["flat", "binomial", "chain", "nearest", "jackson", "ecef", "ecef-la", "ecef-la-max", "fef", "bottom-up", "best"]
-MEETINGS = ["exchange", "doubling", "scatter", "regional"]
+PHASES = ["direct-exchange", "recursive-doubling", "rsag", "three-level"]
 
 
 def draw_levels(draw, ranks):
@@ -59,12 +59,12 @@ def draw_algorithm(draw, collective):
     lanes = f"x{draw.randint(2, 6)}" if segment and draw.random() < 0.5 else ""
     within = draw.choice(TREES)
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
-        meeting = draw.choice(MEETINGS)
-        return f"{meeting}/{'flat' if lanes else within}{segment}{lanes}"
+        phase = draw.choice(PHASES)
+        return f"{phase}/{'flat' if lanes else within}{segment}{lanes}"
     if collective == "bcast" and draw.random() < 0.2:
         return f"scatter-allgather/chain{segment or '@1K'}{lanes or 'x4'}"
-    spread = "spread-" if lanes or draw.random() < 0.3 else ""
-    return f"{spread}{draw.choice(BETWEEN)}/{within}{segment}{lanes}"
+    leaders = "multi-leader-" if lanes or draw.random() < 0.3 else ""
+    return f"{leaders}{draw.choice(BETWEEN)}/{within}{segment}{lanes}"
 
 
 def draw_algorithms(draw):

@@ -30,6 +30,6 @@ first_of "$scratch/with-pkg-config"
 "$mpicc" $(pkg-config --cflags laple) "$consumer/direct.c" -o "$scratch/direct" $(pkg-config --libs laple)
 LD_LIBRARY_PATH="$scratch/prefix/$libdir" "$scratch/direct"
 for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple.a" include/laple/laple.h \
-    share/laple/grid/wan4x4.json share/doc/laple/README.md share/doc/laple/docs/model.schema.json; do
+    share/laple/grid/wan4x4.json share/doc/laple/README.md share/doc/laple/docs/model.schema.json share/doc/laple/docs/settings.md; do
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done

@@ -70,7 +70,7 @@ bool get_option(int socket, int level, int name, T& value) {
     return getsockopt(socket, level, name, &value, &length) == 0;
 }
 
-/// How the kernel sees a connection; nothing for what is none.
+/// The kernel's view of a connection; nothing for an answer that is not one.
 std::optional<TcpFlow> flow_of(int socket) {
     tcp_info info{};
     if (!get_option(socket, IPPROTO_TCP, TCP_INFO, info) || info.tcpi_state != kEstablished)

@@ -29,7 +29,7 @@ bool is_elf(const fs::path& file) {
            "ELF";
 }
 
-/// The program that a launcher would start for `word`; empty when that is none.
+/// The program that a launcher would start for `word`; empty if `word` is not a program.
 fs::path program_of(const std::string& word) {
     if (word.find('/') != std::string::npos) return is_elf(word) ? fs::path(word) : fs::path();
     const char* path = std::getenv("PATH");

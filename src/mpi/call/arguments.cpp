@@ -17,8 +17,8 @@ bool is_commutative(MPI_Op op) {
     return commutative != 0;
 }
 
-/// Whether `data` cannot be a buffer: MPI's own call says what is wrong. nullptr is MPI_BOTTOM, good for types
-/// that hold addresses.
+/// Whether `data` cannot be a buffer: MPI's own call says what is wrong. nullptr is MPI_BOTTOM, good for
+/// types that hold addresses.
 bool is_bad(const UserBuffer& buffer, const TypeLayout& layout) {
     return buffer.count > 0 &&
            (buffer.data == MPI_IN_PLACE || (buffer.data == nullptr && layout.true_lb == 0));
@@ -38,7 +38,7 @@ bool may_combine(MPI_Op op, MPI_Datatype type) {
     return !is_predefined(op) || allows(op, type);
 }
 
-/// What is combined is worked on where it is. Both ends have the elements of the result's type and count.
+/// Reductions work on the user's memory in place. Both ends have the type and count of the result.
 std::optional<Arguments> combined_arguments(const Call& call, const CommState& state, bool has_result) {
     const bool is_in_place = call.input.data == MPI_IN_PLACE;
     if (is_in_place && !has_result) return std::nullopt;
@@ -66,15 +66,14 @@ std::optional<Arguments> combined_arguments(const Call& call, const CommState& s
     return arguments;
 }
 
-/// What is moved is bytes to LaPle.
+/// Data that are only moved are bytes to LaPle.
 std::optional<Arguments> moved_arguments(const Call& call) {
     Arguments arguments;
     if (!is_valid(call.result)) return std::nullopt;
     arguments.result_layout = layout_of(call.result.type);
     if (is_too_large(call.result, arguments.result_layout) || is_bad(call.result, arguments.result_layout))
         return std::nullopt;
-    arguments.request.units =
-        static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
+    arguments.request.units = static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
     return arguments;
 }
 

@@ -13,15 +13,15 @@ namespace laple::mpi {
 /// A call whose arguments are such that LaPle may treat it.
 struct Arguments {
     Request request;
-    /// Of what is combined: memory and operation, ready to run. Of what is only moved, packed_message.hpp makes
-    /// them.
+    /// Of what is combined: memory and operation, ready to run. Of what is only moved, packed_message.hpp
+    /// makes them.
     Operands operands;
-    TypeLayout input_layout{};   ///< of one element of each end, where there is one
+    TypeLayout input_layout{};  ///< of one element of each end, where there is one
     TypeLayout result_layout{};
 };
 
-/// Nothing where MPI's own call must do it: arguments that MPI would refuse, or that LaPle cannot treat exactly.
-/// By MPI's rules the answer is the same on all ranks.
+/// Nothing where MPI's own call must do it: arguments that MPI would refuse, or that LaPle cannot treat
+/// exactly. By MPI's rules the answer is the same on all ranks.
 std::optional<Arguments> arguments_of(const Call& call, const CommState& state);
 
 /// A message's size for the report; 0 when MPI is about to refuse the call.

@@ -9,7 +9,8 @@
 
 namespace laple::mpi {
 
-/// A user's message as plain bytes: in place where it is such already, else packed in memory of ours.
+/// A user's message as contiguous bytes: in place where it already is contiguous, else packed into LaPle's
+/// memory.
 class PackedMessage {
   public:
     /// `holds_data`: it is packed now. `gets_data`: unpack() will be called. `comm`: LaPle's own.

@@ -65,7 +65,7 @@ CommState* state_of(MPI_Comm comm) {
     return nullptr;
 }
 
-/// The end of each call that is not LaPle's.
+/// Passes a call on to MPI.
 int pass_on(const Call& call, CommState* state, Bytes bytes) {
     if (state == nullptr) return call.native();
     Recorder recorder(*state, call.collective, bytes);
@@ -81,12 +81,13 @@ int finish(int code, MPI_Comm comm) {
     return code;
 }
 
-/// The one exception that comes from LaPle. What a user's error handler or operation throws goes through.
+/// For std::bad_alloc, the only exception of LaPle's own. What a user's error handler or operation throws is
+/// passed through.
 int give_up(MPI_Comm comm) {
     try {
         say("a collective cannot go on: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
     } catch (const std::bad_alloc&) {
-        // Not even for that.
+        // Not even enough for the message.
     }
     return finish(MPI_ERR_NO_MEM, comm);
 }

@@ -10,7 +10,7 @@ namespace laple::mpi {
 
 /// Does a collective call, and returns the MPI error code that the intercepted call shall return. What LaPle
 /// cannot treat exactly, and every call with arguments that MPI would refuse, goes to `call.native`, on all
-/// ranks alike. No exception but what a user's error handler or operation throws leaves it.
+/// ranks alike. It throws only what a user's error handler or operation throws.
 ///
 ///     enabled? set up? valid? → plan → record, run, note, verify, watch → finish
 int treat(const Call& call);

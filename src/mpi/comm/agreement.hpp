@@ -14,9 +14,9 @@ namespace laple::mpi {
 ///
 /// 1. What all ranks of MPI_COMM_WORLD have agreed on holds, without a message.
 /// 2. What was agreed on before, on a communicator that holds all of these ranks, is handed on.
-/// 3. The lowest rank that has a good topology file for this job gives it, and its settings, to all. Only
-///    that one reads its file, unless it is no good. If none is, rank 0 says once what is wrong, and nothing
-///    is agreed on.
+/// 3. The lowest rank whose topology file fits this job sends it, with its settings, to all. Others read
+///    theirs only if that one does not fit. If none does, rank 0 reports the problem once, and nothing is
+///    agreed on.
 /// 4. Where a rank wants none (off), or all are on one host, nothing is agreed on.
 /// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
 ///    ranks agree on a flat topology, so that it is not tried again.

@@ -6,8 +6,8 @@
 #include <mpi.h>
 
 /// The shortest way to MPI's own call. On most communicators of most jobs LaPle has nothing to do, and there
-/// it must cost nothing that a user could measure, even when ranks share cores and find their caches cold at
-/// each call: one load, one comparison, one jump.
+/// its cost must not be measurable, even when ranks share cores and their caches are cold at each call: one
+/// load, one comparison, one jump.
 ///
 /// A communicator is bypassed when every collective on it is MPI's own and nobody counts the calls. Only the
 /// one found last is remembered. Its handle is forgotten before MPI can give it to another communicator: by
@@ -30,13 +30,12 @@ inline bool is_bypassed(MPI_Comm comm) {
     return comm == bypass.comm.load(std::memory_order_relaxed);
 }
 
-/// To be called on every rank's own way through a call, once LaPle is known to have nothing to do with
-/// `comm`.
+/// Called by each rank, in a call, once it is known that LaPle has nothing to do on `comm`.
 inline void remember_bypass(MPI_Comm comm) {
     bypass.comm.store(comm, std::memory_order_relaxed);
 }
 
-/// To be called before the handle `comm` becomes free.
+/// To be called before MPI can reuse the handle `comm`.
 inline void forget_bypass(MPI_Comm comm) {
     MPI_Comm expected = comm;
     bypass.comm.compare_exchange_strong(expected, MPI_COMM_NULL, std::memory_order_relaxed);

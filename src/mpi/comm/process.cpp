@@ -64,7 +64,7 @@ bool is_disabled() {
         }
         std::vector<std::string> warnings;
         const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
-        // Where LaPle is on, Process says them.
+        // Where LaPle is on, Process reports them.
         if (is_off && is_mpi_running() && is_world_rank_zero()) {
             for (const std::string& warning : warnings) say(warning);
         }
@@ -188,7 +188,7 @@ int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     return MPI_SUCCESS;
 }
 
-/// That nothing was found is no news unless something was looked at.
+/// "No difference" is worth reporting only where something was compared.
 void Process::say_what_was_verified() const {
     if (!settings_.verify || !is_world_rank_zero()) return;
     const int compared = verification_count.compared;

@@ -5,8 +5,8 @@
 
 namespace laple::mpi {
 
-/// What this process has compared so far with MPI's own results (LAPLE_VERIFY), and how often they were not the
-/// same.
+/// What this process has compared so far with MPI's own results (LAPLE_VERIFY), and how often they were not
+/// the same.
 struct VerificationCount {
     std::atomic<int> compared{0};
     std::atomic<int> different{0};

@@ -5,10 +5,9 @@
 //     application -> MPI_X, a profiler's -> PMPI_X, here -> MPI_X of LaPle -> MPI's own PMPI_X
 //
 // LaPle's own code says PMPI_X when it means MPI's own. The linker's --wrap turns each of those references
-// into
-// __wrap_PMPI_X, which asks the dynamic linker for the next definition after this library. What MPI itself
-// calls (its files and windows use collectives) is left alone: its communicators are not the application's,
-// and its locks may be held.
+// into __wrap_PMPI_X, which asks the dynamic linker for the next definition after this library. What MPI
+// itself calls (its files and windows use collectives) is left alone: its communicators are not the
+// application's, and its locks may be held.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -19,12 +19,12 @@ struct Transfer {
     int tag = 0;
 };
 
-/// The way of an operation's messages to other ranks. A message belongs to a step of the operation's schedule,
-/// and those of one tag to, or from, one peer are started and completed in their order.
+/// The way of an operation's messages to other ranks. A message belongs to a step of the operation's
+/// schedule, and those of one tag to, or from, one peer are started and completed in their order.
 class Channel {
   public:
-    /// A step whose message has gone or come. `code` is MPI_SUCCESS; or MPI's error code, and MPI_ERR_TRUNCATE
-    /// also where fewer units have come than were expected; then the step may be none.
+    /// A step whose message has gone or come. `code` is MPI_SUCCESS; or MPI's error code, and
+    /// MPI_ERR_TRUNCATE also where fewer units have come than were expected; then the step may be unknown.
     struct Completion {
         std::uint32_t step = 0;
         int code = MPI_SUCCESS;
@@ -43,7 +43,7 @@ class Channel {
     /// The same, and waits for one; not to be called when the channel is idle.
     virtual Completion wait() = 0;
 
-    /// Sends no units in place of those that this rank does not have, and forgets it.
+    /// Sends an empty message in place of data that this rank does not have; its completion is not reported.
     virtual void send_nothing(const Transfer& transfer) = 0;
     /// Nothing goes on writing to memory that was given to recv(), or reading from that given to send().
     virtual void abandon() = 0;

@@ -44,7 +44,7 @@ bool allows(MPI_Op op, MPI_Datatype type);
 /// the larger one, or what becomes of NaN, depends on the order.
 bool is_exact(MPI_Op op, MPI_Datatype type);
 
-/// Whether elements may hold bytes that are no data, and of which nobody says what becomes of them: x86's
+/// Whether elements may hold padding, whose contents are undefined after a reduction: x86's
 /// long double has ten bytes in sixteen. True also of types that MPI does not explain.
 bool may_be_padded(MPI_Datatype type);
 

@@ -9,8 +9,8 @@ namespace laple::mpi {
 
 /// Messages by MPI point-to-point calls.
 ///
-/// Of those of one tag to, or from, one peer only the oldest is looked at: the others come after it, and a look
-/// at hundreds of requests takes the processor from those who have something to do.
+/// Of those of one tag to, or from, one peer only the oldest is looked at: the others follow it,
+/// and polling hundreds of requests takes time from ranks that share the processor.
 class MpiChannel final : public Channel {
   public:
     /// `lists` is scratch memory; the references must outlive this.

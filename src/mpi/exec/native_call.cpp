@@ -15,9 +15,7 @@ constexpr std::array<Function, kAllCollectives.size()> kCalls{
     [](const NativeArguments& a) {
         return PMPI_Reduce(a.input, a.result, a.count, a.type, a.op, a.root, a.comm);
     },
-    [](const NativeArguments& a) {
-        return PMPI_Allreduce(a.input, a.result, a.count, a.type, a.op, a.comm);
-    },
+    [](const NativeArguments& a) { return PMPI_Allreduce(a.input, a.result, a.count, a.type, a.op, a.comm); },
     [](const NativeArguments& a) { return PMPI_Barrier(a.comm); },
 };
 

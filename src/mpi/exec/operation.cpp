@@ -181,8 +181,8 @@ int Operation::rank_in_cluster(Rank rank) const {
     return static_cast<int>(found - ways_.cluster_ranks.begin());
 }
 
-/// Of no units (a barrier's have no bytes) only the waiting is left, which MPI's own broadcast and reduction
-/// of nothing would not do.
+/// For no units (a barrier's have no bytes) only synchronisation is left, which MPI's own broadcast and
+/// reduction of nothing do not guarantee.
 void Operation::native_bcast(const Step& step) {
     if (count_of(step) == 0) return check(PMPI_Barrier(ways_.cluster));
     check(PMPI_Bcast(address(step.to), count_of(step), operands_.type, rank_in_cluster(step.peer),
@@ -207,7 +207,8 @@ void Operation::native_reduce(const Step& step) {
     check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, ways_.cluster));
 }
 
-/// MPI finds that the others of the cluster want another length. Of nothing it would not speak with them.
+/// MPI finds that the others of the cluster want another length. For an empty message it would not contact
+/// them.
 void Operation::spoil_native_bcast(const Step& step) {
     std::array<std::byte, 2> bytes{};
     const MPI_Count wanted = count_of(step) * operands_.layout.size;

@@ -35,12 +35,12 @@ struct Ways {
 };
 
 /// One run of a schedule: this rank's part of a collective, with point-to-point messages and
-/// PMPI_Reduce_local. Receives are posted and segments forwarded as soon as the schedule allows. Can be left
-/// at any time and gone on with later, on any thread, by one thread at a time. A blocking call runs it to its
-/// end.
+/// PMPI_Reduce_local. Receives are posted and segments forwarded as soon as the schedule allows. Can be
+/// suspended at any time and resumed later, on any thread, by one thread at a time. A blocking call runs it
+/// to its end.
 ///
-/// A rank that has met an error sends nothing more but empty messages, so that those who wait for its data
-/// neither wait for ever nor take others for them.
+/// After an error a rank sends empty messages in place of its data, so that its peers neither wait for ever
+/// nor take other messages for them.
 class Operation {
   public:
     /// The references must outlive this; `scratch` is its own until it is complete.

@@ -29,7 +29,7 @@ class Scratch {
     /// At least `bytes` bytes, aligned for any type; valid until the next call.
     std::byte* get(std::size_t bytes);
     Lists& lists() { return lists_; }
-    /// Gives back what is beyond a reasonable amount to hold on to.
+    /// Frees memory beyond a reasonable amount.
     void trim();
 
   private:

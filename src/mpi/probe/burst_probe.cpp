@@ -32,7 +32,7 @@ class Burst {
             if (end.sends) continue;
             auto& requests = open(end);
             for (std::size_t i = 0; i < messages_; ++i) {
-                // What comes is of no interest, so all may go to the same place; MPI wants different ones.
+                // The data do not matter, so one buffer would do, but MPI forbids overlapping receives.
                 auto& memory = received_.emplace_back(length(i));
                 PMPI_Irecv(memory.data(), static_cast<int>(length(i)), MPI_BYTE, end.peer, kBurst, probes_,
                            &requests.emplace_back());

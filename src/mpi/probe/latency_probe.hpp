@@ -19,8 +19,7 @@ inline constexpr Seconds kSettle = std::chrono::milliseconds(20);
 /// infinity when patience was over before the first one. The first trip, which waits for the peer and for
 /// connections to be made, does not count.
 ///
-/// Queues, in the network or for the processor, only ever add to it. (seed 003, "First Phase";
-/// algorithms.md 3b)
+/// Queues, in the network or for the processor, only ever add to it. (docs/algorithms.md)
 Seconds ask_latency(MPI_Comm probes, int peer, Seconds settle, const Patience& patience);
 
 /// The other half. From its answer to the next message takes one round trip as well, so it has as many

@@ -31,7 +31,7 @@ constexpr Bytes kColdBytes = 1024 * 1024;
 constexpr Bytes kFloodWindow = 512 * 1024;
 constexpr std::uint64_t kMostInFlight = 64;
 constexpr std::uint64_t kLeastInFlight = 4;
-// A flood is longer than what a shaper lets through at once.
+// A flood is longer than the token-bucket burst of a shaper.
 constexpr Bytes kFloodBytes = 192 * 1024;
 constexpr std::uint64_t kLongestFlood = 256;
 constexpr Bytes kMostFlooded = 64 * 1024;
@@ -154,7 +154,8 @@ class Asker {
         repair();
     }
 
-    /// All rests on the empty message. How long it takes is known, about, from a longer look at many pairs.
+    /// Everything depends on the empty message. How long it takes is known, about, from a longer look at many
+    /// pairs.
     void measure_again_if_disturbed() {
         Seconds& best = samples_.round_trip[0];
         for (int i = 0; i < kMoreLooks && best > kDisturbed * options_.round_trip; ++i) {
@@ -212,14 +213,14 @@ class Asker {
             }
         }
         last_trip_ = whole.smallest();
-        // What disturbs a trip makes it longer, but a shaper that has rested lets some pass faster than it
-        // can for long: of many the median is the usual one.
+        // Disturbances make a trip longer, but an idle shaper lets some pass faster than its rate: the median
+        // of many is the typical one.
         samples_.round_trip[bytes] = is_long ? whole.smallest() : Seconds(median(trips));
         samples_.confidence[bytes] = whole.confidence();
         samples_.send[bytes] = inside.smallest();
     }
 
-    /// In the receive call, once the message is certainly there.
+    /// The time in the receive call, once the message has certainly arrived.
     void measure_receive(Bytes bytes, Seconds whole) {
         std::byte* data = buffer_.get(bytes);
         const std::uint64_t count = options_.is_far || whole > kTimePerSize / 6 ? 1 : 6;
@@ -246,8 +247,8 @@ class Asker {
         return now() - start;
     }
 
-    /// The difference of a flood and one three times as long: what both begin and end with cancels out, be it
-    /// latency or what a shaper lets through at once.
+    /// The difference of a flood and one three times as long: what both begin and end with cancels out, such
+    /// as latency and token-bucket bursts.
     void measure_floods() {
         for (const auto& [bytes, trip] : samples_.round_trip) {
             if (!is_looked_at(bytes) || bytes > kMostFlooded || (bytes > 0 && patience_.is_over())) continue;

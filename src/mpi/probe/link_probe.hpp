@@ -11,7 +11,7 @@ namespace laple::mpi {
 /// Measures the link to `peer`, who calls answer_link(): for sizes that SizeSearch chooses, round trips (m
 /// bytes there, none back), the time in the send call, and in the receive call of a message that is there
 /// already; floods; on a far link also the first message after a pause. Until patience is over; size 0 is
-/// always measured. (logp_mpi's procedure: algorithms.md 3c)
+/// always measured. (Kielmann, Bal, Verstoep, 2000)
 PlogpSamples ask_link(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience);
 
 /// The other half.

@@ -13,7 +13,7 @@ namespace laple::mpi {
 /// ranks begin at agreed instants. Sizes grow from 8 bytes until calls take long or the time is over.
 /// Collective; the result is rank 0's, whose `patience` counts.
 ///
-/// Takes `most` about. (algorithms.md 3d: "measured beats modelled")
+/// Takes about `most`.
 NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
 
 }  // namespace laple::mpi

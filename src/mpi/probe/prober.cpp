@@ -27,7 +27,7 @@ constexpr Seconds kFar = std::chrono::milliseconds(8);
 
 /// What a node is to do: the first number of an order. Those after it:
 enum Kind {
-    kGoHome,     ///< none
+    kGoHome,     ///< the end of follow()
     kLatencies,  ///< settle, seconds left, peers ...                       answer: a latency for each peer
     kVolley,     ///< seconds left, peers ...                               answer: a latency for each peer
     kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
@@ -317,7 +317,7 @@ Prober::Numbers Prober::work(const Numbers& order, const Progress& progress) con
 }
 
 /// Whom this node meets, in order. The rounds need no barrier between them: who meets whom in which order is
-/// the same on both sides, so nobody waits for ever.
+/// the same on both sides, so no rank waits for ever.
 Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& progress) const {
     const Seconds settle(order[1]);
     const Patience patience = patience_for(order[2]);

@@ -24,7 +24,7 @@ using Progress = std::function<void(int done, int pairs)>;
 ///     prober.survey(...); survey_links(prober, ...);
 ///     prober.dismiss();
 ///
-/// Messages go by PMPI point-to-point calls; who has nothing to do sleeps, mostly.
+/// Messages go by PMPI point-to-point calls; ranks with nothing to do mostly sleep.
 class Prober final : public LinkProbes {
   public:
     Prober(MPI_Comm probes, const Patience& patience);
@@ -34,8 +34,8 @@ class Prober final : public LinkProbes {
     /// survey knows some pairs only.
     bool survey(Survey& survey, Seconds settle, const Progress& progress = {});
 
-    /// Rank 0: the same in a hurry. All pairs that are asked for at a time are measured at once; with far
-    /// ones that is good enough, and only near ones take turns. Few round trips in all, however many nodes.
+    /// Rank 0: the same, quickly. All requested pairs are measured at once, which is good enough for far
+    /// ones; only close ones take turns. Few round trips in all, however many nodes.
     bool survey_in_a_hurry(Survey& survey, Seconds settle);
 
     /// Rank 0: see LinkProbes.
@@ -44,7 +44,7 @@ class Prober final : public LinkProbes {
     std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override;
     std::vector<double> reductions(const std::vector<int>& nodes) override;
 
-    /// Rank 0: sends the others home.
+    /// Rank 0: ends follow() on the others.
     void dismiss();
 
     /// The others: measure what rank 0 asks for, until it dismisses them.

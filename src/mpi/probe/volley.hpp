@@ -16,7 +16,7 @@ namespace laple::mpi {
 /// was over.
 ///
 ///     me ──ping──> p1      Trips overlap, so all take hardly longer than that of the farthest peer. But the
-///        ──ping──> p2      messages disturb each other: by microseconds, which matters between near nodes
+///        ──ping──> p2      messages disturb each other: by microseconds, which matters between close nodes
 ///        <──pong── p1      and does not between far ones.
 ///        ──ping──> p3
 ///
