@@ -30,16 +30,16 @@ int world_size() {
 
 constexpr Seconds kPatience(60);
 
-constexpr int kHead = 8;                 // numbers that a parcel begins with
+constexpr int kHead = 8;                 // numbers that a payload begins with
 constexpr std::size_t kFirstPart = 256;  // of its numbers go at once; the rest needs a second broadcast
 
 /// What a rank could contribute, in ascending order of how much that weighs.
-enum Offer : int { kAuto, kOff, kFile, kAgreed };
+enum Proposal : int { kAuto, kOff, kFile, kAgreed };
 
 /// How the ranks of a communicator have voted.
 struct Vote {
-    Offer best = kOff;
-    int giver = 0;  ///< the lowest rank of those with that offer; 0 for kAuto
+    Proposal best = kOff;
+    int source = 0;  ///< the lowest rank of those with that proposal; 0 for kAuto
     bool is_one_host = true;
     bool may_race = false;   ///< some rank allows threads to call MPI at the same time
     bool is_strict = false;  ///< all ranks want it, as the next
@@ -47,11 +47,11 @@ struct Vote {
     bool heeds_pcontrol = false;
 };
 
-/// What a giver hands over.
-enum class Gift : int { nothing, agreement, discovery };
+/// What a source hands over.
+enum class Content : int { nothing, agreement, measure };
 
-struct Parcel {
-    Gift gift = Gift::nothing;
+struct Payload {
+    Content content = Content::nothing;
     std::optional<Agreement> agreement;
 };
 
@@ -69,11 +69,11 @@ double from_bits(int high, int low) {
 
 /// As plain numbers: what it is, sizes, the groups of all ranks level after level, ranks, letters, clusters
 /// of the costs, costs.
-std::vector<int> encode(const Parcel& parcel) {
+std::vector<int> encode(const Payload& payload) {
     std::vector<int> numbers(kHead, 0);
-    numbers[0] = static_cast<int>(parcel.gift);
-    if (!parcel.agreement) return numbers;
-    const auto& [topology, algorithm, ranks, costs, cluster_of, host_of] = *parcel.agreement;
+    numbers[0] = static_cast<int>(payload.content);
+    if (!payload.agreement) return numbers;
+    const auto& [topology, algorithm, ranks, costs, cluster_of, host_of] = *payload.agreement;
     const std::vector<double> prices = costs.is_empty() ? std::vector<double>() : costs.numbers();
     numbers[1] = topology.size();
     numbers[2] = topology.level_count();
@@ -98,9 +98,9 @@ std::size_t encoded_size(const std::vector<int>& head) {
            2 * static_cast<std::size_t>(head[6]);
 }
 
-Parcel decode(const std::vector<int>& numbers) {
-    Parcel parcel{static_cast<Gift>(numbers[0]), std::nullopt};
-    if (parcel.gift != Gift::agreement) return parcel;
+Payload decode(const std::vector<int>& numbers) {
+    Payload payload{static_cast<Content>(numbers[0]), std::nullopt};
+    if (payload.content != Content::agreement) return payload;
     const int size = numbers[1];
     auto next = numbers.begin() + kHead;
     const auto take = [&](int count) {
@@ -116,13 +116,13 @@ Parcel decode(const std::vector<int>& numbers) {
     const std::vector<int> host_of = take(numbers[7]);
     std::vector<double> prices;
     for (int i = 0; i < numbers[6]; ++i, next += 2) prices.push_back(from_bits(next[0], next[1]));
-    parcel.agreement = Agreement{Topology::from_labels(size, levels),
-                                 algorithm,
-                                 ranks,
-                                 prices.empty() ? MachineCosts() : MachineCosts::from_numbers(prices),
-                                 cluster_of,
-                                 host_of};
-    return parcel;
+    payload.agreement = Agreement{Topology::from_labels(size, levels),
+                                  algorithm,
+                                  ranks,
+                                  prices.empty() ? MachineCosts() : MachineCosts::from_numbers(prices),
+                                  cluster_of,
+                                  host_of};
+    return payload;
 }
 
 /// What `model` says of the network under `in_world`, whose rank i is rank i of the model, or under all of
@@ -203,10 +203,10 @@ class Agreeing {
         bool is_for_good = false;
         switch (vote->best) {
             case kAgreed:
-                agreement = hand_over(vote->giver, {Gift::agreement, copy_of(agreed)}).agreement;
+                agreement = hand_over(vote->source, {Content::agreement, copy_of(agreed)}).agreement;
                 break;
             case kFile:
-                agreement = agree_on_file(vote->giver);
+                agreement = agree_on_file(vote->source);
                 break;
             case kAuto:
                 is_for_good = vote->is_one_host;
@@ -257,12 +257,12 @@ class Agreeing {
         });
     }
 
-    /// One call finds the best offer, its lowest rank, whether all are on one host, and whether threads may
-    /// race. Nothing after an MPI error.
-    std::optional<Vote> take_vote(Offer offer) const {
+    /// One call finds the best proposal, its lowest rank, whether all are on one host, and whether threads
+    /// may race. Nothing after an MPI error.
+    std::optional<Vote> take_vote(Proposal proposal) const {
         const std::int64_t host = host_number();
         const Settings& settings = process_.settings();
-        const std::array<std::int64_t, 7> mine{std::int64_t{offer} * size_ + size_ - 1 - rank_,
+        const std::array<std::int64_t, 7> mine{std::int64_t{proposal} * size_ + size_ - 1 - rank_,
                                                host,
                                                -host,
                                                allows_racing_threads() ? 1 : 0,
@@ -272,8 +272,8 @@ class Agreeing {
         std::array<std::int64_t, 7> most{};
         if (find_maxima(mine, most) != MPI_SUCCESS) return std::nullopt;
         Vote vote;
-        vote.best = static_cast<Offer>(most[0] / size_);
-        vote.giver = static_cast<int>(size_ - 1 - most[0] % size_);
+        vote.best = static_cast<Proposal>(most[0] / size_);
+        vote.source = static_cast<int>(size_ - 1 - most[0] % size_);
         vote.is_one_host = most[1] == -most[2];
         vote.may_race = most[3] != 0;
         vote.is_strict = most[4] == 0;
@@ -283,39 +283,39 @@ class Agreeing {
         return vote;
     }
 
-    /// What `parcel` is on the giver, on all ranks: one broadcast, or two when it is large. Nothing after an
-    /// MPI error.
-    Parcel hand_over(int giver, const Parcel& parcel) const {
+    /// What `payload` is on the source, on all ranks: one broadcast, or two when it is large. Nothing after
+    /// an MPI error.
+    Payload hand_over(int source, const Payload& payload) const {
         std::vector<int> numbers;
-        if (rank_ == giver) numbers = encode(parcel);
+        if (rank_ == source) numbers = encode(payload);
         const std::size_t size = numbers.size();
         numbers.resize(std::max(size, kFirstPart));
-        if (PMPI_Bcast(numbers.data(), static_cast<int>(kFirstPart), MPI_INT, giver, comm_) != MPI_SUCCESS)
+        if (PMPI_Bcast(numbers.data(), static_cast<int>(kFirstPart), MPI_INT, source, comm_) != MPI_SUCCESS)
             return {};
         const std::size_t whole = encoded_size(numbers);
         if (whole > kFirstPart) {
             numbers.resize(whole);
-            if (PMPI_Bcast(numbers.data() + kFirstPart, static_cast<int>(whole - kFirstPart), MPI_INT, giver,
+            if (PMPI_Bcast(numbers.data() + kFirstPart, static_cast<int>(whole - kFirstPart), MPI_INT, source,
                            comm_) != MPI_SUCCESS)
                 return {};
         }
         return decode(numbers);
     }
 
-    std::optional<Agreement> agree_on_file(int giver) {
+    std::optional<Agreement> agree_on_file(int source) {
         constexpr int kTrials = 2;
         for (int trial = 1;; ++trial) {
-            const auto hosts = gather_hosts(comm_, giver, rank_, size_);
-            Parcel parcel;
-            if (hosts) parcel.agreement = agreement_of_file(*hosts);
-            if (parcel.agreement) parcel.gift = Gift::agreement;
-            parcel = hand_over(giver, parcel);
-            if (parcel.agreement) return parcel.agreement;
+            const auto hosts = gather_hosts(comm_, source, rank_, size_);
+            Payload payload;
+            if (hosts) payload.agreement = agreement_of_file(*hosts);
+            if (payload.agreement) payload.content = Content::agreement;
+            payload = hand_over(source, payload);
+            if (payload.agreement) return payload.agreement;
             if (trial == kTrials) break;
             // That file does not fit. Now all ranks read theirs.
             const auto vote = take_vote(process_.model() ? kFile : kOff);
             if (!vote || vote->best != kFile) break;
-            giver = vote->giver;
+            source = vote->source;
         }
         warn_of_file();
         return std::nullopt;
@@ -352,28 +352,28 @@ class Agreeing {
     /// Rank 0 decides: from its cache, or else all measure.
     std::optional<Agreement> agree_by_measuring() {
         const auto hosts = gather_hosts(comm_, 0, rank_, size_);
-        const Parcel parcel = hand_over(0, hosts ? from_cache(*hosts) : Parcel());
-        if (parcel.gift != Gift::discovery) return parcel.agreement;
+        const Payload payload = hand_over(0, hosts ? from_cache(*hosts) : Payload());
+        if (payload.content != Content::measure) return payload.agreement;
         const Seconds budget(process_.settings().probe_budget);
         const auto model = discover(comm_, budget);
-        Parcel found{Gift::agreement, std::nullopt};
+        Payload found{Content::agreement, std::nullopt};
         if (rank_ == 0) found.agreement = of_discovery(model);
         return hand_over(0, found).agreement;
     }
 
-    Parcel from_cache(const std::vector<Node>& hosts) const {
+    Payload from_cache(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto model = cache.find(hosts, mpi_version(), note);
         tell(note);
         if (model) {
             tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
-            return {Gift::agreement, agreement_on(*model)};
+            return {Content::agreement, agreement_on(*model)};
         }
         // Where measuring is off, it is not asked for again either.
         if (process_.settings().probe_budget <= 0)
-            return {Gift::agreement, agreement_on(Topology::flat(size_))};
-        return {Gift::discovery, std::nullopt};
+            return {Content::agreement, agreement_on(Topology::flat(size_))};
+        return {Content::measure, std::nullopt};
     }
 
     Agreement of_discovery(const std::optional<Model>& model) {
