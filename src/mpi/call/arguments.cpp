@@ -39,18 +39,17 @@ bool may_combine(MPI_Op op, MPI_Datatype type) {
 }
 
 /// Reductions work on the user's memory in place. Both ends have the type and count of the result.
-std::optional<Arguments> combined_arguments(const Call& call, const CommState& state, bool has_result) {
+bool find_combined(const Call& call, const CommState& state, bool has_result, Arguments& arguments) {
     const bool is_in_place = call.input.data == MPI_IN_PLACE;
-    if (is_in_place && !has_result) return std::nullopt;
-    if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return std::nullopt;
+    if (is_in_place && !has_result) return false;
+    if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return false;
     const TypeLayout layout = layout_of(call.result.type);
-    if (is_too_large(call.result, layout)) return std::nullopt;
+    if (is_too_large(call.result, layout)) return false;
     const bool is_aliased = has_result && !is_in_place && call.input.data == call.result.data &&
                             call.result.data != MPI_BOTTOM && call.result.count > 0;
     if (is_aliased || (!is_in_place && is_bad(call.input, layout)) ||
         (has_result && is_bad(call.result, layout)))
-        return std::nullopt;
-    Arguments arguments;
+        return false;
     Request& request = arguments.request;
     request.units = static_cast<std::uint64_t>(call.result.count);
     request.unit_bytes = static_cast<Bytes>(layout.size);
@@ -63,41 +62,36 @@ std::optional<Arguments> combined_arguments(const Call& call, const CommState& s
     operands.type = call.result.type;
     operands.layout = layout;
     operands.op = call.op;
-    return arguments;
+    return true;
 }
 
 /// Data that are only moved are bytes to LaPle.
-std::optional<Arguments> moved_arguments(const Call& call) {
-    Arguments arguments;
-    if (!is_valid(call.result)) return std::nullopt;
+bool find_moved(const Call& call, Arguments& arguments) {
+    if (!is_valid(call.result)) return false;
     arguments.result_layout = layout_of(call.result.type);
     if (is_too_large(call.result, arguments.result_layout) || is_bad(call.result, arguments.result_layout))
-        return std::nullopt;
+        return false;
     arguments.request.units = static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
-    return arguments;
+    return true;
 }
 
-std::optional<Arguments> barrier_arguments() {
-    Arguments arguments;
+bool find_of_barrier(Arguments& arguments) {
     arguments.request.units = 1;
     arguments.request.unit_bytes = 0;
     arguments.operands.has_result = false;
-    return arguments;
+    return true;
 }
 
 }  // namespace
 
-std::optional<Arguments> arguments_of(const Call& call, const CommState& state) {
+bool find_arguments(const Call& call, const CommState& state, Arguments& arguments) {
     const CollectiveRow& row = row_of(call.collective);
-    if (row.is_rooted && (call.root < 0 || call.root >= state.size())) return std::nullopt;
+    if (row.is_rooted && (call.root < 0 || call.root >= state.size())) return false;
     const bool has_result = !row.runs_to_root || state.rank() == call.root;
-    std::optional<Arguments> arguments = !row.has_data  ? barrier_arguments()
-                                         : row.combines ? combined_arguments(call, state, has_result)
-                                                        : moved_arguments(call);
-    if (!arguments) return std::nullopt;
-    arguments->request.collective = call.collective;
-    arguments->request.root = row.is_rooted ? call.root : 0;
-    return arguments;
+    arguments.request.collective = call.collective;
+    arguments.request.root = row.is_rooted ? call.root : 0;
+    if (!row.has_data) return find_of_barrier(arguments);
+    return row.combines ? find_combined(call, state, has_result, arguments) : find_moved(call, arguments);
 }
 
 Bytes reported_bytes(const Call& call) {

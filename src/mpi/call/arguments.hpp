@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
-
 #include "collectives/collective/request.hpp"
 #include "mpi/call/call.hpp"
 #include "mpi/comm/comm_state.hpp"
@@ -20,9 +18,9 @@ struct Arguments {
     TypeLayout result_layout{};
 };
 
-/// Nothing where MPI's own call must do it: arguments that MPI would refuse, or that LaPle cannot treat
-/// exactly. By MPI's rules the answer is the same on all ranks.
-std::optional<Arguments> arguments_of(const Call& call, const CommState& state);
+/// Fills in `arguments`, which are as they are made. False where MPI's own call must do it: arguments that
+/// MPI would refuse, or that LaPle cannot treat exactly. By MPI's rules the answer is the same on all ranks.
+bool find_arguments(const Call& call, const CommState& state, Arguments& arguments);
 
 /// A message's size for the report; 0 when MPI is about to refuse the call.
 Bytes reported_bytes(const Call& call);

@@ -119,17 +119,17 @@ int treat(const Call& call) try {
         const bool is_reported = state != nullptr && state->report() != nullptr;
         return pass_on(call, state, is_reported ? reported_bytes(call) : 0);
     }
-    auto arguments = arguments_of(call, *state);
-    if (!arguments) return pass_on(call, state, 0);
-    const Request request = arguments->request;
+    Arguments arguments;
+    if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
+    const Request& request = arguments.request;
     const PreparedPlan& plan = state->plan_for(request);
     if (plan.is_native()) return pass_on(call, state, request.bytes());
 
     Recorder recorder(*state, call.collective, request.bytes());
     std::optional<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
-        verification.emplace(call, arguments->operands, state->inner());
-    int code = run(*state, plan, call, *arguments);
+        verification.emplace(call, arguments.operands, state->inner());
+    int code = run(*state, plan, call, arguments);
     recorder.done(plan.algorithm);
     state->note_algorithm(plan.algorithm);
     if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);
