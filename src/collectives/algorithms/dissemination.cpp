@@ -27,26 +27,10 @@ constexpr std::array kVariants{
                  write, time},
 };
 
-AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
-    return parse_parts(kVariants, name, collective);
-}
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    propose_parts(kVariants, pricing, found);
-}
-bool is_for(Collective collective) {
-    return collective == Collective::barrier;
-}
-
 }  // namespace
 
 Family dissemination_family() {
-    return {"dissemination",
-            "hosts tell each other in log2 P rounds",
-            "Hensgen, Finkel, Manber, 1988",
-            is_for,
-            parse,
-            propose,
-            nullptr};
+    return parts_family<kVariants>("hosts tell each other in log2 P rounds", "Hensgen, Finkel, Manber, 1988");
 }
 
 }  // namespace laple

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "collectives/algorithms/host_members.hpp"
@@ -34,5 +35,24 @@ AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const Algorithm
 
 /// Those for the request, where there is one cluster: elsewhere algorithms that know clusters do better.
 void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std::vector<Candidate>& found);
+
+/// The family of these variants, named after the first.
+template <const auto& kVariants>
+Family parts_family(std::string_view summary, std::string_view source) {
+    return {.name = kVariants.front().name,
+            .summary = summary,
+            .source = source,
+            .is_for =
+                [](Collective collective) {
+                    return std::ranges::any_of(kVariants, [&](const PartsVariant& variant) {
+                        return variant.collective == collective;
+                    });
+                },
+            .parse = [](const AlgorithmName& name,
+                        Collective collective) { return parse_parts(kVariants, name, collective); },
+            .propose = [](Pricing& pricing,
+                          std::vector<Candidate>& found) { propose_parts(kVariants, pricing, found); },
+            .refine = nullptr};
+}
 
 }  // namespace laple

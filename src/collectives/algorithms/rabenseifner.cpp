@@ -36,32 +36,17 @@ double time_of_allreduce(Rounds rounds, Bytes bytes) {
 }
 
 constexpr std::array kVariants{
-    PartsVariant{"halving-gather", "parts are combined by recursive halving, and gathered by the root",
-                 Collective::reduce, true, true, write_reduce, time_of_reduce},
     PartsVariant{"halving-doubling", "parts are combined by recursive halving, and gathered by all",
                  Collective::allreduce, true, true, write_allreduce, time_of_allreduce},
+    PartsVariant{"halving-gather", "parts are combined by recursive halving, and gathered by the root",
+                 Collective::reduce, true, true, write_reduce, time_of_reduce},
 };
-
-AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
-    return parse_parts(kVariants, name, collective);
-}
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    propose_parts(kVariants, pricing, found);
-}
-bool is_for(Collective collective) {
-    return collective == Collective::reduce || collective == Collective::allreduce;
-}
 
 }  // namespace
 
 Family rabenseifner_family() {
-    return {"halving-doubling",
-            "reduce-scatter by recursive halving over all hosts",
-            "Rabenseifner, 2004",
-            is_for,
-            parse,
-            propose,
-            nullptr};
+    return parts_family<kVariants>("reduce-scatter by recursive halving over all hosts",
+                                   "Rabenseifner, 2004");
 }
 
 }  // namespace laple

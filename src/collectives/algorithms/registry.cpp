@@ -32,9 +32,6 @@ using Found = std::vector<Candidate>;
 bool is_for_all(Collective) {
     return true;
 }
-bool is_for_trees(Collective) {
-    return true;
-}
 bool is_for_bcast(Collective collective) {
     return collective == Collective::bcast;
 }
@@ -47,7 +44,7 @@ void propose_nothing(Pricing&, Found&) {}
 const auto& all_families() {
     static const std::array kFamilies{
         Family{"tree", "one tree over all ranks, or several in lanes",
-               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
+               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_all, parse_tree, propose_trees,
                propose_lanes},
         Family{"direct-exchange", "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99",
                is_for_phases, parse_direct_exchange, propose_direct_exchange, nullptr},
@@ -67,8 +64,8 @@ const auto& all_families() {
         rabenseifner_family(),
         ring_family(),
         dissemination_family(),
-        Family{"best-order", "the best order of clusters for the best tree", "docs/algorithms.md",
-               is_for_trees, parse_nothing, propose_nothing, propose_best_order},
+        Family{"best-order", "the best order of clusters for the best tree", "docs/algorithms.md", is_for_all,
+               parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
                propose_native},
     };

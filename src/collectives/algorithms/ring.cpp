@@ -28,26 +28,11 @@ constexpr std::array kVariants{
                  time},
 };
 
-AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
-    return parse_parts(kVariants, name, collective);
-}
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    propose_parts(kVariants, pricing, found);
-}
-bool is_for(Collective collective) {
-    return collective == Collective::allreduce;
-}
-
 }  // namespace
 
 Family ring_family() {
-    return {"ring",
-            "sums of parts go around all hosts, then results",
-            "Patarasuk and Yuan, 2009",
-            is_for,
-            parse,
-            propose,
-            nullptr};
+    return parts_family<kVariants>("sums of parts go around all hosts, then results",
+                                   "Patarasuk and Yuan, 2009");
 }
 
 }  // namespace laple

@@ -42,26 +42,11 @@ constexpr std::array kVariants{
                  Collective::bcast, true, false, write_doubling, time_of_doubling},
 };
 
-AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
-    return parse_parts(kVariants, name, collective);
-}
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    propose_parts(kVariants, pricing, found);
-}
-bool is_for(Collective collective) {
-    return collective == Collective::bcast;
-}
-
 }  // namespace
 
 Family van_de_geijn_family() {
-    return {"scatter-ring",
-            "scatter and allgather over all hosts",
-            "Barnett, van de Geijn et al., 1994",
-            is_for,
-            parse,
-            propose,
-            nullptr};
+    return parts_family<kVariants>("scatter and allgather over all hosts",
+                                   "Barnett, van de Geijn et al., 1994");
 }
 
 }  // namespace laple
