@@ -12,8 +12,10 @@
 using laple::Collective;
 using laple::mpi::BoundCall;
 using laple::mpi::bypass;
+using laple::mpi::Call;
 using laple::mpi::DyingComm;
 using laple::mpi::is_bypassed;
+using laple::mpi::NativeCall;
 using laple::mpi::treat;
 
 namespace {
@@ -23,41 +25,55 @@ void* input(const void* buffer) {
     return const_cast<void*>(buffer);
 }
 
+/// The arguments of MPI_X and MPI_X_c alike.
+Call bcast_call(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                MPI_Comm comm) {
+    return {.collective = Collective::bcast,
+            .native = native,
+            .comm = comm,
+            .result = {buffer, count, datatype},
+            .root = root};
+}
+Call reduce_call(const NativeCall& native, const void* sendbuf, void* recvbuf, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+    return {.collective = Collective::reduce,
+            .native = native,
+            .comm = comm,
+            .input = {input(sendbuf), count, datatype},
+            .result = {recvbuf, count, datatype},
+            .op = op,
+            .root = root};
+}
+Call allreduce_call(const NativeCall& native, const void* sendbuf, void* recvbuf, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return {.collective = Collective::allreduce,
+            .native = native,
+            .comm = comm,
+            .input = {input(sendbuf), count, datatype},
+            .result = {recvbuf, count, datatype},
+            .op = op};
+}
+
 }  // namespace
 
 LAPLE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     if (is_bypassed(comm)) return bypass.bcast(buffer, count, datatype, root, comm);
     const BoundCall native([=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
-    return treat({.collective = Collective::bcast,
-                  .native = native,
-                  .comm = comm,
-                  .result = {buffer, count, datatype},
-                  .root = root});
+    return treat(bcast_call(native, buffer, count, datatype, root, comm));
 }
 
 LAPLE_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             int root, MPI_Comm comm) {
     if (is_bypassed(comm)) return bypass.reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     const BoundCall native([=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    return treat({.collective = Collective::reduce,
-                  .native = native,
-                  .comm = comm,
-                  .input = {input(sendbuf), count, datatype},
-                  .result = {recvbuf, count, datatype},
-                  .op = op,
-                  .root = root});
+    return treat(reduce_call(native, sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
 LAPLE_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
     if (is_bypassed(comm)) return bypass.allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     const BoundCall native([=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
-    return treat({.collective = Collective::allreduce,
-                  .native = native,
-                  .comm = comm,
-                  .input = {input(sendbuf), count, datatype},
-                  .result = {recvbuf, count, datatype},
-                  .op = op});
+    return treat(allreduce_call(native, sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
@@ -106,36 +122,21 @@ LAPLE_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
 LAPLE_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     if (is_bypassed(comm)) return PMPI_Bcast_c(buffer, count, datatype, root, comm);
     const BoundCall native([=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
-    return treat({.collective = Collective::bcast,
-                  .native = native,
-                  .comm = comm,
-                  .result = {buffer, count, datatype},
-                  .root = root});
+    return treat(bcast_call(native, buffer, count, datatype, root, comm));
 }
 
 LAPLE_EXPORT int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                               MPI_Op op, int root, MPI_Comm comm) {
     if (is_bypassed(comm)) return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     const BoundCall native([=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    return treat({.collective = Collective::reduce,
-                  .native = native,
-                  .comm = comm,
-                  .input = {input(sendbuf), count, datatype},
-                  .result = {recvbuf, count, datatype},
-                  .op = op,
-                  .root = root});
+    return treat(reduce_call(native, sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
 LAPLE_EXPORT int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                                  MPI_Op op, MPI_Comm comm) {
     if (is_bypassed(comm)) return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     const BoundCall native([=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
-    return treat({.collective = Collective::allreduce,
-                  .native = native,
-                  .comm = comm,
-                  .input = {input(sendbuf), count, datatype},
-                  .result = {recvbuf, count, datatype},
-                  .op = op});
+    return treat(allreduce_call(native, sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 #endif
