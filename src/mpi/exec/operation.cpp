@@ -23,7 +23,6 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       schedule_(prepared.schedule()),
       operands_(operands),
       ways_(ways),
-      first_tag_(ways.first_tag),
       scratch_(scratch),
       buffers_(scratch.lists().buffers),
       waits_(scratch.lists().waits),
@@ -113,7 +112,7 @@ std::byte* Operation::address(Place place) const {
 }
 
 Transfer Operation::transfer(const Step& step, Place place) const {
-    return {address(place), count_of(step), operands_.type, step.peer, first_tag_ + step.channel};
+    return {address(place), count_of(step), operands_.type, step.peer, ways_.first_tag + step.channel};
 }
 
 void Operation::start(std::uint32_t index) {

@@ -93,7 +93,6 @@ class Operation {
     const Schedule& schedule_;
     Operands operands_;
     const Ways& ways_;
-    int first_tag_;
     Scratch& scratch_;
     std::vector<std::byte*>& buffers_;   // by number: address of unit 0
     std::vector<std::uint32_t>& waits_;  // by step: for how many others it still has to wait
