@@ -66,7 +66,7 @@ struct Buffers {
     GuardedBuffer send;
     GuardedBuffer receive;
 
-    Buffers(Bytes bytes, int rank, int root, bool in_place) : send(bytes), receive(bytes) {
+    Buffers(Bytes sent, Bytes received, int rank, int root, bool in_place) : send(sent), receive(received) {
         fill(send, rank, root);
         // Other data where a result is to come: a call that does nothing must not pass.
         fill(receive, rank, in_place ? root : root + 2048);
@@ -75,7 +75,7 @@ struct Buffers {
 
 /// MPICH 4.0 and 4.1 crash in an MPI_Reduce of more than 2 KiB in place at another root than 0.
 bool can_be_in_place(Collective collective, Rank root) {
-    return collective == Collective::allreduce || (collective == Collective::reduce && root == 0);
+    return row_of(collective).has_input && (!has_root(collective) || root == 0);
 }
 
 int rank_in(MPI_Comm comm) {
@@ -114,10 +114,10 @@ std::string Checker::first_error(Collective collective, Bytes bytes, Rank root) 
 
 std::string Checker::compare(Collective collective, Bytes bytes, Rank root, bool in_place) const {
     const int rank = rank_in(world_);
-    const Buffers before(bytes, rank, root, in_place);
+    const Buffers before(bytes, result_bytes(collective, bytes, size_of(world_)), rank, root, in_place);
     Buffers stock = before;
     Buffers laple = before;
-    const bool mine_in_place = in_place && (collective == Collective::allreduce || rank == root);
+    const bool mine_in_place = in_place && (!has_root(collective) || rank == root);
     for (const Library library : {Library::stock, Library::laple}) {
         Buffers& buffers = library == Library::stock ? stock : laple;
         const void* send = mine_in_place ? MPI_IN_PLACE : static_cast<const void*>(buffers.send.data());

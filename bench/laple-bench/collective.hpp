@@ -12,7 +12,7 @@ namespace laple::bench {
 using laple::Collective;
 using laple::kAllCollectives;
 
-/// "bcast", "reduce", "allreduce", "barrier": as on the command line, in the table and in the JSON.
+/// "bcast", "reduce", ...: as on the command line, in the table and in the JSON.
 std::string to_string(Collective collective);
 
 /// The names of all collectives, in the order of kAllCollectives.
@@ -22,10 +22,10 @@ std::vector<std::string> collective_names();
 Collective parse_collective(std::string_view name);
 
 inline bool has_root(Collective c) {
-    return c == Collective::bcast || c == Collective::reduce;
+    return row_of(c).is_rooted;
 }
 inline bool has_data(Collective c) {
-    return c != Collective::barrier;
+    return row_of(c).has_data;
 }
 
 }  // namespace laple::bench

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include "bench/laple-bench/options.hpp"
 #include "bench/laple-bench/report.hpp"
 #include "bench/laple-bench/statistics.hpp"
+#include "collectives/collective/lower_bound.hpp"
 #include "mpi/probe/clock.hpp"
 
 namespace laple::bench {
@@ -42,6 +44,7 @@ class Bench {
           measurer_(MPI_COMM_WORLD, control, clock_, laple_),
           checker_(MPI_COMM_WORLD, control, clock_) {
         PMPI_Comm_rank(control, &rank_);
+        PMPI_Comm_size(control, &size_);
         context_ = describe_run(options, command, control);
         context_.clock = clock_.description();
         context_.laple_version = laple_.version();
@@ -75,7 +78,7 @@ class Bench {
             if (rank_ == 0 && !error.empty()) fmt::print(stderr, "laple-bench: WRONG: {}\n", error);
         }
         std::vector<unsigned char> send(bytes);
-        std::vector<unsigned char> receive(bytes);
+        std::vector<unsigned char> receive(result_bytes(collective, bytes, size_));
         RowPlan plan;
         plan.call = {collective, bytes, options_.root, send.data(), receive.data()};
         plan.iterations = iterations_for(options_, bytes);
@@ -104,9 +107,18 @@ class Bench {
         context_.has_bounds = true;
     }
 
+    /// What is gathered: of the host with the fewest ranks, so that it is a bound still.
+    Bytes contributors_on_a_host(Collective collective) const {
+        const bool is_gathered = result_bytes(collective, 1, 2) > 1;
+        std::vector<Bytes> ranks(context_.hosts.size(), 0);
+        for (const int host : context_.host_of_rank) ++ranks[static_cast<std::size_t>(host)];
+        return is_gathered ? *std::min_element(ranks.begin(), ranks.end()) : 1;
+    }
+
     LowerBound bound_of(Collective collective, Bytes bytes) const {
         const int root = context_.host_of_rank[static_cast<std::size_t>(options_.root)];
-        return lower_bound(collective, bytes, root, cluster_of_host_, network_);
+        return lower_bound(collective, bytes * contributors_on_a_host(collective), root, cluster_of_host_,
+                           network_);
     }
 
     void begin_report() const {
@@ -147,6 +159,7 @@ class Bench {
     const Options& options_;
     MPI_Comm control_;
     int rank_ = 0;
+    int size_ = 0;
     mpi::Clock clock_;
     LoadedLaple laple_;
     Measurer measurer_;

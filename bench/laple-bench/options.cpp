@@ -22,7 +22,7 @@ constexpr const char* kHelp =
     R"(Measures MPI's own collectives and LaPle's side by side, in one run.
 
 Examples:
-  laple-run mpiexec -n 8 laple-bench                          all four, 8 bytes to 1 MiB
+  laple-run mpiexec -n 8 laple-bench                          all of them, 8 bytes to 1 MiB
   laple-run mpiexec -n 8 laple-bench bcast -m 1K:8M -c        check each result, too
   laple-run mpiexec -n 8 laple-bench allreduce --sizes 8,64K --json out.json
   laple-run mpiexec -n 8 laple-bench barrier -i 1000 -x 50 -f
@@ -44,7 +44,7 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                                                     {"measured", ClockChoice::measured}};
     const std::map<std::string, Measured> libraries{{"stock", Measured::stock}, {"laple", Measured::laple}};
     raw.budget_s = options.budget.count();
-    app.add_option("collective", raw.collectives, "bcast, reduce, allreduce, barrier (default: all)")
+    app.add_option("collective", raw.collectives, laple::collective_names() + " (default: all)")
         ->type_name("");
     auto* range = app.add_option("-m,--message-size", raw.range, "message sizes, doubling (default: 8:1M)")
                       ->type_name("MIN:MAX");
@@ -55,7 +55,7 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
         ->type_name("N");
     app.add_option("-x,--warmup", options.warmups, "calls before the measured ones (default: by size)")
         ->type_name("N");
-    app.add_option("--root", options.root, "root of bcast and reduce (default: 0)")->type_name("RANK");
+    app.add_option("--root", options.root, "root of rooted collectives (default: 0)")->type_name("RANK");
     app.add_flag("-f,--full", options.full, "also minimum, 95th percentile, maximum and iterations");
     app.add_flag("-c,--validation", options.check, "compare every byte of each result with MPI's own");
     app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");

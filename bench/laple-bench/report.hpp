@@ -11,6 +11,7 @@
 #include "bench/laple-bench/collective.hpp"
 #include "bench/laple-bench/statistics.hpp"
 #include "collectives/collective/collective.hpp"
+#include "collectives/collective/lower_bound.hpp"
 
 namespace laple::bench {
 

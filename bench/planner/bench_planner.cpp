@@ -13,6 +13,7 @@
 
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/collective/collective.hpp"
+#include "collectives/collective/lower_bound.hpp"
 #include "collectives/planner/planner.hpp"
 #include "collectives/trees/best_order.hpp"
 #include "collectives/trees/heuristics.hpp"

@@ -11,7 +11,6 @@
 
 #include "base/units.hpp"
 #include "collectives/collective/buffers.hpp"
-#include "collectives/collective/lower_bound.hpp"
 #include "collectives/collective/request.hpp"
 
 namespace laple {
@@ -30,6 +29,7 @@ struct CollectiveRow {
     bool is_rooted;         ///< one rank is the source or the destination of all data
     bool combines;          ///< contributions of all ranks are combined by an operation
     bool has_data;          ///< false: ranks only wait for each other
+    bool has_input;         ///< ranks contribute from memory of its own; false: from the result's (bcast)
     /// No rank can leave before all have come: what the slowest rank measures is the network's time.
     bool waits_for_all;
     /// Whether time runs backwards from the root: a tree towards the root is planned as one from it, with
@@ -40,8 +40,6 @@ struct CollectiveRow {
     /// What `rank` of `size` holds before the collective, and must hold after it.
     std::vector<Piece> (*before)(const Request& request, int size, Rank rank);
     std::vector<Piece> (*after)(const Request& request, int size, Rank rank);
-    /// A time that no algorithm can beat (lower_bound.hpp).
-    BoundFunction bound;
 };
 
 const CollectiveRow& row_of(Collective collective);
@@ -65,12 +63,6 @@ inline bool is_rooted(Collective collective) {
 /// Whether contributions are combined. A barrier is an allreduce of one unit without bytes.
 inline bool is_reduction(Collective collective) {
     return row_of(collective).combines;
-}
-
-/// `root` is a node. (lower_bound.hpp)
-inline LowerBound lower_bound(Collective collective, Bytes bytes, int root,
-                              const std::vector<int>& cluster_of_node, const Network& network) {
-    return row_of(collective).bound(bytes, root, cluster_of_node, network);
 }
 
 /// A request for `bytes` of data: bytes, or as many elements of 8 bytes as hold them where data are combined.

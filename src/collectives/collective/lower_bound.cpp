@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +20,8 @@ using SiteSet = std::uint32_t;
 /// The nodes of one communicator in their network, with shortest paths.
 class Placement {
   public:
-    Placement(const std::vector<int>& cluster_of_node, const Network& network)
-        : network_(network), nodes_in_(network.clusters.size(), 0), path_(network.latency) {
+    Placement(const std::vector<int>& cluster_of_node, Network network)
+        : network_(std::move(network)), nodes_in_(network_.clusters.size(), 0), path_(network_.latency) {
         for (const int cluster : cluster_of_node) ++nodes_in_[index(cluster)];
         const std::size_t count = path_.size();
         for (std::size_t k = 0; k < count; ++k) {
@@ -34,7 +35,7 @@ class Placement {
             if (nodes_in_[c] > 0) used_.push_back(static_cast<int>(c));
         }
         for (const int cluster : used_) {
-            const int site = network.site_of(cluster);
+            const int site = network_.site_of(cluster);
             if (std::find(sites_.begin(), sites_.end(), site) == sites_.end()) sites_.push_back(site);
         }
         nodes_ = static_cast<int>(cluster_of_node.size());
@@ -68,6 +69,12 @@ class Placement {
             (is_inside ? taken : given) += std::min(links, limit_of(sites_[s]));
         }
         return std::min(taken, given);
+    }
+
+    int nodes_outside(SiteSet set) const {
+        int nodes = 0;
+        for (const int cluster : used_) nodes += is_in(cluster, set) ? 0 : nodes_in(cluster);
+        return nodes;
     }
 
     /// What a site can send, and receive.
@@ -106,7 +113,7 @@ class Placement {
   private:
     static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-    const Network& network_;
+    Network network_;
     std::vector<int> nodes_in_;
     std::vector<std::vector<Seconds>> path_;
     std::vector<int> used_;
@@ -141,33 +148,54 @@ LowerBound bound_from(const Placement& placement, Bytes bytes, int source) {
     return bound;
 }
 
-LowerBound bound_between_all(const Placement& placement, Bytes bytes) {
-    LowerBound bound;
-    const auto volume = static_cast<double>(bytes);
-    const double nic = placement.network().nic;
+/// How soon some host on one side of a cut can hear of the nearest host on the other, and of the farthest.
+struct FirstWords {
+    Seconds nearest = kNever;
+    Seconds farthest{0};
+};
+
+/// What comes into the sites of `set`: from each cluster outside to the nearest host inside.
+FirstWords first_words_into(const Placement& placement, SiteSet set) {
+    FirstWords words;
+    for (const int from : placement.clusters()) {
+        if (placement.is_in(from, set)) continue;
+        Seconds first = kNever;
+        for (const int to : placement.clusters()) {
+            if (placement.is_in(to, set)) first = std::min(first, placement.path(from, to));
+        }
+        words.nearest = std::min(words.nearest, first);
+        words.farthest = std::max(words.farthest, first);
+    }
+    return words;
+}
+
+/// Each host hears of all others. Returns the shortest path between two of them.
+Seconds consider_pairs(LowerBound& bound, const Placement& placement, double volume) {
     Seconds nearest = kNever;
     for (const int a : placement.clusters()) {
         for (const int b : placement.clusters()) {
             if (a == b && placement.nodes_in(a) == 1) continue;
             consider(bound, placement.path(a, b), "latency");
-            consider(bound, placement.path(a, b) + Seconds(volume / nic), "node");
+            consider(bound, placement.path(a, b) + Seconds(volume / placement.network().nic), "node");
             nearest = std::min(nearest, placement.path(a, b));
         }
     }
+    return nearest;
+}
+
+/// Contributions of all are combined for all.
+LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    const double nic = placement.network().nic;
+    const Seconds nearest = consider_pairs(bound, placement, volume);
     if (bytes == 0) return bound;
     const double nodes = placement.nodes();
     consider(bound, nearest + Seconds(2 * volume * (nodes - 1) / (nodes * nic)), "node");
     for (const SiteSet set : placement.cuts()) {
-        Seconds farthest{0};
-        for (const int from : placement.clusters()) {
-            if (placement.is_in(from, set)) continue;
-            Seconds first = kNever;
-            for (const int to : placement.clusters()) {
-                if (placement.is_in(to, set)) first = std::min(first, placement.path(from, to));
-            }
-            farthest = std::max(farthest, first);
-        }
-        consider(bound, farthest + Seconds(volume / placement.capacity_into(set)), placement.name_of(set));
+        consider(bound,
+                 first_words_into(placement, set).farthest + Seconds(volume / placement.capacity_into(set)),
+                 placement.name_of(set));
     }
     const auto sites = static_cast<double>(placement.sites().size());
     if (sites < 2) return bound;
@@ -184,6 +212,22 @@ LowerBound bound_between_all(const Placement& placement, Bytes bytes) {
     return bound;
 }
 
+/// Contributions of all come to all, `bytes` of each.
+LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    const Seconds nearest = consider_pairs(bound, placement, volume);
+    if (bytes == 0) return bound;
+    consider(bound, nearest + Seconds(volume * (placement.nodes() - 1) / placement.network().nic), "node");
+    for (const SiteSet set : placement.cuts()) {
+        consider(bound,
+                 first_words_into(placement, set).nearest +
+                     Seconds(volume * placement.nodes_outside(set) / placement.capacity_into(set)),
+                 placement.name_of(set));
+    }
+    return bound;
+}
+
 Network reversed(const Network& network) {
     Network back = network;
     for (std::size_t a = 0; a < network.clusters.size(); ++a) {
@@ -192,30 +236,15 @@ Network reversed(const Network& network) {
     return back;  // rates are the same each way
 }
 
-/// Of one node nothing is asked.
-bool is_alone(const std::vector<int>& cluster_of_node) {
-    return cluster_of_node.size() < 2;
-}
-
 }  // namespace
 
-LowerBound bound_from_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
-                           const Network& network) {
-    if (is_alone(cluster_of_node)) return {};
-    return bound_from(Placement(cluster_of_node, network), bytes,
-                      cluster_of_node[static_cast<std::size_t>(root)]);
-}
-
-LowerBound bound_to_root(Bytes bytes, int root, const std::vector<int>& cluster_of_node,
-                         const Network& network) {
-    const Network back = reversed(network);
-    return bound_from_root(bytes, root, cluster_of_node, back);
-}
-
-LowerBound bound_of_allreduce(Bytes bytes, int, const std::vector<int>& cluster_of_node,
-                              const Network& network) {
-    if (is_alone(cluster_of_node)) return {};
-    return bound_between_all(Placement(cluster_of_node, network), bytes);
+LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::vector<int>& cluster_of_node,
+                       const Network& network) {
+    if (cluster_of_node.size() < 2) return {};
+    const CollectiveRow& row = row_of(collective);
+    const Placement placement(cluster_of_node, row.runs_to_root ? reversed(network) : network);
+    if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
+    return row.combines ? bound_of_combining(placement, bytes) : bound_of_gathering(placement, bytes);
 }
 
 }  // namespace laple

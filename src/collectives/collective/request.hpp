@@ -12,8 +12,9 @@ enum class Collective : std::uint8_t;
 /// What a call asks for: all that a plan may depend on, and equal on all ranks of the communicator.
 struct Request {
     Collective collective{};
-    /// Of the message: bytes, or elements of the user's datatype where contributions are combined, so that an
-    /// operation never sees a part of an element. A barrier's message is one unit of no bytes.
+    /// Of the message, or of what each rank contributes to it where it is gathered: bytes, or elements of the
+    /// user's datatype where contributions are combined, so that an operation never sees a part of an
+    /// element. A barrier's message is one unit of no bytes.
     std::uint64_t units = 0;
     Bytes unit_bytes = 1;
     Rank root = 0;                ///< of rooted collectives; 0 otherwise

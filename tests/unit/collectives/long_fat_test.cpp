@@ -11,6 +11,7 @@
 #include "collectives/algorithms/phase.hpp"
 #include "collectives/algorithms/three_level.hpp"
 #include "collectives/collective/collective.hpp"
+#include "collectives/collective/lower_bound.hpp"
 #include "collectives/cost/nic_work.hpp"
 #include "collectives/planner/planner.hpp"
 #include "simulated.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/collective/lower_bound.hpp"
+
 #include <cmath>
 #include <limits>
 #include <random>
