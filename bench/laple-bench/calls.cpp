@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/laple-bench/calls.hpp"
 
+#include <array>
+
+#include "mpi/exec/native_call.hpp"
+
 namespace laple::bench {
 namespace {
 
-/// The four entry points of a library.
-struct EntryPoints {
-    decltype(&MPI_Bcast) bcast;
-    decltype(&MPI_Reduce) reduce;
-    decltype(&MPI_Allreduce) allreduce;
-    decltype(&MPI_Barrier) barrier;
-};
+using mpi::NativeArguments;
+using Function = int (*)(const NativeArguments& a);
 
-constexpr EntryPoints kStock{PMPI_Bcast, PMPI_Reduce, PMPI_Allreduce, PMPI_Barrier};
-constexpr EntryPoints kLaple{MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Barrier};
+/// In the order of kAllCollectives.
+constexpr std::array<Function, kAllCollectives.size()> kLaple{
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...) \
+    [](const NativeArguments& a) { return MPI_##name native_arguments; },
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
+};
 
 }  // namespace
 
+Bytes result_bytes(Collective collective, Bytes bytes, int size) {
+    const Request request{.collective = collective, .units = bytes};
+    return row_of(collective).buffers(request, size, 0).result_units;
+}
+
 void run(Library library, const Call& call, MPI_Comm comm) {
-    const EntryPoints& mpi = library == Library::stock ? kStock : kLaple;
-    const bool doubles = adds_doubles(call.bytes);
-    const int count = static_cast<int>(doubles ? call.bytes / sizeof(double) : call.bytes);
-    const MPI_Datatype type = doubles ? MPI_DOUBLE : MPI_BYTE;
-    const MPI_Op op = doubles ? MPI_SUM : MPI_BXOR;
-    switch (call.collective) {
-        case Collective::bcast:
-            mpi.bcast(call.receive, static_cast<int>(call.bytes), MPI_BYTE, call.root, comm);
-            break;
-        case Collective::reduce:
-            mpi.reduce(call.send, call.receive, count, type, op, call.root, comm);
-            break;
-        case Collective::allreduce:
-            mpi.allreduce(call.send, call.receive, count, type, op, comm);
-            break;
-        case Collective::barrier:
-            mpi.barrier(comm);
-            break;
+    const bool combines = row_of(call.collective).combines;
+    const bool doubles = combines && adds_doubles(call.bytes);
+    const NativeArguments arguments{
+        .input = call.send,
+        .result = call.receive,
+        .count = static_cast<int>(doubles ? call.bytes / sizeof(double) : call.bytes),
+        .type = doubles ? MPI_DOUBLE : MPI_BYTE,
+        .op = !combines ? MPI_OP_NULL
+              : doubles ? MPI_SUM
+                        : MPI_BXOR,
+        .root = call.root,
+        .comm = comm,
+    };
+    if (library == Library::stock) {
+        mpi::call_native(call.collective, arguments);
+    } else {
+        kLaple[static_cast<std::size_t>(call.collective)](arguments);
     }
 }
 

@@ -15,16 +15,19 @@ enum class Library { stock, laple };
 /// The arguments of one call.
 struct Call {
     Collective collective = Collective::barrier;
-    Bytes bytes = 0;             ///< of the message; at most INT_MAX
-    Rank root = 0;               ///< of bcast and reduce
-    const void* send = nullptr;  ///< of reduce and allreduce; may be MPI_IN_PLACE
-    void* receive = nullptr;     ///< of bcast: the buffer
+    Bytes bytes = 0;             ///< of the message, or what each rank contributes to it; at most INT_MAX
+    Rank root = 0;               ///< of rooted collectives
+    const void* send = nullptr;  ///< what the rank contributes; may be MPI_IN_PLACE. Unused by bcast
+    void* receive = nullptr;     ///< of result_bytes(); of bcast: the message
 };
 
 /// Whether a reduction of so many bytes adds doubles; the others are the exclusive or of bytes.
 inline bool adds_doubles(Bytes bytes) {
     return bytes % sizeof(double) == 0;
 }
+
+/// What a rank of `size` gets where each message has so many bytes.
+Bytes result_bytes(Collective collective, Bytes bytes, int size);
 
 /// Makes the call. MPI's error handler on `comm` sees to errors.
 void run(Library library, const Call& call, MPI_Comm comm);

@@ -17,11 +17,10 @@ namespace laple::mpi {
 
 struct alignas(64) Bypass {
     std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
-    // Beside it, so that one line of the cache holds all that the way needs.
-    decltype(&PMPI_Bcast) bcast = PMPI_Bcast;
-    decltype(&PMPI_Reduce) reduce = PMPI_Reduce;
-    decltype(&PMPI_Allreduce) allreduce = PMPI_Allreduce;
-    decltype(&PMPI_Barrier) barrier = PMPI_Barrier;
+    // Beside it, so that a line of the cache or two hold all that the way needs.
+#define LAPLE_COLLECTIVE(id, name, ...) decltype(&PMPI_##name) name = PMPI_##name;
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
 };
 inline Bypass bypass;
 

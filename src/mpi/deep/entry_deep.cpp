@@ -81,16 +81,22 @@ bool is_of_mpi(const void* address) {
         return MPI_##name arguments;                                                                      \
     }
 
-LAPLE_DEEP(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
-           (buffer, count, type, root, comm))
-LAPLE_DEEP(Reduce,
-           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
-            MPI_Comm comm),
-           (sendbuf, recvbuf, count, type, op, root, comm))
-LAPLE_DEEP(Allreduce,
-           (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-           (sendbuf, recvbuf, count, type, op, comm))
-LAPLE_DEEP(Barrier, (MPI_Comm comm), (comm))
+namespace with_int {
+using Count = int;
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name, parameters, arguments)
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
+}  // namespace with_int
+
+#if MPI_VERSION >= 4
+namespace with_large_count {
+using Count = MPI_Count;
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name##_c, parameters, arguments)
+#define LAPLE_WITHOUT_COUNT(...)
+#include "mpi/exec/collectives.def"
+}  // namespace with_large_count
+#endif
+
 LAPLE_DEEP(Finalize, (void), ())
 LAPLE_DEEP(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info))
 LAPLE_DEEP(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), (comm, info, copy))
@@ -105,15 +111,3 @@ extern "C" int __wrap_PMPI_Pcontrol(const int level, ...) {
 extern "C" __attribute__((visibility("default"))) int PMPI_Pcontrol(const int level, ...) {
     return MPI_Pcontrol(level);
 }
-
-#if MPI_VERSION >= 4
-LAPLE_DEEP(Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
-           (buffer, count, type, root, comm))
-LAPLE_DEEP(Reduce_c,
-           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-            MPI_Comm comm),
-           (sendbuf, recvbuf, count, type, op, root, comm))
-LAPLE_DEEP(Allreduce_c,
-           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-           (sendbuf, recvbuf, count, type, op, comm))
-#endif

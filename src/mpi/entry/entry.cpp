@@ -9,78 +9,49 @@
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
-using laple::Collective;
-using laple::mpi::BoundCall;
-using laple::mpi::bypass;
-using laple::mpi::Call;
-using laple::mpi::DyingComm;
-using laple::mpi::is_bypassed;
-using laple::mpi::NativeCall;
-using laple::mpi::treat;
-
+namespace laple::mpi {
 namespace {
 
 /// Only read from, whatever its type says.
-void* input(const void* buffer) {
+void* as_input(const void* buffer) {
     return const_cast<void*>(buffer);
-}
-
-/// The arguments of MPI_X and MPI_X_c alike.
-Call bcast_call(const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                MPI_Comm comm) {
-    return {.collective = Collective::bcast,
-            .native = native,
-            .comm = comm,
-            .result = {buffer, count, datatype},
-            .root = root};
-}
-Call reduce_call(const NativeCall& native, const void* sendbuf, void* recvbuf, MPI_Count count,
-                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-    return {.collective = Collective::reduce,
-            .native = native,
-            .comm = comm,
-            .input = {input(sendbuf), count, datatype},
-            .result = {recvbuf, count, datatype},
-            .op = op,
-            .root = root};
-}
-Call allreduce_call(const NativeCall& native, const void* sendbuf, void* recvbuf, MPI_Count count,
-                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    return {.collective = Collective::allreduce,
-            .native = native,
-            .comm = comm,
-            .input = {input(sendbuf), count, datatype},
-            .result = {recvbuf, count, datatype},
-            .op = op};
 }
 
 }  // namespace
 
-LAPLE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    if (is_bypassed(comm)) return bypass.bcast(buffer, count, datatype, root, comm);
-    const BoundCall native([=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
-    return treat(bcast_call(native, buffer, count, datatype, root, comm));
-}
+namespace with_int {
 
-LAPLE_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                            int root, MPI_Comm comm) {
-    if (is_bypassed(comm)) return bypass.reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const BoundCall native([=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    return treat(reduce_call(native, sendbuf, recvbuf, count, datatype, op, root, comm));
-}
+using Count = int;
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
+    LAPLE_EXPORT int MPI_##name parameters {                                                       \
+        if (is_bypassed(comm)) return bypass.name arguments;                                       \
+        const BoundCall native([=] { return PMPI_##name arguments; });                             \
+        return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
+    }
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
 
-LAPLE_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm) {
-    if (is_bypassed(comm)) return bypass.allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    const BoundCall native([=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
-    return treat(allreduce_call(native, sendbuf, recvbuf, count, datatype, op, comm));
-}
+}  // namespace with_int
 
-LAPLE_EXPORT int MPI_Barrier(MPI_Comm comm) {
-    if (is_bypassed(comm)) return bypass.barrier(comm);
-    const BoundCall native([=] { return PMPI_Barrier(comm); });
-    return treat({.collective = Collective::barrier, .native = native, .comm = comm});
-}
+#if MPI_VERSION >= 4
+namespace with_large_count {
+
+using Count = MPI_Count;
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
+    LAPLE_EXPORT int MPI_##name##_c parameters {                                                   \
+        if (is_bypassed(comm)) return PMPI_##name##_c arguments;                                   \
+        const BoundCall native([=] { return PMPI_##name##_c arguments; });                         \
+        return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
+    }
+#define LAPLE_WITHOUT_COUNT(...)
+#include "mpi/exec/collectives.def"
+
+}  // namespace with_large_count
+#endif
+
+}  // namespace laple::mpi
+
+using laple::mpi::DyingComm;
 
 /// Before any delete callback of the user's runs: collectives in those are MPI's own, on all ranks alike.
 /// Where this is bypassed (some Fortran bindings), the attribute on MPI_COMM_SELF ends LaPle.
@@ -116,27 +87,3 @@ LAPLE_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
     const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
     return PMPI_Comm_disconnect(comm);
 }
-
-#if MPI_VERSION >= 4
-
-LAPLE_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    if (is_bypassed(comm)) return PMPI_Bcast_c(buffer, count, datatype, root, comm);
-    const BoundCall native([=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
-    return treat(bcast_call(native, buffer, count, datatype, root, comm));
-}
-
-LAPLE_EXPORT int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                              MPI_Op op, int root, MPI_Comm comm) {
-    if (is_bypassed(comm)) return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const BoundCall native([=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
-    return treat(reduce_call(native, sendbuf, recvbuf, count, datatype, op, root, comm));
-}
-
-LAPLE_EXPORT int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                 MPI_Op op, MPI_Comm comm) {
-    if (is_bypassed(comm)) return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const BoundCall native([=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
-    return treat(allreduce_call(native, sendbuf, recvbuf, count, datatype, op, comm));
-}
-
-#endif

@@ -11,12 +11,10 @@ using Function = int (*)(const NativeArguments& a);
 
 /// In the order of kAllCollectives.
 constexpr std::array<Function, kAllCollectives.size()> kCalls{
-    [](const NativeArguments& a) { return PMPI_Bcast(a.result, a.count, a.type, a.root, a.comm); },
-    [](const NativeArguments& a) {
-        return PMPI_Reduce(a.input, a.result, a.count, a.type, a.op, a.root, a.comm);
-    },
-    [](const NativeArguments& a) { return PMPI_Allreduce(a.input, a.result, a.count, a.type, a.op, a.comm); },
-    [](const NativeArguments& a) { return PMPI_Barrier(a.comm); },
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...) \
+    [](const NativeArguments& a) { return PMPI_##name native_arguments; },
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
 };
 
 }  // namespace
