@@ -65,14 +65,36 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     return true;
 }
 
-/// Data that are only moved are bytes to LaPle.
-bool find_moved(const Call& call, Arguments& arguments) {
+/// What this rank contributes from memory of its own. Where that is not as long as what the others expect,
+/// they learn of it as of an error on the way.
+bool find_input(const Call& call, Arguments& arguments) {
+    arguments.is_in_place = call.input.data == MPI_IN_PLACE;
+    if (arguments.is_in_place) return true;
+    if (!is_valid(call.input)) return false;
+    arguments.input = call.input;
+    arguments.input_layout = layout_of(call.input.type);
+    if (is_too_large(call.input, arguments.input_layout) || is_bad(call.input, arguments.input_layout))
+        return false;
+    const MPI_Count bytes = call.input.count * arguments.input_layout.size;
+    if (static_cast<std::uint64_t>(bytes) != arguments.request.units)
+        arguments.operands.code = MPI_ERR_TRUNCATE;
+    return true;
+}
+
+/// Data that are only moved are bytes to LaPle. The call has one rank's part of a result that is gathered.
+bool find_moved(const Call& call, const CommState& state, Arguments& arguments) {
     if (!is_valid(call.result)) return false;
+    arguments.result = call.result;
     arguments.result_layout = layout_of(call.result.type);
     if (is_too_large(call.result, arguments.result_layout) || is_bad(call.result, arguments.result_layout))
         return false;
-    arguments.request.units = static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
-    return true;
+    Request& request = arguments.request;
+    request.units = static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
+    const CollectiveRow& row = row_of(call.collective);
+    if (!row.has_input || request.units == 0) return true;
+    const std::uint64_t all = row.buffers(request, state.size(), state.rank()).result_units;
+    arguments.result.count *= static_cast<MPI_Count>(all / request.units);
+    return !is_too_large(arguments.result, arguments.result_layout) && find_input(call, arguments);
 }
 
 bool find_of_barrier(Arguments& arguments) {
@@ -91,7 +113,8 @@ bool find_arguments(const Call& call, const CommState& state, Arguments& argumen
     arguments.request.collective = call.collective;
     arguments.request.root = row.is_rooted ? call.root : 0;
     if (!row.has_data) return find_of_barrier(arguments);
-    return row.combines ? find_combined(call, state, has_result, arguments) : find_moved(call, arguments);
+    return row.combines ? find_combined(call, state, has_result, arguments)
+                        : find_moved(call, state, arguments);
 }
 
 Bytes reported_bytes(const Call& call) {

@@ -14,8 +14,12 @@ struct Arguments {
     /// Of what is combined: memory and operation, ready to run. Of what is only moved, packed_message.hpp
     /// makes them.
     Operands operands;
-    TypeLayout input_layout{};  ///< of one element of each end, where there is one
+    /// What is only moved, as the user has it: all of it.
+    UserBuffer input;
+    UserBuffer result;
+    TypeLayout input_layout{};  ///< of one element of each
     TypeLayout result_layout{};
+    bool is_in_place = false;  ///< the input is in the result
 };
 
 /// Fills in `arguments`, which are as they are made. False where MPI's own call must do it: arguments that

@@ -39,7 +39,7 @@ struct Call {
     const NativeCall& native;  ///< the same, by MPI alone
     MPI_Comm comm = MPI_COMM_NULL;
     UserBuffer input = {};   ///< none where the result is the message (bcast)
-    UserBuffer result = {};  ///< of the whole message; none in a barrier
+    UserBuffer result = {};  ///< of the message, or of one rank's part of it; none in a barrier
     MPI_Op op = MPI_OP_NULL;
     int root = 0;  ///< of rooted collectives
 };

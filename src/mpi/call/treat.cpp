@@ -92,22 +92,35 @@ int give_up(MPI_Comm comm) {
     return finish(MPI_ERR_NO_MEM, comm);
 }
 
-/// What is moved goes as bytes.
-int run_moving(CommState& state, const PreparedPlan& plan, const Call& call, Arguments& arguments) {
-    const CollectiveRow& row = row_of(call.collective);
-    const bool is_root = row.is_rooted && state.rank() == call.root;
-    const bool holds = is_root && !row.runs_to_root;
-    const bool gets = !holds && (is_root || !row.runs_to_root);
-    const PackedMessage message(call.result, arguments.result_layout, state.inner(), holds, gets);
-    Operands& operands = arguments.operands;
-    operands.code = message.code();
-    operands.result = message.data();
-    const int code = state.run(plan, operands);
-    return code == MPI_SUCCESS ? message.unpack() : code;
+/// The first error stands.
+void note_error(Operands& operands, int code) {
+    if (operands.code == MPI_SUCCESS) operands.code = code;
 }
 
-int run(CommState& state, const PreparedPlan& plan, const Call& call, Arguments& arguments) {
-    if (!row_of(call.collective).combines) return run_moving(state, plan, call, arguments);
+/// What is moved goes as bytes.
+int run_moving(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    const Request& request = arguments.request;
+    const CollectiveRow& row = row_of(request.collective);
+    const bool is_source = row.is_rooted && !row.runs_to_root && state.rank() == request.root;
+    const PackedMessage result(arguments.result, arguments.result_layout, state.inner(),
+                               is_source || arguments.is_in_place, !is_source);
+    Operands& operands = arguments.operands;
+    note_error(operands, result.code());
+    operands.result = result.data();
+    std::optional<PackedMessage> input;
+    if (row.has_input && !arguments.is_in_place) {
+        input.emplace(arguments.input, arguments.input_layout, state.inner(), true, false);
+        note_error(operands, input->code());
+        operands.input = input->data();
+    } else if (row.has_input) {
+        operands.input = operands.result + row.buffers(request, state.size(), state.rank()).input_in_result;
+    }
+    const int code = state.run(plan, operands);
+    return code == MPI_SUCCESS ? result.unpack() : code;
+}
+
+int run(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    if (!row_of(arguments.request.collective).combines) return run_moving(state, plan, arguments);
     return state.run(plan, arguments.operands);
 }
 
@@ -128,8 +141,8 @@ int treat(const Call& call) try {
     Recorder recorder(*state, call.collective, request.bytes());
     std::optional<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
-        verification.emplace(call, arguments.operands, state->inner());
-    int code = run(*state, plan, call, arguments);
+        verification.emplace(call, arguments, state->inner());
+    int code = run(*state, plan, arguments);
     recorder.done(plan.algorithm);
     state->note_algorithm(plan.algorithm);
     if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);

@@ -87,30 +87,53 @@ double epsilon_of(std::size_t bytes) {
 
 }  // namespace
 
-Verification::Verification(const Call& call, const Operands& operands, MPI_Comm inner)
-    : call_(call), inner_(inner) {
-    if (row_of(call.collective).combines) reduction_.emplace(call, operands, inner);
+Verification::Verification(const Call& call, const Arguments& arguments, MPI_Comm inner) {
+    if (row_of(call.collective).combines) {
+        reduction_.emplace(call, arguments.operands, inner);
+    } else {
+        move_.emplace(arguments, inner);
+    }
 }
 
 int Verification::compare(const std::string& algorithm) {
-    return reduction_ ? reduction_->compare(algorithm) : compare_moved(algorithm);
+    return reduction_ ? reduction_->compare(algorithm) : move_->compare(algorithm);
 }
 
-/// What this rank has got, in the order of the signature, with what MPI's own call on LaPle's communicator
-/// brings.
-int Verification::compare_moved(const std::string& algorithm) const {
-    const UserBuffer& message = call_.result;
+VerifiedMove::VerifiedMove(const Arguments& arguments, MPI_Comm inner)
+    : arguments_(arguments), inner_(inner) {
+    const Request& request = arguments.request;
+    const CollectiveRow& row = row_of(request.collective);
+    if (!row.has_input) return;
+    if (!arguments.is_in_place) {
+        input_.resize(static_cast<std::size_t>(size_of(arguments.input)));
+        code_ = move(arguments.input, packed(input_), inner);
+        return;
+    }
+    std::vector<std::byte> result(static_cast<std::size_t>(size_of(arguments.result)));
+    code_ = move(arguments.result, packed(result), inner);
+    int size = 0;
+    PMPI_Comm_size(inner, &size);
+    const BufferSizes buffers = row.buffers(request, size, rank_in(inner));
+    const auto begin = result.begin() + static_cast<std::ptrdiff_t>(buffers.input_in_result);
+    input_.assign(begin, begin + static_cast<std::ptrdiff_t>(request.units));
+}
+
+int VerifiedMove::compare(const std::string& algorithm) const {
+    const UserBuffer& message = arguments_.result;
+    const Request& request = arguments_.request;
     std::vector<std::byte> ours(static_cast<std::size_t>(size_of(message)));
+    if (code_ != MPI_SUCCESS) return code_;
     if (const int code = move(message, packed(ours), inner_); code != MPI_SUCCESS) return code;
     std::vector<std::byte> theirs = ours;
-    const int code = call_native(call_.collective, {nullptr, theirs.data(), static_cast<int>(theirs.size()),
-                                                    MPI_BYTE, MPI_OP_NULL, call_.root, inner_});
+    const int code =
+        call_native(request.collective, {input_.data(), theirs.data(), static_cast<int>(request.units),
+                                         MPI_BYTE, MPI_OP_NULL, request.root, inner_});
     if (code != MPI_SUCCESS) return code;
     if (may_be_padded(message.type)) return MPI_SUCCESS;
     ++verification_count.compared;
     const std::ptrdiff_t at = first_difference(ours, theirs);
     if (at < 0) return MPI_SUCCESS;
-    say_difference(call_.collective, algorithm, static_cast<std::size_t>(at), ours.size(), inner_,
+    say_difference(request.collective, algorithm, static_cast<std::size_t>(at), ours.size(), inner_,
                    "; MPI's stands");
     return move(packed(theirs), message, inner_);
 }

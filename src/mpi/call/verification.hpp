@@ -8,8 +8,7 @@
 
 #include <mpi.h>
 
-#include "mpi/call/call.hpp"
-#include "mpi/exec/operation.hpp"
+#include "mpi/call/arguments.hpp"
 
 /// LAPLE_VERIFY: what LaPle has done is done again by MPI alone, and compared. Where they differ that is said
 /// on stderr, by each rank that sees it, the first few times. Where it is certain that a result is wrong, all
@@ -49,21 +48,34 @@ class VerifiedReduction {
     std::vector<double> magnitudes_;  // of each number in the result: what it would be if no sign cancelled
 };
 
+/// What is only moved and verified: made before LaPle's own run, which may overwrite its input.
+class VerifiedMove {
+  public:
+    VerifiedMove(const Arguments& arguments, MPI_Comm inner);
+
+    /// Compares what this rank has got with what MPI's own call on `inner` brings, as bytes in the order of
+    /// the signature. Collective; returns MPI's error code.
+    int compare(const std::string& algorithm) const;
+
+  private:
+    const Arguments& arguments_;
+    MPI_Comm inner_;
+    std::vector<std::byte> input_;  // as it was
+    int code_ = MPI_SUCCESS;        // of copying it
+};
+
 /// A call that is verified.
 class Verification {
   public:
     /// Made before LaPle's own run. The references must outlive this. Collective on `inner`, LaPle's own
     /// communicator.
-    Verification(const Call& call, const Operands& operands, MPI_Comm inner);
+    Verification(const Call& call, const Arguments& arguments, MPI_Comm inner);
 
     /// To be called after a run without an error. Collective; returns MPI's error code.
     int compare(const std::string& algorithm);
 
   private:
-    int compare_moved(const std::string& algorithm) const;
-
-    const Call& call_;
-    MPI_Comm inner_;
+    std::optional<VerifiedMove> move_;
     std::optional<VerifiedReduction> reduction_;
 };
 

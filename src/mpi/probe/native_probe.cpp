@@ -59,7 +59,8 @@ class NativeProbe {
         for (const Bytes bytes : kSizes) {
             Seconds longest(0);
             for (const Collective collective : kAllCollectives) {
-                if (row_of(collective).has_data && !is_over())
+                if (row_of(collective).has_data && result_bytes(collective, bytes) <= kSizes.back() &&
+                    !is_over())
                     longest = std::max(longest, measure(collective, bytes));
             }
             if (longest > kTooLong) break;
@@ -83,6 +84,12 @@ class NativeProbe {
         std::stable_partition(all.begin(), all.end(),
                               [](Collective collective) { return !row_of(collective).has_data; });
         return all;
+    }
+
+    /// What a rank gets where each message has so many bytes.
+    Bytes result_bytes(Collective collective, Bytes bytes) const {
+        const Request request{.collective = collective, .units = bytes};
+        return row_of(collective).buffers(request, times_.ranks, 0).result_units;
     }
 
     /// Adds the median of some values to what is known.
@@ -126,16 +133,16 @@ class NativeProbe {
 
     Worst run(Collective call, Bytes bytes, std::int64_t start) {
         input_.resize(std::max(input_.size(), static_cast<std::size_t>(bytes / sizeof(double))), 1.0);
-        output_.resize(input_.size());
+        output_.resize(
+            std::max(input_.size(), static_cast<std::size_t>(result_bytes(call, bytes)) / sizeof(double)));
         const int count = static_cast<int>(bytes / sizeof(double));
         const std::int64_t command = clock_.now_ns();
         clock_.wait_until(start);
         const std::int64_t begin = clock_.now_ns();
         const bool has_elements = row_of(call).combines;
         call_native(call,
-                    {input_.data(), has_elements ? output_.data() : input_.data(),
-                     has_elements ? count : static_cast<int>(bytes), has_elements ? MPI_DOUBLE : MPI_BYTE,
-                     has_elements ? MPI_SUM : MPI_OP_NULL, 0, comm_});
+                    {input_.data(), output_.data(), has_elements ? count : static_cast<int>(bytes),
+                     has_elements ? MPI_DOUBLE : MPI_BYTE, has_elements ? MPI_SUM : MPI_OP_NULL, 0, comm_});
         const std::array<std::int64_t, 3> mine{clock_.now_ns() - start, begin - start, command - start};
         std::array<std::int64_t, 3> worst{};
         PMPI_Reduce(mine.data(), worst.data(), 3, MPI_INT64_T, MPI_MAX, 0, comm_);
