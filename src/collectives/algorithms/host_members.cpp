@@ -29,16 +29,29 @@ std::vector<int> clusters_of_members(const Request& request, const Machine& mach
     return clusters;
 }
 
-double time_on_hosts(const Request& request, const Machine& machine, const MachineCosts& costs) {
+double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs) {
     double longest = 0;
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         const MachineCosts::Link& memory = costs.cluster(cluster).memory;
         double time = 0;
         for (int reached = 1; reached < machine.most_ranks_on_a_host(cluster); reached *= 2)
-            time += memory.gap.at(request.bytes()).count() + memory.latency;
+            time += memory.gap.at(bytes).count() + memory.latency;
         longest = std::max(longest, time);
     }
     return longest;
+}
+
+Bytes bytes_of_member(const Request& request, const Machine& machine) {
+    if (!is_gathered(request.collective)) return request.bytes();
+    int most = 1;
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster)
+        most = std::max(most, machine.most_ranks_on_a_host(cluster));
+    return request.bytes() * static_cast<Bytes>(most);
+}
+
+Bytes bytes_of_result(const Request& request, const Machine& machine) {
+    return row_of(request.collective).buffers(request, machine.rank_count(), 0).result_units *
+           request.unit_bytes;
 }
 
 bool is_power_of_two(int count) {
@@ -50,17 +63,29 @@ HostMembers::HostMembers(const Request& request, const Machine& machine, Rank ra
     for (const Host host : hosts_in_order(request, machine)) {
         if (host == machine.host_of(rank)) self_ = count();
         leaders_.push_back(is_rooted ? leader_on(machine, host, 0, request.root) : leader_on(machine, host));
+        first_rank_.push_back(ranks_.size());
+        const auto here = machine.ranks_on(host);
+        ranks_.insert(ranks_.end(), here.begin(), here.end());
     }
+    first_rank_.push_back(ranks_.size());
     on_host_ = links_on_host(machine, rank, leader(self_), shape_on_host(false));
 }
 
 Segment HostMembers::parts(const Request& request, int first, int end) const {
+    if (is_gathered(request.collective)) {
+        const std::uint64_t begin = first_rank_[static_cast<std::size_t>(first)];
+        return {begin * request.units, (first_rank_[static_cast<std::size_t>(end)] - begin) * request.units};
+    }
     return Segments::cut_into(request.units, request.unit_bytes, count())
         .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
 }
 
 MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder)
-    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank) {}
+    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank) {
+    const auto& ranks = members_.ranks();
+    if (is_gathered(part.request.collective) && !std::is_sorted(ranks.begin(), ranks.end()))
+        message_ = builder.add_temporary(ranks.size() * part.request.units);
+}
 
 void MemberSteps::combine_on_hosts() {
     const Region own{kInput, 0, part_.request.units};
@@ -76,14 +101,54 @@ void MemberSteps::spread_on_hosts() {
         .broadcast({kResult, 0, part_.request.units});
 }
 
+void MemberSteps::gather_on_hosts() {
+    const auto [begin, units] = parts(members_.self(), members_.self() + 1);
+    const auto& ranks = members_.ranks();
+    const std::uint64_t block = part_.request.units;
+    const Region own{kInput, 0, block};
+    if (!members_.is_leader()) return builder_.send(members_.leader(members_.self()), own);
+    for (std::uint64_t place = begin; place < begin + units; place += block) {
+        const Rank rank = ranks[place / block];
+        if (rank == part_.rank) {
+            builder_.copy(own, {message_, place});
+        } else {
+            builder_.recv(rank, {message_, place, block});
+        }
+    }
+}
+
+void MemberSteps::spread_parts(int first, int end) {
+    const Segment segment = parts(first, end);
+    if (segment.units == 0) return;
+    ReceiveSlots slots({segment.units, part_.request.unit_bytes, segment.units}, builder_);
+    TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
+        .broadcast(region_in(message_, segment));
+    put_in_order(segment);
+}
+
+/// Runs of ranks that follow each other are copied as one.
+void MemberSteps::put_in_order(Segment segment) {
+    if (message_ == kResult) return;
+    const auto& ranks = members_.ranks();
+    const std::uint64_t block = part_.request.units;
+    const std::uint64_t end = (segment.offset + segment.units) / block;
+    for (std::uint64_t first = segment.offset / block; first < end;) {
+        std::uint64_t next = first + 1;
+        while (next < end && ranks[next] == ranks[next - 1] + 1) ++next;
+        builder_.copy({message_, first * block, (next - first) * block},
+                      {kResult, static_cast<std::uint64_t>(ranks[first]) * block});
+        first = next;
+    }
+}
+
 void MemberSteps::send(int member, int first, int end) {
     const Segment segment = parts(first, end);
-    if (segment.units > 0) builder_.send(members_.leader(member), region_in(kResult, segment));
+    if (segment.units > 0) builder_.send(members_.leader(member), region_in(message_, segment));
 }
 
 void MemberSteps::recv(int member, int first, int end) {
     const Segment segment = parts(first, end);
-    if (segment.units > 0) builder_.recv(members_.leader(member), region_in(kResult, segment));
+    if (segment.units > 0) builder_.recv(members_.leader(member), region_in(message_, segment));
 }
 
 namespace {
@@ -123,12 +188,15 @@ void MemberSteps::gather() {
 }
 
 void MemberSteps::ring_allgather() {
-    if (!members_.is_leader()) return;
+    spread_parts(members_.self(), members_.self() + 1);
     for (int round = 0; round < members_.count() - 1; ++round) {
         const int out = members_.beside(-round);
         const int in = members_.beside(-round - 1);
-        send(members_.beside(1), out, out + 1);
-        recv(members_.beside(-1), in, in + 1);
+        if (members_.is_leader()) {
+            send(members_.beside(1), out, out + 1);
+            recv(members_.beside(-1), in, in + 1);
+        }
+        spread_parts(in, in + 1);
     }
 }
 

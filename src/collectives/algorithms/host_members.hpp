@@ -14,7 +14,8 @@ namespace laple {
 /// collective the root's host comes first, and the root leads it.
 ///
 /// Member i owns part i of the message where it is cut into as many parts as there are members; where it has
-/// fewer units the last ones own nothing.
+/// fewer units the last ones own nothing. Of a message that is gathered, part i are the blocks of the host's
+/// ranks.
 class HostMembers {
   public:
     HostMembers(const Request& request, const Machine& machine, Rank rank);
@@ -32,14 +33,22 @@ class HostMembers {
     /// The units of parts `first` ... `end` - 1.
     Segment parts(const Request& request, int first, int end) const;
 
+    /// The ranks of the members, one host after the other. Blocks of a message that is gathered are passed on
+    /// in that order.
+    const std::vector<Rank>& ranks() const { return ranks_; }
+
   private:
     Rank rank_;
     std::vector<Rank> leaders_;
+    std::vector<Rank> ranks_;
+    std::vector<std::uint64_t> first_rank_;  // of each member, in ranks_; one more than there are members
     int self_ = 0;
     RankLinks on_host_;
 };
 
-/// The steps of algorithms over members. The message of each member is in kResult.
+/// The steps of algorithms over members. The message of each member is in kResult; but one that is gathered,
+/// where the ranks are not numbered in the order of the members, is in a temporary buffer until its blocks
+/// are put in order.
 class MemberSteps {
   public:
     MemberSteps(const Part& part, ScheduleBuilder& builder);
@@ -48,15 +57,20 @@ class MemberSteps {
 
     /// The ranks of each host combine their contributions at its leader, into kResult.
     void combine_on_hosts();
+    /// The leader of each host gets the blocks of its ranks.
+    void gather_on_hosts();
     /// The leader of each host sends the result to all its ranks.
     void spread_on_hosts();
+    /// The same with parts `first` ... `end` - 1, as soon as the leader has them; what was gathered is put in
+    /// order. All ranks of a host have to say this of the same parts in the same order.
+    void spread_parts(int first, int end);
 
     // The leaders' steps; nothing on other ranks.
 
     /// Binomial: each member gets the parts of all below it in one message; and the way back.
     void scatter();
     void gather();
-    /// Parts go around, each to the next member, until all have all.
+    /// Parts go around, each to the next member, until all have all, and are spread on hosts on the way.
     void ring_allgather();
     /// Members 1, 2, 4 ... apart swap all that they have. A power of two of them.
     void doubling_allgather();
@@ -68,14 +82,18 @@ class MemberSteps {
     /// without data.
     void disseminate();
 
-  private:
+    /// Parts `first` ... `end` - 1 to another member, or from it.
     void send(int member, int first, int end);
     void recv(int member, int first, int end);
+
+  private:
     Segment parts(int first, int end) const { return members_.parts(part_.request, first, end); }
+    void put_in_order(Segment segment);
 
     const Part& part_;
     ScheduleBuilder& builder_;
     HostMembers members_;
+    Buffer message_ = kResult;
 };
 
 /// The clusters of all hosts, in the order of members; for prices (rounds.hpp).
@@ -84,9 +102,14 @@ std::vector<int> clusters_of_members(const Request& request, const Machine& mach
 /// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
 std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
 
-/// How long the ranks of a host take to combine a message at their leader, or to get it from there; on the
-/// host with the most ranks.
-double time_on_hosts(const Request& request, const Machine& machine, const MachineCosts& costs);
+/// How long the ranks of a host take to combine so many bytes at their leader, or to get them from there; on
+/// the host with the most ranks.
+double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs);
+
+/// Bytes of a member's message: of one that is gathered, the blocks of the host with the most ranks.
+Bytes bytes_of_member(const Request& request, const Machine& machine);
+/// Bytes of the result.
+Bytes bytes_of_result(const Request& request, const Machine& machine);
 
 bool is_power_of_two(int count);
 

@@ -21,12 +21,13 @@ class PartsAlgorithm final : public Algorithm {
     std::optional<Candidate> price(Pricing& pricing) const override {
         if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
         const Rounds rounds(clusters_of_members(pricing.request(), pricing.machine()), pricing.costs());
-        const double on_hosts = time_on_hosts(pricing.request(), pricing.machine(), pricing.costs());
+        const double on_hosts = time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()),
+                                              pricing.machine(), pricing.costs());
         const bool is_both_ways = variant_.combines && !row_of(variant_.collective).is_rooted;
         Candidate candidate;
         candidate.algorithm = parts_algorithm(variant_);
-        candidate.seconds =
-            variant_.time(rounds, pricing.request().bytes()) + (is_both_ways ? 2 : 1) * on_hosts;
+        candidate.seconds = variant_.time(rounds, bytes_of_member(pricing.request(), pricing.machine())) +
+                            (is_both_ways ? 2 : 1) * on_hosts;
         candidate.time.first = candidate.time.last = candidate.seconds;
         candidate.crossings = pricing.clusters() - 1;
         return candidate;
@@ -66,7 +67,8 @@ AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const Algorithm
 }
 
 void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std::vector<Candidate>& found) {
-    if (pricing.clusters() > 1 || pricing.machine().host_count() == 1) return;
+    const bool is_for_clusters = is_gathered(pricing.request().collective);
+    if ((pricing.clusters() > 1 && !is_for_clusters) || pricing.machine().host_count() == 1) return;
     for (const PartsVariant& variant : variants) {
         if (variant.collective != pricing.request().collective) continue;
         if (auto candidate = parts_algorithm(variant)->price(pricing)) found.push_back(std::move(*candidate));

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "collectives/algorithms/host_members.hpp"
 #include "collectives/algorithms/registry.hpp"
@@ -33,13 +35,18 @@ Bytes part_of(const Rounds& rounds, Bytes bytes);
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,
                          Collective collective);
 
-/// Those for the request, where there is one cluster: elsewhere algorithms that know clusters do better.
+/// Those for the request, where there is one cluster or data are gathered: elsewhere algorithms that know
+/// clusters do better.
 void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std::vector<Candidate>& found);
 
 /// The family of these variants, named after the first.
 template <const auto& kVariants>
 Family parts_family(std::string_view summary, std::string_view source) {
+    std::string grammar;
+    for (const PartsVariant& variant : kVariants)
+        grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
     return {.name = kVariants.front().name,
+            .grammar = std::move(grammar),
             .summary = summary,
             .source = source,
             .is_for =

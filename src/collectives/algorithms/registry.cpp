@@ -43,20 +43,24 @@ void propose_nothing(Pricing&, Found&) {}
 
 const auto& all_families() {
     static const std::array kFamilies{
-        Family{"tree", "one tree over all ranks, or several in lanes",
+        Family{"tree", "LEVEL/.../LEVEL[@SEGMENT][xLANES]", "one tree over all ranks, or several in lanes",
                "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_all, parse_tree, propose_trees,
                propose_lanes},
-        Family{"direct-exchange", "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99",
-               is_for_phases, parse_direct_exchange, propose_direct_exchange, nullptr},
-        Family{"recursive-doubling", "leaders of clusters swap in log2 C rounds",
-               "Thakur, Rabenseifner, Gropp, 2005", is_for_phases, parse_recursive_doubling,
-               propose_recursive_doubling, nullptr},
-        Family{"three-level", "near clusters combine first, and one of them exchanges for all",
+        Family{"direct-exchange", "direct-exchange/LEVEL/...[@SEGMENT][xLANES]",
+               "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99", is_for_phases,
+               parse_direct_exchange, propose_direct_exchange, nullptr},
+        Family{"recursive-doubling", "recursive-doubling/LEVEL/...[@SEGMENT][xLANES]",
+               "leaders of clusters swap in log2 C rounds", "Thakur, Rabenseifner, Gropp, 2005",
+               is_for_phases, parse_recursive_doubling, propose_recursive_doubling, nullptr},
+        Family{"three-level", "three-level/LEVEL[@SEGMENTxLANES]",
+               "near clusters combine first, and one of them exchanges for all",
                "MPICH-G2; docs/algorithms.md", is_for_phases, parse_three_level, propose_three_level,
                nullptr},
-        Family{"rsag", "leaders of clusters share the summing up: reduce-scatter and allgather",
+        Family{"rsag", "rsag/LEVEL/...[@SEGMENT][xLANES]",
+               "leaders of clusters share the summing up: reduce-scatter and allgather",
                "Patarasuk and Yuan, 2009; GridMPI", is_for_phases, parse_rsag, propose_rsag, nullptr},
-        Family{"scatter-allgather", "clusters relay lanes of a broadcast to all others",
+        Family{"scatter-allgather", "scatter-allgather/LEVEL@SEGMENTxLANES",
+               "clusters relay lanes of a broadcast to all others",
                "van de Geijn; GridMPI's latency-aware broadcast", is_for_bcast, parse_scatter_allgather,
                propose_nothing, propose_scatter_allgather},
         two_tree_family(),
@@ -64,9 +68,9 @@ const auto& all_families() {
         rabenseifner_family(),
         ring_family(),
         dissemination_family(),
-        Family{"best-order", "the best order of clusters for the best tree", "docs/algorithms.md", is_for_all,
-               parse_nothing, propose_nothing, propose_best_order},
-        Family{"native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
+        Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
+               is_for_all, parse_nothing, propose_nothing, propose_best_order},
+        Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
                propose_native},
     };
     return kFamilies;
@@ -92,17 +96,23 @@ AlgorithmPtr parse_algorithm(std::string_view text, Collective collective) {
 }
 
 std::string algorithm_grammar() {
-    return "write \"native\", or LEVEL/.../LEVEL[@SEGMENT][xLANES] from the outermost level to the "
-           "innermost; "
-           "LEVEL is flat, binomial, binary, 3ary ... 64ary or chain, with multi-leader- before it between "
-           "clusters; one LEVEL between clusters may be a rule that orders them by cost: " +
-           fmt::format("{}", fmt::join(order_rules(), ", ")) +
-           "; the first may be direct-exchange, recursive-doubling, rsag or three-level (allreduce, "
-           "barrier), "
-           "or, in lanes, scatter-allgather (bcast); the last may be native, but in three-level and "
-           "scatter-allgather; or one of these over all hosts: two-tree@SEGMENT, scatter-ring, "
-           "scatter-doubling "
-           "(bcast), halving-gather (reduce), halving-doubling, ring (allreduce), dissemination (barrier)";
+    std::vector<std::string> grammars;
+    for (const Family& family : families()) {
+        if (family.grammar.empty()) continue;
+        std::vector<std::string_view> collectives;
+        for (const Collective collective : kAllCollectives) {
+            if (family.is_for(collective)) collectives.push_back(name_of(collective));
+        }
+        const bool is_for_some = collectives.size() < kAllCollectives.size();
+        grammars.push_back(family.grammar +
+                           (is_for_some ? fmt::format(" ({})", fmt::join(collectives, ", ")) : ""));
+    }
+    return fmt::format(
+        "write one of: {}. LEVELs are the outermost first; a LEVEL is flat, binomial, binary, 3ary ... 64ary "
+        "or "
+        "chain, between clusters also with multi-leader- before it; one of them may be a rule that orders "
+        "clusters by cost ({}); the innermost may be native, where there are no lanes",
+        fmt::join(grammars, "; "), fmt::join(order_rules(), ", "));
 }
 
 }  // namespace laple

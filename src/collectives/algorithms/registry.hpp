@@ -13,9 +13,10 @@
 
 namespace laple {
 
-/// A family of algorithms. To add one: a file beside this one, and a row in registry.cpp.
+/// A family of algorithms. To add one: a file beside this one, and its row in registry.cpp.
 struct Family {
     std::string_view name;     ///< as the literature has it
+    std::string grammar;       ///< how names of its algorithms are written; "" where others have them
     std::string_view summary;  ///< in one line, for people
     std::string_view source;   ///< the paper, or where docs/algorithms.md describes it
     bool (*is_for)(Collective collective);

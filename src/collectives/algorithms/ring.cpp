@@ -15,7 +15,6 @@ void write(MemberSteps& steps) {
     steps.combine_on_hosts();
     steps.ring_reduce_scatter();
     steps.ring_allgather();
-    steps.spread_on_hosts();
 }
 double time(Rounds rounds, Bytes bytes) {
     rounds.ring(part_of(rounds, bytes), true);

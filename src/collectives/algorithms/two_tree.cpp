@@ -89,7 +89,7 @@ std::optional<Candidate> TwoTree::price(Pricing& pricing) const {
     Candidate candidate;
     candidate.algorithm = std::make_shared<TwoTree>(segment_bytes_);
     candidate.time.first = height * (2 * gap + times.latency(0, 0)) +
-                           time_on_hosts(pricing.request(), pricing.machine(), pricing.costs());
+                           time_on_hosts(pricing.request().bytes(), pricing.machine(), pricing.costs());
     candidate.time.interval = times.port(0, 0);
     candidate.time.last = candidate.time.first + static_cast<double>(segments) * times.port(0, 0);
     candidate.time.binding = {Binding::Kind::port, 0, 0};
@@ -133,6 +133,7 @@ bool is_for(Collective collective) {
 
 Family two_tree_family() {
     return {kName,
+            "two-tree@SEGMENT",
             "segments take turns between two trees over all hosts",
             "Sanders, Speck, Träff, 2009",
             is_for,

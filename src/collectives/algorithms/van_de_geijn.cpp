@@ -16,7 +16,6 @@ namespace {
 void write_ring(MemberSteps& steps) {
     steps.scatter();
     steps.ring_allgather();
-    steps.spread_on_hosts();
 }
 double time_of_ring(Rounds rounds, Bytes bytes) {
     rounds.binomial_down(bytes, true);

@@ -65,6 +65,12 @@ inline bool is_reduction(Collective collective) {
     return row_of(collective).combines;
 }
 
+/// Whether each rank contributes a block of its own to a message that all get: data that are gathered.
+inline bool is_gathered(Collective collective) {
+    const CollectiveRow& row = row_of(collective);
+    return row.has_data && !row.is_rooted && !row.combines;
+}
+
 /// A request for `bytes` of data: bytes, or as many elements of 8 bytes as hold them where data are combined.
 /// `root` counts in rooted collectives only.
 Request request_for(Collective collective, Bytes bytes, Rank root = 0);

@@ -244,7 +244,8 @@ LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::
     const CollectiveRow& row = row_of(collective);
     const Placement placement(cluster_of_node, row.runs_to_root ? reversed(network) : network);
     if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
-    return row.combines ? bound_of_combining(placement, bytes) : bound_of_gathering(placement, bytes);
+    return is_gathered(collective) ? bound_of_gathering(placement, bytes)
+                                   : bound_of_combining(placement, bytes);
 }
 
 }  // namespace laple
