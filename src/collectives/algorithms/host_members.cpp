@@ -117,38 +117,38 @@ void MemberSteps::gather_on_hosts() {
     }
 }
 
-void MemberSteps::spread_parts(int first, int end) {
-    const Segment segment = parts(first, end);
-    if (segment.units == 0) return;
-    ReceiveSlots slots({segment.units, part_.request.unit_bytes, segment.units}, builder_);
+void MemberSteps::spread_on_host(Segment part) {
+    if (part.units == 0) return;
+    ReceiveSlots slots({part.units, part_.request.unit_bytes, part.units}, builder_);
     TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
-        .broadcast(region_in(message_, segment));
-    put_in_order(segment);
+        .broadcast(region_in(message_, part));
+    put_in_order(part);
 }
 
-/// Runs of ranks that follow each other are copied as one.
-void MemberSteps::put_in_order(Segment segment) {
+/// Blocks of ranks that follow each other are copied as one.
+void MemberSteps::put_in_order(Segment part) {
     if (message_ == kResult) return;
     const auto& ranks = members_.ranks();
     const std::uint64_t block = part_.request.units;
-    const std::uint64_t end = (segment.offset + segment.units) / block;
-    for (std::uint64_t first = segment.offset / block; first < end;) {
-        std::uint64_t next = first + 1;
-        while (next < end && ranks[next] == ranks[next - 1] + 1) ++next;
-        builder_.copy({message_, first * block, (next - first) * block},
-                      {kResult, static_cast<std::uint64_t>(ranks[first]) * block});
+    const auto place_of = [&](std::uint64_t unit) {
+        return static_cast<std::uint64_t>(ranks[unit / block]) * block + unit % block;
+    };
+    const std::uint64_t end = part.offset + part.units;
+    for (std::uint64_t first = part.offset; first < end;) {
+        std::uint64_t next = std::min(end, (first / block + 1) * block);
+        while (next < end && ranks[next / block] == ranks[next / block - 1] + 1)
+            next = std::min(end, next + block);
+        builder_.copy({message_, first, next - first}, {kResult, place_of(first)});
         first = next;
     }
 }
 
-void MemberSteps::send(int member, int first, int end) {
-    const Segment segment = parts(first, end);
-    if (segment.units > 0) builder_.send(members_.leader(member), region_in(message_, segment));
+void MemberSteps::send(int member, Segment part) {
+    if (part.units > 0) builder_.send(members_.leader(member), region_in(message_, part));
 }
 
-void MemberSteps::recv(int member, int first, int end) {
-    const Segment segment = parts(first, end);
-    if (segment.units > 0) builder_.recv(members_.leader(member), region_in(message_, segment));
+void MemberSteps::recv(int member, Segment part) {
+    if (part.units > 0) builder_.recv(members_.leader(member), region_in(message_, part));
 }
 
 namespace {
@@ -170,9 +170,9 @@ void MemberSteps::scatter() {
     const ShapeLinks links = links_of(kBinomial, members_.count());
     const std::vector<int> below = sizes_below(links);
     const auto self = static_cast<std::size_t>(members_.self());
-    if (self > 0) recv(links.parent[self], members_.self(), members_.self() + below[self]);
+    if (self > 0) recv(links.parent[self], parts(members_.self(), members_.self() + below[self]));
     for (const int child : links.children[self])
-        send(child, child, child + below[static_cast<std::size_t>(child)]);
+        send(child, parts(child, child + below[static_cast<std::size_t>(child)]));
 }
 
 /// Time running backwards: the child that is served first in a scatter is the last that is waited for.
@@ -183,20 +183,20 @@ void MemberSteps::gather() {
     const auto self = static_cast<std::size_t>(members_.self());
     const auto& children = links.children[self];
     for (auto child = children.rbegin(); child != children.rend(); ++child)
-        recv(*child, *child, *child + below[static_cast<std::size_t>(*child)]);
-    if (self > 0) send(links.parent[self], members_.self(), members_.self() + below[self]);
+        recv(*child, parts(*child, *child + below[static_cast<std::size_t>(*child)]));
+    if (self > 0) send(links.parent[self], parts(members_.self(), members_.self() + below[self]));
 }
 
 void MemberSteps::ring_allgather() {
-    spread_parts(members_.self(), members_.self() + 1);
+    spread_on_host(parts(members_.self(), members_.self() + 1));
     for (int round = 0; round < members_.count() - 1; ++round) {
         const int out = members_.beside(-round);
         const int in = members_.beside(-round - 1);
         if (members_.is_leader()) {
-            send(members_.beside(1), out, out + 1);
-            recv(members_.beside(-1), in, in + 1);
+            send(members_.beside(1), parts(out, out + 1));
+            recv(members_.beside(-1), parts(in, in + 1));
         }
-        spread_parts(in, in + 1);
+        spread_on_host(parts(in, in + 1));
     }
 }
 
@@ -206,8 +206,8 @@ void MemberSteps::doubling_allgather() {
         const int peer = members_.self() ^ distance;
         const int ours = members_.self() / distance * distance;
         const int theirs = peer / distance * distance;
-        send(peer, ours, ours + distance);
-        recv(peer, theirs, theirs + distance);
+        send(peer, parts(ours, ours + distance));
+        recv(peer, parts(theirs, theirs + distance));
     }
 }
 
@@ -219,7 +219,7 @@ void MemberSteps::ring_reduce_scatter() {
     for (int round = 0; round < members_.count() - 1; ++round) {
         const int out = members_.beside(-round - 1);
         const int in = members_.beside(-round - 2);
-        send(members_.beside(1), out, out + 1);
+        send(members_.beside(1), parts(out, out + 1));
         const Region mine = region_in(kResult, parts(in, in + 1));
         if (mine.units == 0) continue;
         const Region theirs = slots.next(members_.leader(left), mine.units);
@@ -236,7 +236,7 @@ void MemberSteps::halving_reduce_scatter() {
         const int peer = members_.self() ^ distance;
         const int ours = members_.self() / distance * distance;
         const int theirs = peer / distance * distance;
-        send(peer, theirs, theirs + distance);
+        send(peer, parts(theirs, theirs + distance));
         const Region mine = region_in(kResult, parts(ours, ours + distance));
         if (mine.units == 0) continue;
         builder_.recv(members_.leader(peer), {incoming, 0, mine.units});

@@ -61,9 +61,9 @@ class MemberSteps {
     void gather_on_hosts();
     /// The leader of each host sends the result to all its ranks.
     void spread_on_hosts();
-    /// The same with parts `first` ... `end` - 1, as soon as the leader has them; what was gathered is put in
-    /// order. All ranks of a host have to say this of the same parts in the same order.
-    void spread_parts(int first, int end);
+    /// The same with a part of it, as soon as the leader has that; what was gathered is put in order. All
+    /// ranks of a host have to say this of the same parts in the same order.
+    void spread_on_host(Segment part);
 
     // The leaders' steps; nothing on other ranks.
 
@@ -82,13 +82,14 @@ class MemberSteps {
     /// without data.
     void disseminate();
 
-    /// Parts `first` ... `end` - 1 to another member, or from it.
-    void send(int member, int first, int end);
-    void recv(int member, int first, int end);
+    /// Parts `first` ... `end` - 1.
+    Segment parts(int first, int end) const { return members_.parts(part_.request, first, end); }
+    /// That part of the message to another member, or from it.
+    void send(int member, Segment part);
+    void recv(int member, Segment part);
 
   private:
-    Segment parts(int first, int end) const { return members_.parts(part_.request, first, end); }
-    void put_in_order(Segment segment);
+    void put_in_order(Segment part);
 
     const Part& part_;
     ScheduleBuilder& builder_;
