@@ -146,10 +146,12 @@ class Call {
     }
 
     std::string run() {
-        const int kind = uniform_int(all_, 0, 19);
+        const int kind = uniform_int(all_, 0, 24);
         std::string difference;
         if (kind < 7) {
             difference = bcast();
+        } else if (kind >= 20) {
+            difference = allgather();
         } else if (kind < 12) {
             difference = reduction(true);
         } else if (kind < 17) {
@@ -207,6 +209,49 @@ class Call {
         if (is_large_) return MPI_Bcast_c(buffer, form.count(), form.type(), root(), one_.comm);
 #endif
         return MPI_Bcast(buffer, form.count(), form.type(), root(), one_.comm);
+    }
+
+    /// Each rank describes its own contribution, and the blocks that it gets, in its own way.
+    std::string allgather() {
+        const auto& types = named_types();
+        const NamedType& type = types[all_() % types.size()];
+        const std::size_t elements = (elements_ + 7) / 8;
+        const bool is_in_place = uniform_int(all_, 0, 3) == 0 && !one_.is_inter;
+        const Form input(type.type, type.extent, elements, own_);
+        const Form block(type.type, type.extent, elements, own_);
+        what_ = std::string(is_large_ ? "MPI_Allgather_c" : "MPI_Allgather") + " of " +
+                std::to_string(elements) + " " + type.name + ", " +
+                (is_in_place ? "in place" : input.name()) + " to " + block.name();
+        tell();
+        int blocks = size_;
+        if (one_.is_inter) PMPI_Comm_remote_size(one_.comm, &blocks);
+        MPI_Aint lower = 0;
+        MPI_Aint extent = 0;
+        PMPI_Type_get_extent(block.type(), &lower, &extent);
+        const std::size_t distance =
+            static_cast<std::size_t>(block.count()) * static_cast<std::size_t>(extent);
+        const std::size_t bytes = block.bytes() + static_cast<std::size_t>(blocks - 1) * distance;
+        Twins own(values(type, input.bytes() / type.extent, MPI_NO_OP, own_));
+        Twins result(values(type, (bytes + type.extent - 1) / type.extent, MPI_NO_OP, own_));
+        const void* const ours = is_in_place ? MPI_IN_PLACE : input.address(own.our_start());
+        const void* const theirs = is_in_place ? MPI_IN_PLACE : input.address(own.their_start());
+        const int our_code = call_allgather(ours, input, block.address(result.our_start()), block);
+        const int their_code =
+            PMPI_Allgather(theirs, input.count(), input.type(), block.address(result.their_start()),
+                           block.count(), block.type(), one_.comm);
+        clear_both(type, result);
+        std::string difference = codes(our_code, their_code);
+        if (difference.empty()) difference = first_difference(own, "the input");
+        return difference.empty() ? first_difference(result, "the result") : difference;
+    }
+
+    int call_allgather(const void* from, const Form& input, void* to, const Form& block) const {
+#if MPI_VERSION >= 4
+        if (is_large_)
+            return MPI_Allgather_c(from, input.count(), input.type(), to, block.count(), block.type(),
+                                   one_.comm);
+#endif
+        return MPI_Allgather(from, input.count(), input.type(), to, block.count(), block.type(), one_.comm);
     }
 
     /// What a reduction works on.

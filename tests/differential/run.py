@@ -58,6 +58,8 @@ def draw_algorithm(draw, collective):
     segment = draw.choice(["", "@16", "@100", "@1K", "@8K"])
     lanes = f"x{draw.randint(2, 6)}" if segment and draw.random() < 0.5 else ""
     within = draw.choice(TREES)
+    if collective == "allgather":
+        return draw.choice(["ring", f"leader-exchange/{within}{segment}"])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
         phase = draw.choice(PHASES)
         return f"{phase}/{'flat' if lanes else within}{segment}{lanes}"
@@ -75,7 +77,7 @@ def draw_algorithms(draw):
         return "^native"
     if kind < 0.5:
         return draw.choice(["flat/native", "chain/native", "direct-exchange/native"])
-    return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier"))
+    return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier", "allgather"))
 
 
 def run_job(options, seed):

@@ -4,6 +4,7 @@
 // ran. What SimGrid's MPI cannot do, or MPICH alone does so, is tagged [beyond-simgrid].
 #include "mpi/drop_in.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -74,6 +75,59 @@ TEST_CASE("MPI_IN_PLACE") {
         PMPI_Reduce(theirs.data(), sum.data(), n, MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);
         CHECK(ours == (is_root ? sum : theirs));
     }
+}
+
+TEST_CASE("MPI_Allgather: other (count, type) pairs on each rank, in place, and large counts") {
+    const std::size_t ranks = static_cast<std::size_t>(size_of(MPI_COMM_WORLD));
+    for (const std::size_t count : kCounts) {
+        const int n = static_cast<int>(count);
+        const bool is_even = rank_in(MPI_COMM_WORLD) % 2 == 0;
+        MPI_Datatype pair = MPI_DATATYPE_NULL;
+        PMPI_Type_contiguous(2, MPI_INT, &pair);
+        PMPI_Type_commit(&pair);
+        // 2 n ints of each rank; every second rank sends, and every second one gets, n pairs.
+        const auto own = own_data<int>(2 * count, 5);
+        std::vector<int> ours(2 * count * ranks, -1);
+        auto theirs = ours;
+        REQUIRE(MPI_Allgather(own.data(), is_even ? n : 2 * n, is_even ? pair : MPI_INT, ours.data(),
+                              is_even ? 2 * n : n, is_even ? MPI_INT : pair, MPI_COMM_WORLD) == MPI_SUCCESS);
+        check_path();
+        PMPI_Allgather(own.data(), 2 * n, MPI_INT, theirs.data(), 2 * n, MPI_INT, MPI_COMM_WORLD);
+        CHECK(ours == theirs);
+        auto in_place = std::vector<int>(ours.size(), -1);
+        std::copy(own.begin(), own.end(),
+                  in_place.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank_in(MPI_COMM_WORLD));
+        REQUIRE(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in_place.data(), 2 * n, MPI_INT,
+                              MPI_COMM_WORLD) == MPI_SUCCESS);
+        check_path();
+        CHECK(in_place == theirs);
+#if MPI_VERSION >= 4
+        std::fill(ours.begin(), ours.end(), -1);
+        REQUIRE(MPI_Allgather_c(own.data(), n, pair, ours.data(), n, pair, MPI_COMM_WORLD) == MPI_SUCCESS);
+        check_path();
+        CHECK(ours == theirs);
+#endif
+        PMPI_Type_free(&pair);
+    }
+}
+
+TEST_CASE("MPI_Allgather: a rank that contributes less is an error on all ranks, not a hang",
+          "[beyond-simgrid]") {
+    if (!expects_clusters()) return;
+    MPI_Comm comm = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    const std::vector<int> own(1000, 1);
+    std::vector<int> all(1000 * static_cast<std::size_t>(size_of(comm)));
+    const int count = rank_in(comm) == 1 ? 999 : 1000;
+    const int code = MPI_Allgather(own.data(), count, MPI_INT, all.data(), 1000, MPI_INT, comm);
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_TRUNCATE);
+    // The communicator works on.
+    CHECK(MPI_Allgather(own.data(), 1000, MPI_INT, all.data(), 1000, MPI_INT, comm) == MPI_SUCCESS);
+    CHECK(all == std::vector<int>(all.size(), 1));
+    PMPI_Comm_free(&comm);
 }
 
 TEST_CASE("floating point: all ranks get the same bits, and the same again") {

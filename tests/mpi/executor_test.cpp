@@ -145,29 +145,43 @@ struct Case {
     int salt;
 };
 
+/// The same for data that are only moved.
+bool is_moved_right(const Case& c, const Machine& machine, const Ways& ways, laple::mpi::Scratch& scratch) {
+    const Request& request = c.plan.request;
+    const CollectiveRow& row = row_of(request.collective);
+    const PreparedSchedule prepared(expand(c.plan, machine, world_rank()));
+    const BufferSizes sizes = row.buffers(request, world_size(), world_rank());
+    const std::vector<unsigned> own = contribution(request.units / sizeof(unsigned), c.salt);
+    std::vector<unsigned> ours(sizes.result_units / sizeof(unsigned), 0xABABABABu);
+    auto* const result = reinterpret_cast<std::byte*>(ours.data());
+    const bool is_source = row.is_rooted && world_rank() == request.root;
+    const bool in_place = c.in_place && row.has_input;
+    if (is_source || in_place) std::memcpy(result + sizes.input_in_result, own.data(), request.units);
+    std::vector<unsigned> expected = ours;
+    Operands operands;
+    operands.result = result;
+    operands.input =
+        in_place ? result + sizes.input_in_result : reinterpret_cast<const std::byte*>(own.data());
+    if (execute(prepared, operands, ways, scratch) != MPI_SUCCESS) return false;
+    laple::mpi::call_native(request.collective, {own.data(), expected.data(), static_cast<int>(request.units),
+                                                 MPI_BYTE, MPI_OP_NULL, request.root, MPI_COMM_WORLD});
+    return ours == expected && own == contribution(request.units / sizeof(unsigned), c.salt);
+}
+
 /// Runs one case as an operation and by MPI. Returns whether this rank's results are equal.
 bool is_right(const Case& c, const Machine& machine, const Ways& ways, laple::mpi::Scratch& scratch) {
     const Request& request = c.plan.request;
     const CollectiveRow& row = row_of(request.collective);
-    const std::size_t ints =
-        row.combines ? request.units * c.kind.ints_per_element : request.units / sizeof(unsigned);
+    if (!row.combines) return is_moved_right(c, machine, ways, scratch);
+    const std::size_t ints = request.units * c.kind.ints_per_element;
     const PreparedSchedule prepared(expand(c.plan, machine, world_rank()));
     const bool is_root = world_rank() == request.root;
     std::vector<unsigned> own = contribution(ints, c.salt);
     std::vector<unsigned> ours(ints, 0xABABABABu);
     std::vector<unsigned> expected(ints, 0xABABABABu);
-    laple::mpi::NativeArguments native{own.data(),    expected.data(), static_cast<int>(request.units),
-                                       c.kind.type,   c.kind.op,       request.root,
-                                       MPI_COMM_WORLD};
-    if (!row.combines) {
-        if (is_root) ours = expected = own;
-        Operands operands;
-        operands.result = reinterpret_cast<std::byte*>(ours.data());
-        if (execute(prepared, operands, ways, scratch) != MPI_SUCCESS) return false;
-        native.type = MPI_BYTE;
-        laple::mpi::call_native(request.collective, native);
-        return ours == expected;
-    }
+    const laple::mpi::NativeArguments native{own.data(),    expected.data(), static_cast<int>(request.units),
+                                             c.kind.type,   c.kind.op,       request.root,
+                                             MPI_COMM_WORLD};
     const bool has_result = !row.runs_to_root || is_root;
     const bool in_place = c.in_place && has_result;
     if (in_place) ours = own;
@@ -181,8 +195,8 @@ bool is_right(const Case& c, const Machine& machine, const Ways& ways, laple::mp
 
 Case draw_case(std::mt19937_64& random, const Kinds& kinds) {
     Case c;
-    constexpr Collective kWithData[] = {Collective::bcast, Collective::reduce, Collective::allreduce};
-    const Collective collective = kWithData[random() % std::size(kWithData)];
+    Collective collective = kAllCollectives[random() % kAllCollectives.size()];
+    while (!row_of(collective).has_data) collective = kAllCollectives[random() % kAllCollectives.size()];
     c.kind = kinds.draw(random);
     const std::uint64_t elements[] = {1, 2, 3, 4, 5, 63, 64, 65, 1000};
     const std::uint64_t units = elements[random() % std::size(elements)];

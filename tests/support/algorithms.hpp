@@ -32,6 +32,9 @@ inline bool is_known_for(const std::string& name, Collective collective) {
 
 /// Names that reach every family, tree, phase, segment and lane; `@16` makes many segments of small messages.
 inline std::vector<std::string> algorithm_names(Collective collective) {
+    if (is_gathered(collective))
+        return {"ring", "leader-exchange/flat", "leader-exchange/chain@16", "leader-exchange/binary@16",
+                "leader-exchange/binomial"};
     std::vector<std::string> names{
         "flat/flat",
         "flat/binomial",
@@ -71,7 +74,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
 }
 
 /// Those that can do nothing before costs have decided something.
-inline std::vector<std::string> names_that_need_costs() {
+inline std::vector<std::string> names_that_need_costs(Collective collective) {
+    if (is_gathered(collective)) return {};
     return {"nearest/binomial", "jackson/binary@16", "multi-leader-nearest/chain@16",
             "multi-leader-ecef/binary@16x3"};
 }

@@ -2,6 +2,7 @@
 #include "collectives/algorithms/native_price.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -14,6 +15,8 @@ namespace {
 constexpr Bytes kLongBcast = 12 * 1024;
 constexpr std::size_t kFewRanks = 8;
 constexpr Bytes kLongReduction = 2 * 1024;
+constexpr Bytes kLongGather = 80 * 1024;
+constexpr Bytes kLongGatherInRounds = 512 * 1024;
 
 double bcast_time(Rounds rounds, Bytes bytes) {
     const bool is_long = bytes >= kLongBcast && rounds.members() >= kFewRanks;
@@ -48,6 +51,17 @@ double barrier_time(Rounds rounds) {
     return rounds.last();
 }
 
+double allgather_time(Rounds rounds, Bytes bytes) {
+    const Bytes all = bytes * rounds.members();
+    const bool is_power_of_two = std::has_single_bit(rounds.members());
+    if (all < (is_power_of_two ? kLongGatherInRounds : kLongGather)) {
+        rounds.doubling(bytes);
+    } else {
+        rounds.ring(bytes, false);
+    }
+    return rounds.last();
+}
+
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -77,6 +91,8 @@ double native_time(const Request& request, const std::vector<int>& cluster_of_ra
             return allreduce_time(rounds, request.bytes());
         case Collective::barrier:
             return barrier_time(rounds);
+        case Collective::allgather:
+            return allgather_time(rounds, request.bytes());
     }
     return std::numeric_limits<double>::infinity();
 }

@@ -24,6 +24,7 @@ Family van_de_geijn_family();
 Family rabenseifner_family();
 Family ring_family();
 Family dissemination_family();
+Family leader_exchange_family();
 
 namespace {
 
@@ -31,6 +32,9 @@ using Found = std::vector<Candidate>;
 
 bool is_for_all(Collective) {
     return true;
+}
+bool is_for_trees(Collective collective) {
+    return !is_gathered(collective);
 }
 bool is_for_bcast(Collective collective) {
     return collective == Collective::bcast;
@@ -44,7 +48,7 @@ void propose_nothing(Pricing&, Found&) {}
 const auto& all_families() {
     static const std::array kFamilies{
         Family{"tree", "LEVEL/.../LEVEL[@SEGMENT][xLANES]", "one tree over all ranks, or several in lanes",
-               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_all, parse_tree, propose_trees,
+               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
                propose_lanes},
         Family{"direct-exchange", "direct-exchange/LEVEL/...[@SEGMENT][xLANES]",
                "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99", is_for_phases,
@@ -68,8 +72,9 @@ const auto& all_families() {
         rabenseifner_family(),
         ring_family(),
         dissemination_family(),
+        leader_exchange_family(),
         Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
-               is_for_all, parse_nothing, propose_nothing, propose_best_order},
+               is_for_trees, parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
                propose_native},
     };

@@ -37,6 +37,18 @@ std::vector<Piece> combined_everywhere(const Request& request, int, Rank) {
     return whole(kResult, request, kAllRanks);
 }
 
+BufferSizes block_of_each(const Request& request, int size, Rank rank) {
+    return {request.unit_bytes, request.units * static_cast<std::uint64_t>(size),
+            request.units * static_cast<std::uint64_t>(rank)};
+}
+std::vector<Piece> blocks_everywhere(const Request& request, int size, Rank) {
+    std::vector<Piece> blocks;
+    for (Rank source = 0; source < size; ++source)
+        blocks.push_back(
+            {kResult, request.units * static_cast<std::uint64_t>(source), request.units, source, 0});
+    return blocks;
+}
+
 constexpr std::array kRows{
     CollectiveRow{
         .collective = Collective::bcast,
@@ -89,6 +101,19 @@ constexpr std::array kRows{
         .buffers = one_message,
         .before = own_contribution,
         .after = combined_everywhere,
+    },
+    CollectiveRow{
+        .collective = Collective::allgather,
+        .name = "allgather",
+        .is_rooted = false,
+        .combines = false,
+        .has_data = true,
+        .has_input = true,
+        .waits_for_all = true,
+        .runs_to_root = false,
+        .buffers = block_of_each,
+        .before = own_contribution,
+        .after = blocks_everywhere,
     },
 };
 static_assert(kRows.size() == kAllCollectives.size());

@@ -16,10 +16,10 @@
 namespace laple {
 
 /// The operations that LaPle replaces.
-enum class Collective : std::uint8_t { bcast, reduce, allreduce, barrier };
+enum class Collective : std::uint8_t { bcast, reduce, allreduce, barrier, allgather };
 
 inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
-                                            Collective::barrier};
+                                            Collective::barrier, Collective::allgather};
 
 /// All that depends on which collective it is, but for its algorithms and for what MPI calls it
 /// (mpi/entry/entry.cpp, mpi/exec/native_call.cpp): a collective is added by adding its row.

@@ -42,6 +42,9 @@ constexpr auto kBranchingWay = "flat/binary@4K";
 constexpr auto kMultiLeaderBranchingWay = "multi-leader-flat/binary@8K";
 constexpr auto kExchange = "direct-exchange/binomial";
 constexpr auto kExchangeChain = "direct-exchange/chain@8K";
+/// Of what is gathered: one latency between clusters; or no port with more than its part to carry.
+constexpr auto kLeaderExchange = "leader-exchange/binomial";
+constexpr auto kRing = "ring";
 
 /// Beyond some lanes the uplinks are full, and every lane costs each of its leaders a message to all others.
 constexpr std::size_t kMaxLanes = 8;
@@ -77,6 +80,7 @@ std::vector<std::string> preferences_in_large_clusters(Bytes bytes, bool is_root
 
 std::vector<std::string> preferences(const Request& request, const Machine& machine) {
     const Bytes bytes = request.bytes();
+    if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
     const bool is_rooted = row_of(request.collective).is_rooted;
     if (has_large_clusters(machine)) return preferences_in_large_clusters(bytes, is_rooted);
     if (is_rooted) {

@@ -34,7 +34,7 @@ std::vector<std::string> wanted(const Rules& rules, Collective collective, Bytes
 TEST_CASE("names are read and written back") {
     for (const Collective collective : kAllCollectives) {
         std::vector<std::string> names = test::algorithm_names(collective);
-        for (std::string& name : test::names_that_need_costs()) names.push_back(std::move(name));
+        for (std::string& name : test::names_that_need_costs(collective)) names.push_back(std::move(name));
         for (const std::string& name : names) {
             // One level stands for all, where it is a tree.
             const std::string first = name.substr(0, name.find('@'));
@@ -62,7 +62,7 @@ TEST_CASE("names stay the same when costs have decided something, which people c
     for (const Collective collective : kAllCollectives) {
         const Request request = request_for(collective, 400);
         std::vector<std::string> names = test::algorithm_names(collective);
-        for (std::string& name : test::names_that_need_costs()) names.push_back(std::move(name));
+        for (std::string& name : test::names_that_need_costs(collective)) names.push_back(std::move(name));
         for (const std::string& name : names) {
             const AlgorithmPtr plain = parse_algorithm(name, collective);
             const AlgorithmPtr decided = test::draw_what_costs_decide(plain, request, machine, random);

@@ -164,7 +164,7 @@ int run_all(const Machine& machine, std::mt19937_64& random) {
     int cases = 0;
     for (const Collective collective : kAllCollectives) {
         std::vector<std::string> names = test::algorithm_names(collective);
-        for (std::string& name : test::names_that_need_costs()) names.push_back(std::move(name));
+        for (std::string& name : test::names_that_need_costs(collective)) names.push_back(std::move(name));
         for (const std::string& name : names) {
             const AlgorithmPtr plain = parse_algorithm(name, collective);
             const int roots = is_rooted(collective) ? machine.rank_count() : 1;

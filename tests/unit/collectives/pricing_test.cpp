@@ -900,9 +900,11 @@ TEST_CASE("ranks that share a host take little longer than one would, wherever t
         const Machine machine(Topology::from_labels(kHosts * kRanksEach, {clusters}), hosts);
         for (const Collective collective : kAllCollectives) {
             for (const Bytes bytes : {Bytes{8}, Bytes{64} << 10, Bytes{1} << 20}) {
-                const Request request = request_for(collective, bytes);
+                // What is gathered grows with the ranks: a rank alone contributes as much as those of a host.
+                const Bytes of_each = is_gathered(collective) ? bytes / kRanksEach : bytes;
+                const Request request = request_for(collective, of_each);
                 const Plan plan = choose_plan(request, machine, not_native, costs);
-                const Plan alone = choose_plan(request, kSites, not_native, costs);
+                const Plan alone = choose_plan(request_for(collective, bytes), kSites, not_native, costs);
                 INFO(name_of(collective) << " of " << bytes << " by " << plan.algorithm->name());
                 CHECK(plan.algorithm->name() == alone.algorithm->name());
                 CHECK(simulated_seconds(plan, machine, costs) <
