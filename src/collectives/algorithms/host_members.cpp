@@ -29,6 +29,16 @@ std::vector<int> clusters_of_members(const Request& request, const Machine& mach
     return clusters;
 }
 
+std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of) {
+    std::vector<MemberRange> ranges;
+    for (std::size_t i = 0; i < cluster_of.size(); ++i) {
+        const int member = static_cast<int>(i);
+        if (i == 0 || cluster_of[i] != cluster_of[i - 1]) ranges.push_back({member, member});
+        ranges.back().end = member + 1;
+    }
+    return ranges;
+}
+
 double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs) {
     double longest = 0;
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {

@@ -100,6 +100,17 @@ class MemberSteps {
 /// The clusters of all hosts, in the order of members; for prices (rounds.hpp).
 std::vector<int> clusters_of_members(const Request& request, const Machine& machine);
 
+/// Members that follow each other: first ... end - 1.
+struct MemberRange {
+    int first = 0;
+    int end = 0;
+    int count() const { return end - first; }
+    bool holds(int member) const { return first <= member && member < end; }
+};
+
+/// The members of each cluster, in the order of members. `cluster_of` as clusters_of_members() says.
+std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of);
+
 /// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
 std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather over clusters: the blocks of each come to its leader, leaders send them to each other, all at once,
-// and pass what comes on along a tree in their clusters. One latency between clusters, and one copy of a block
-// on each way between two of them; but a leader's port carries all that its cluster sends and gets.
+// Allgather over clusters: the blocks of each come to its leader, leaders send them to each other, all at
+// once, and pass what comes on along a tree in their clusters. One latency between clusters, and one copy of
+// a block on each way between two of them; but a leader's port carries all that its cluster sends and gets.
 //
 //     0 ◄── 1              0 ◄────► 4              0 ── 1 ── 2 ── 3
 //     0 ◄── 2   gather     each with each other    4 ── 5 ── 6 ── 7   broadcast, segment by segment
@@ -25,25 +25,6 @@ namespace {
 
 constexpr std::string_view kName = "leader-exchange";
 
-/// The members of a cluster: first ... end - 1.
-struct Range {
-    int first = 0;
-    int end = 0;
-    int count() const { return end - first; }
-    bool holds(int member) const { return first <= member && member < end; }
-};
-
-/// The clusters in the order of members. (clusters_of_members)
-std::vector<Range> ranges_of(const std::vector<int>& cluster_of) {
-    std::vector<Range> ranges;
-    for (std::size_t i = 0; i < cluster_of.size(); ++i) {
-        const int member = static_cast<int>(i);
-        if (i == 0 || cluster_of[i] != cluster_of[i - 1]) ranges.push_back({member, member});
-        ranges.back().end = member + 1;
-    }
-    return ranges;
-}
-
 /// The steps of one rank. Those that lead no host only take part in what happens on theirs.
 class ExchangeSteps {
   public:
@@ -51,9 +32,9 @@ class ExchangeSteps {
         : part_(part),
           segment_bytes_(segment_bytes),
           steps_(part, builder),
-          ranges_(ranges_of(clusters_of_members(part.request, part.machine))) {
+          ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
         while (!ranges_[own_].holds(self())) ++own_;
-        const Range own = ranges_[own_];
+        const MemberRange own = ranges_[own_];
         const ShapeLinks links = links_of(within, own.count());
         const auto place = static_cast<std::size_t>(self() - own.first);
         parent_ = links.parent[place] < 0 ? -1 : own.first + links.parent[place];
@@ -72,7 +53,7 @@ class ExchangeSteps {
             }
         }
         for (std::size_t i = 0; i < ranges_.size(); ++i) {
-            const Range from = ranges_[(own_ + ranges_.size() - i) % ranges_.size()];
+            const MemberRange from = ranges_[(own_ + ranges_.size() - i) % ranges_.size()];
             for_each_segment(from, [&](Segment part) {
                 if (is_leader && parent_ < 0 && i > 0) steps_.recv(from.first, part);
                 pass_on(part);
@@ -84,7 +65,7 @@ class ExchangeSteps {
     int self() const { return steps_.members().self(); }
 
     void gather_in_cluster() {
-        const Range own = ranges_[own_];
+        const MemberRange own = ranges_[own_];
         if (parent_ >= 0) return steps_.send(own.first, steps_.parts(self(), self() + 1));
         for (int member = own.first + 1; member < own.end; ++member)
             steps_.recv(member, steps_.parts(member, member + 1));
@@ -99,7 +80,7 @@ class ExchangeSteps {
     }
 
     template <typename Use>
-    void for_each_segment(Range range, Use use) {
+    void for_each_segment(MemberRange range, Use use) {
         const Segment all = steps_.parts(range.first, range.end);
         const Segments segments = Segments::cut(all.units, part_.request.unit_bytes, segment_bytes_);
         for (std::uint32_t s = 0; s < segments.count(); ++s) {
@@ -111,7 +92,7 @@ class ExchangeSteps {
     const Part& part_;
     Bytes segment_bytes_;
     MemberSteps steps_;
-    std::vector<Range> ranges_;
+    std::vector<MemberRange> ranges_;
     std::size_t own_ = 0;  // of ranges_
     int parent_ = -1;      // members of the own cluster
     std::vector<int> children_;
@@ -142,7 +123,8 @@ class LeaderExchange final : public Algorithm {
 /// When each cluster has everything:
 ///
 ///     ready(c)   all blocks of c are at its leader: it receives them one after the other
-///     there(c)   max over d of ready(d) + the port's time for what d sends, or the flow's + L(d, c); not before
+///     there(c)   max over d of ready(d) + the port's time for what d sends, or the flow's + L(d, c); not
+///     before
 ///                the leader's port and the uplink have taken all
 ///     last(c)    there(c), not before the leader's port has sent all to its children and the others;
 ///                + depth (g(s) + L) for the last segment on its way down the tree
@@ -152,7 +134,7 @@ class ExchangePrice {
         : costs_(pricing.costs()), within_(within), segment_bytes_(segment_bytes) {
         const auto cluster_of = clusters_of_members(pricing.request(), pricing.machine());
         const Machine& machine = pricing.machine();
-        for (const Range range : ranges_of(cluster_of)) {
+        for (const MemberRange range : member_ranges(cluster_of)) {
             const int cluster = cluster_of[static_cast<std::size_t>(range.first)];
             const Bytes ranks = machine.ranks_in(cluster).size();
             clusters_.push_back({cluster, range.count(), ranks * pricing.request().bytes()});
@@ -193,7 +175,8 @@ class ExchangePrice {
     /// How long a port of that rate is busy with it. (segment_times.hpp)
     double port(const MachineCosts::Link& link, double nic, Bytes bytes) const {
         const double whole = flow(link, bytes);
-        return nic > 0 ? std::min(whole, pieces(bytes) * link.gap.at(0).count() + through(nic, bytes)) : whole;
+        return nic > 0 ? std::min(whole, pieces(bytes) * link.gap.at(0).count() + through(nic, bytes))
+                       : whole;
     }
     static double through(double rate, Bytes bytes) {
         return rate > 0 ? static_cast<double>(bytes) / rate : 0;
@@ -228,7 +211,8 @@ class ExchangePrice {
             there = std::max(there, left(d, at) + link.latency +
                                         costs_.ramp(link.latency, bytes, flow(link, from.bytes) / bytes));
         }
-        return std::max(there, first + std::max(in, through(costs_.cluster(c.number).uplink_in, all_ - c.bytes)));
+        return std::max(there,
+                        first + std::max(in, through(costs_.cluster(c.number).uplink_in, all_ - c.bytes)));
     }
 
     double last_in(std::size_t at) const {
@@ -275,7 +259,8 @@ std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     if (name.first() != kName) return nullptr;
-    if (name.levels.size() != 2 || name.lanes > 1) refuse_name(name, "it takes one level below it, and no lanes");
+    if (name.levels.size() != 2 || name.lanes > 1)
+        refuse_name(name, "it takes one level below it, and no lanes");
     const auto within = shape_named(name.last());
     if (!within) refuse_name(name, "its level is a tree, without a rule or leaders");
     return std::make_shared<LeaderExchange>(*within, name.segment_bytes);
