@@ -33,7 +33,11 @@ inline bool is_known_for(const std::string& name, Collective collective) {
 /// Names that reach every family, tree, phase, segment and lane; `@16` makes many segments of small messages.
 inline std::vector<std::string> algorithm_names(Collective collective) {
     if (is_gathered(collective))
-        return {"ring", "leader-exchange/flat", "leader-exchange/chain@16", "leader-exchange/binary@16",
+        return {"ring",
+                "multi-leader-exchange",
+                "leader-exchange/flat",
+                "leader-exchange/chain@16",
+                "leader-exchange/binary@16",
                 "leader-exchange/binomial"};
     std::vector<std::string> names{
         "flat/flat",

@@ -25,6 +25,7 @@ Family rabenseifner_family();
 Family ring_family();
 Family dissemination_family();
 Family leader_exchange_family();
+Family multi_leader_exchange_family();
 
 namespace {
 
@@ -73,6 +74,7 @@ const auto& all_families() {
         ring_family(),
         dissemination_family(),
         leader_exchange_family(),
+        multi_leader_exchange_family(),
         Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
                is_for_trees, parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
