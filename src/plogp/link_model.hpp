@@ -53,6 +53,11 @@ struct LinkPair {
     Lanes there;  ///< from a to b
     Lanes back;
 
+    bool joins(int cluster) const { return a == cluster || b == cluster; }
+    /// The lanes from one of the two to the other, and that other one.
+    const Lanes& lanes_from(int cluster) const { return cluster == a ? there : back; }
+    int other(int cluster) const { return cluster == a ? b : a; }
+
     bool operator==(const LinkPair&) const = default;
 };
 

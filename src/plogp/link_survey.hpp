@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/probe_rounds.hpp"
 #include "plogp/link_model.hpp"
 #include "plogp/plogp.hpp"
 
@@ -71,6 +74,24 @@ struct LinkSurveyInput {
     std::vector<std::vector<int>> clusters;
     std::vector<std::vector<Seconds>> latency;
     bool is_undisturbed = false;  ///< nothing else uses processors and network: a simulation
+
+    int count() const { return static_cast<int>(clusters.size()); }
+    const std::vector<int>& nodes_of(int cluster) const {
+        return clusters[static_cast<std::size_t>(cluster)];
+    }
+    Seconds one_way(int a, int b) const {
+        return latency[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+    }
+    /// As many as the smaller one of both has nodes.
+    int most_lanes(int a, int b) const {
+        return static_cast<int>(std::min(nodes_of(a).size(), nodes_of(b).size()));
+    }
+    /// From the i-th node of one cluster to the i-th one of another.
+    Flow lane(int from, int to, int i) const {
+        return {nodes_of(from)[static_cast<std::size_t>(i)], nodes_of(to)[static_cast<std::size_t>(i)]};
+    }
+    /// All pairs of clusters, in rounds without a cluster in common.
+    std::vector<ProbeRound> rounds() const;
 };
 
 /// Told before each step: what is measured next.

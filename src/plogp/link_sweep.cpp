@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
-
-#include "base/probe_rounds.hpp"
 
 namespace laple {
 namespace {
@@ -41,18 +38,13 @@ Plogp plogp_of(Seconds latency, double rate) {
 class LinkSweep {
   public:
     LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
-        : probes_(probes),
-          input_(input),
-          has_time_(has_time),
-          count_(static_cast<int>(input.clusters.size())) {}
+        : probes_(probes), input_(input), has_time_(has_time) {}
 
     LinkModel run() {
-        model_.clusters.resize(at(count_));
+        model_.clusters.resize(input_.clusters.size());
         measure_inside();
-        std::vector<int> clusters(at(count_));
-        std::iota(clusters.begin(), clusters.end(), 0);
         // Close ones first: they take the least time, so more of them fit in.
-        std::vector<ProbeRound> rounds = rounds_of_all(clusters);
+        std::vector<ProbeRound> rounds = input_.rounds();
         std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
             return longest_latency(a) < longest_latency(b);
         });
@@ -70,12 +62,9 @@ class LinkSweep {
     }
 
   private:
-    const std::vector<int>& nodes_of(int cluster) const { return input_.clusters[at(cluster)]; }
-    Seconds latency(int a, int b) const { return input_.latency[at(a)][at(b)]; }
-
     Seconds longest_latency(const ProbeRound& round) const {
         Seconds longest{0};
-        for (const auto& [a, b] : round) longest = std::max(longest, latency(a, b));
+        for (const auto& [a, b] : round) longest = std::max(longest, input_.one_way(a, b));
         return longest;
     }
 
@@ -100,23 +89,20 @@ class LinkSweep {
         std::vector<Flow> flows;
         std::vector<int> clusters;
         Seconds longest{0};
-        for (int c = 0; c < count_; ++c) {
-            if (nodes_of(c).size() < 2) continue;
-            flows.push_back({nodes_of(c)[0], nodes_of(c)[1]});
+        for (int c = 0; c < input_.count(); ++c) {
+            const std::vector<int>& nodes = input_.nodes_of(c);
+            if (nodes.size() < 2) continue;
+            flows.push_back({nodes[0], nodes[1]});
             clusters.push_back(c);
-            longest = std::max(longest, latency(c, c));
+            longest = std::max(longest, input_.one_way(c, c));
         }
         const std::vector<double> measured = rates(flows, longest);
         for (std::size_t i = 0; i < measured.size(); ++i) {
             ClusterModel& model = model_.clusters[at(clusters[i])];
-            model.inside = plogp_of(latency(clusters[i], clusters[i]), measured[i]);
+            model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), measured[i]);
             model.nic_out = model.nic_in = measured[i];
         }
         if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
-    }
-
-    int lanes_between(int a, int b, int most) const {
-        return std::min({static_cast<int>(nodes_of(a).size()), static_cast<int>(nodes_of(b).size()), most});
     }
 
     /// Both directions at once: links carry as much in one as if there were no other.
@@ -124,20 +110,20 @@ class LinkSweep {
         std::vector<Flow> flows;
         ProbeRound pairs;
         for (const auto& [a, b] : round) {
-            const int lanes = lanes_between(a, b, most_lanes);
+            const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
             const LinkPair* known = model_.between(a, b);
             if (known != nullptr && known->there.rate.contains(lanes)) continue;
             pairs.push_back({a, b});
             for (int lane = 0; lane < lanes; ++lane) {
-                flows.push_back({nodes_of(a)[at(lane)], nodes_of(b)[at(lane)]});
-                flows.push_back({nodes_of(b)[at(lane)], nodes_of(a)[at(lane)]});
+                flows.push_back(input_.lane(a, b, lane));
+                flows.push_back(input_.lane(b, a, lane));
             }
         }
         const std::vector<double> measured = rates(flows, longest_latency(round));
         if (measured.empty()) return;
         auto rate = measured.begin();
         for (const auto& [a, b] : pairs) {
-            const int lanes = lanes_between(a, b, most_lanes);
+            const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
             double there = 0;
             double back = 0;
             for (int lane = 0; lane < lanes; ++lane) {
@@ -149,7 +135,7 @@ class LinkSweep {
             link.back.rate[lanes] = back;
             const double of_one =
                 lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
-            link.plogp = plogp_of(latency(a, b), of_one);
+            link.plogp = plogp_of(input_.one_way(a, b), of_one);
         }
     }
 
@@ -165,7 +151,6 @@ class LinkSweep {
     LinkProbes& probes_;
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
-    int count_;
     LinkModel model_;
     double fastest_ = kAssumedRate;
     bool is_over_ = false;
