@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include <mpi.h>
+
+#include "mpi/comm/process.hpp"
+
+namespace laple::mpi {
+
+enum class Content : int { nothing, agreement, measure };
+
+/// What a rank hands over to all others of a communicator.
+struct Payload {
+    Content content = Content::nothing;
+    std::optional<Agreement> agreement;
+};
+
+/// What `payload` is on the source, on all ranks: one broadcast, or two when it is large. Nothing after an
+/// MPI error.
+Payload hand_over(MPI_Comm comm, int rank, int source, const Payload& payload);
+
+}  // namespace laple::mpi
