@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include <mpi.h>
 
-#include "collectives/cost/machine_costs.hpp"
-#include "collectives/planner/plan.hpp"
-#include "collectives/planner/rules.hpp"
 #include "collectives/planner/slowness_watch.hpp"
+#include "mpi/comm/own_comms.hpp"
+#include "mpi/comm/plan_cache.hpp"
 #include "mpi/exec/operation.hpp"
 #include "topology/machine.hpp"
 
@@ -20,14 +16,6 @@ namespace laple::mpi {
 
 class Process;
 class Report;
-
-/// A plan that is ready to run; without a schedule MPI's own call is the plan.
-struct PreparedPlan {
-    std::string algorithm;
-    std::unique_ptr<PreparedSchedule> schedule;
-    Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
-    bool is_native() const { return schedule == nullptr; }
-};
 
 /// What LaPle knows of one communicator. Hangs on an attribute of it: gone when the communicator is freed,
 /// absent in its duplicates. Set up collectively, at the first collective call on the communicator.
@@ -45,14 +33,14 @@ class CommState {
 
     /// Whether LaPle treats calls here: the ranks are in several clusters, or want reductions in one fixed
     /// order. Else every call is MPI's own.
-    bool has_work() const { return inner_ != MPI_COMM_NULL; }
+    bool has_work() const { return inner() != MPI_COMM_NULL; }
     /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
     bool is_strict() const { return is_strict_; }
     /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
     bool is_verified() const { return is_verified_; }
     int rank() const { return rank_; }
     int size() const { return size_; }
-    MPI_Comm inner() const { return inner_; }
+    MPI_Comm inner() const { return comms_.inner(); }
     const Machine& machine() const { return machine_; }
     /// nullptr once MPI_Finalize has begun.
     Process* process() const { return process_; }
@@ -72,7 +60,7 @@ class CommState {
 
     /// To be called once for each call of the user's, on all ranks alike: messages that a call has left
     /// because a rank made it wrongly are not taken for those of the next ones.
-    void count_call();
+    void count_call() { comms_.change_tags(); }
 
     /// Runs a plan that is not native. Collective; returns MPI's error code.
     int run(const PreparedPlan& plan, const Operands& operands);
@@ -90,39 +78,19 @@ class CommState {
 
   private:
     CommState(Process& process, MPI_Comm comm);
-    static int on_delete(MPI_Comm, int, void* value, void*);
     void set_up(MPI_Comm comm);
-    void say_former_names() const;
-    bool join_cluster();
-    void explain(int code) const;
     int run_unwatched(const PreparedPlan& plan, const Operands& operands);
-    PreparedPlan prepare(Plan& plan);
-    Plan choose(const Request& request);
-    void free_communicators();
-
-    struct RequestHash {
-        std::size_t operator()(const Request& request) const;
-    };
 
     Process* process_;
     int rank_ = 0;
     int size_ = 0;
     Machine machine_ = Machine(Topology::flat(0));
-    Rules rules_;
     bool is_strict_ = false;
     bool is_verified_ = false;
     bool heeds_pcontrol_ = false;
-    std::string agreed_rules_;  // LAPLE_ALGORITHM of all ranks
-    MachineCosts costs_;        // of the clusters of machine_; may be empty
-    MPI_Comm inner_ = MPI_COMM_NULL;
-    Ways ways_;
-    int tag_sets_ = 1;  // as many calls have tags of their own
-    int tag_set_ = 0;   // of the call that is under way
-    bool has_tried_to_join_ = false;
-    std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
-    std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
-    std::size_t cached_steps_ = 0;
-    bool is_watched_ = false;  // all ranks of the job are in it
+    OwnComms comms_;
+    std::optional<PlanCache> plans_;  // where there is work
+    bool is_watched_ = false;         // all ranks of the job are in it
     bool is_look_due_ = false;
     SlownessWatch slowness_;
     std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed

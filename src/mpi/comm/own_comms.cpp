@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/own_comms.hpp"
+
+#include "collectives/algorithms/name.hpp"
+
+namespace laple::mpi {
+namespace {
+
+// Below are the tags of messages that a rank sends to itself.
+constexpr int kFirstTag = 16;
+constexpr int kChannels = results(AlgorithmName::kMostLanes - 1) + 1;
+
+/// MPI_TAG_UB of the standard's least: 32767.
+int count_tag_sets() {
+    void* value = nullptr;
+    int is_there = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &is_there);
+    const int most = is_there != 0 ? *static_cast<int*>(value) : 32767;
+    return (most - kFirstTag) / kChannels;
+}
+
+}  // namespace
+
+/// Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it takes a
+/// collective more.
+bool OwnComms::create(MPI_Comm comm) {
+    MPI_Comm inner = MPI_COMM_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    const int code = PMPI_Comm_create(comm, group, &inner);
+    PMPI_Group_free(&group);
+    if (code != MPI_SUCCESS) return false;
+    PMPI_Comm_set_errhandler(inner, MPI_ERRORS_RETURN);
+    ways_.comm = inner;
+    tag_sets_ = count_tag_sets();
+    return true;
+}
+
+/// All ranks make the same plans in the same order, and whether a context id is left is agreed by MPI.
+bool OwnComms::join_cluster(const Machine& machine, int rank) {
+    if (has_tried_to_join_) return ways_.cluster != MPI_COMM_NULL;
+    has_tried_to_join_ = true;
+    ways_.cluster_ranks = machine.ranks_in(machine.cluster_of_rank(rank));
+    MPI_Comm cluster = MPI_COMM_NULL;
+    if (PMPI_Comm_split(ways_.comm, ways_.cluster_ranks.front(), rank, &cluster) != MPI_SUCCESS) return false;
+    PMPI_Comm_set_errhandler(cluster, MPI_ERRORS_RETURN);
+    ways_.cluster = cluster;
+    return true;
+}
+
+void OwnComms::change_tags() {
+    if (++tag_set_ >= tag_sets_) tag_set_ = 0;
+    ways_.first_tag = kFirstTag + tag_set_ * kChannels;
+}
+
+/// What a collective has left unreceived because a rank called it wrongly is an error to MPICH 5, raised by
+/// MPI_COMM_SELF's handler: the program's own communicator would be freed without one.
+void OwnComms::free() {
+    if (ways_.comm == MPI_COMM_NULL) return;
+    const ReturnErrors guard(MPI_COMM_SELF);
+    if (ways_.cluster != MPI_COMM_NULL) PMPI_Comm_free(&ways_.cluster);
+    PMPI_Comm_free(&ways_.comm);
+    ways_ = {};
+}
+
+}  // namespace laple::mpi
