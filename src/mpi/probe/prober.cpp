@@ -25,9 +25,11 @@ enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
 // One way: from here on what disturbs a volley, some milliseconds on a busy machine, does not matter.
 constexpr Seconds kFar = std::chrono::milliseconds(8);
 
+using Numbers = std::vector<double>;
+
 /// What a node is to do: the first number of an order. Those after it:
-enum Kind {
-    kGoHome,     ///< the end of follow()
+enum Task {
+    kGoHome,     ///< the end of its work
     kLatencies,  ///< settle, seconds left, peers ...                       answer: a latency for each peer
     kVolley,     ///< seconds left, peers ...                               answer: a latency for each peer
     kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
@@ -42,19 +44,19 @@ std::size_t at(int i) {
     return static_cast<std::size_t>(i);
 }
 
-Kind kind_of(const std::vector<double>& order) {
-    return static_cast<Kind>(static_cast<int>(order.front()));
+Task task_of(const Numbers& order) {
+    return static_cast<Task>(static_cast<int>(order.front()));
 }
 
-std::vector<double> receive_numbers(MPI_Comm comm, int from, int size_tag, int tag) {
+Numbers receive_numbers(MPI_Comm comm, int from, int size_tag, int tag) {
     int count = 0;
     receive_quietly(&count, 1, MPI_INT, from, size_tag, comm);
-    std::vector<double> numbers(at(count));
+    Numbers numbers(at(count));
     if (count > 0) receive_quietly(numbers.data(), count, MPI_DOUBLE, from, tag, comm);
     return numbers;
 }
 
-void send_numbers(const std::vector<double>& numbers, MPI_Comm comm, int to, int size_tag, int tag) {
+void send_numbers(const Numbers& numbers, MPI_Comm comm, int to, int size_tag, int tag) {
     const int count = static_cast<int>(numbers.size());
     send_quietly(&count, 1, MPI_INT, to, size_tag, comm);
     if (count > 0) send_quietly(numbers.data(), count, MPI_DOUBLE, to, tag, comm);
@@ -65,8 +67,8 @@ constexpr std::map<Bytes, Seconds> PlogpSamples::*kSampleCurves[] = {
     &PlogpSamples::round_trip, &PlogpSamples::send,       &PlogpSamples::receive, &PlogpSamples::flood,
     &PlogpSamples::cold,       &PlogpSamples::confidence, &PlogpSamples::rested};
 
-std::vector<double> encode(const PlogpSamples& samples) {
-    std::vector<double> numbers;
+Numbers encode(const PlogpSamples& samples) {
+    Numbers numbers;
     for (const auto curve : kSampleCurves) {
         numbers.push_back(static_cast<double>((samples.*curve).size()));
         for (const auto& [bytes, time] : samples.*curve) {
@@ -77,7 +79,7 @@ std::vector<double> encode(const PlogpSamples& samples) {
     return numbers;
 }
 
-PlogpSamples decode(const std::vector<double>& numbers) {
+PlogpSamples decode_samples(const Numbers& numbers) {
     PlogpSamples samples;
     auto next = numbers.begin();
     for (const auto curve : kSampleCurves) {
@@ -87,31 +89,150 @@ PlogpSamples decode(const std::vector<double>& numbers) {
     return samples;
 }
 
-/// Calls `meet(node, peer)` for each pair of `rounds` and each of its ends, in their order.
-template <typename Meet>
-void for_both_ends(const std::vector<ProbeRound>& rounds, Meet meet) {
+/// Clocks of different nodes have nothing in common: what is left of the time is told, not its end.
+Patience patience_for(const std::atomic<bool>* is_interrupted, double seconds_left) {
+    return {now() + Seconds(seconds_left), is_interrupted};
+}
+
+std::vector<int> nodes_from(const Numbers& order, std::size_t begin, std::size_t end) {
+    std::vector<int> nodes;
+    for (std::size_t i = begin; i < end; ++i) nodes.push_back(static_cast<int>(order[i]));
+    return nodes;
+}
+
+std::vector<FlowEnd> ends_from(const Numbers& order, std::size_t begin) {
+    std::vector<FlowEnd> ends;
+    for (std::size_t i = begin; i < order.size(); i += 2)
+        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
+    return ends;
+}
+
+/// Whom this node meets, in order. The rounds need no barrier between them: who meets whom in which order is
+/// the same on both sides, so no rank waits for ever.
+Numbers work_on_latencies(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted,
+                          const Progress& progress) {
+    int rank = 0;
+    PMPI_Comm_rank(probes, &rank);
+    const Seconds settle(order[1]);
+    const Patience patience = patience_for(is_interrupted, order[2]);
+    const std::vector<int> peers = nodes_from(order, 3, order.size());
+    connect(probes, peers);
+    Numbers latencies;
+    for (const int peer : peers) {
+        const Seconds trip =
+            rank < peer ? ask_latency(probes, peer, settle, patience) : answer_latency(probes, peer, settle);
+        latencies.push_back(trip.count() / 2);
+        if (progress) progress(static_cast<int>(latencies.size()), static_cast<int>(peers.size()));
+    }
+    return latencies;
+}
+
+Numbers work_on_volley(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted) {
+    const std::vector<int> peers = nodes_from(order, 2, order.size());
+    Numbers latencies;
+    for (const Seconds latency : ping_all(probes, peers, patience_for(is_interrupted, order[1])))
+        latencies.push_back(latency.count());
+    return latencies;
+}
+
+Numbers work_on_link(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted) {
+    const int peer = static_cast<int>(order[1]);
+    if (order[2] == 0) {
+        answer_link(probes, peer);
+        return {};
+    }
+    LinkProbeOptions options;
+    options.is_far = order[3] != 0;
+    options.round_trip = Seconds(order[4]);
+    options.longest_trip = Seconds(order[5]);
+    return encode(ask_link(probes, peer, options, patience_for(is_interrupted, order[6])));
+}
+
+Numbers work_on_flows(const Numbers& order, MPI_Comm probes) {
+    const std::vector<FlowEnd> ends = ends_from(order, 4);
+    const FlowOptions options{static_cast<Bytes>(order[1]), static_cast<Bytes>(order[2]), Seconds(order[3])};
+    Numbers rates;
+    for (const FlowRate& rate : run_flows(probes, ends, options)) {
+        rates.push_back(rate.early);
+        rates.push_back(rate.late);
+    }
+    return rates;
+}
+
+Numbers work_on_burst(const Numbers& order, MPI_Comm probes) {
+    const std::size_t first_end = 4 + static_cast<std::size_t>(order[3]);
+    const std::vector<int> senders = nodes_from(order, 4, first_end);
+    const std::vector<FlowEnd> ends = ends_from(order, first_end);
+    Numbers times;
+    for (const Seconds time :
+         run_bursts(probes, ends, senders, static_cast<Bytes>(order[1]), Seconds(order[2])))
+        times.push_back(time.count());
+    return times;
+}
+
+/// Does on this node, a rank of `probes`, what `order` says, with the others that it names; returns its
+/// answer.
+Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted,
+                  const Progress& progress) {
+    switch (task_of(order)) {
+        case kLatencies:
+            return work_on_latencies(order, probes, is_interrupted, progress);
+        case kVolley:
+            return work_on_volley(order, probes, is_interrupted);
+        case kLink:
+            return work_on_link(order, probes, is_interrupted);
+        case kFlows:
+            return work_on_flows(order, probes);
+        case kBurst:
+            return work_on_burst(order, probes);
+        case kReduction:
+            return {measure_reduction()};
+        case kGoHome:
+            break;
+    }
+    return {};
+}
+
+/// One order for each node of `rounds`: `head`, then whom it meets, in their order. Nodes without peers have
+/// none.
+std::vector<Numbers> orders_to_meet(const std::vector<ProbeRound>& rounds, int nodes, const Numbers& head) {
+    std::vector<Numbers> orders(at(nodes));
+    const auto add = [&](int node, int peer) {
+        if (orders[at(node)].empty()) orders[at(node)] = head;
+        orders[at(node)].push_back(peer);
+    };
     for (const ProbeRound& round : rounds) {
         for (const NodePair& pair : round) {
-            meet(pair.a, pair.b);
-            meet(pair.b, pair.a);
+            add(pair.a, pair.b);
+            add(pair.b, pair.a);
         }
     }
+    return orders;
+}
+
+/// One order for each node at an end of `flows`: `head`, then its peers, and whether it sends.
+std::vector<Numbers> orders_to_flow(const std::vector<Flow>& flows, int nodes, const Numbers& head) {
+    std::vector<Numbers> orders(at(nodes));
+    const auto add = [&](int node, int peer, bool sends) {
+        if (orders[at(node)].empty()) orders[at(node)] = head;
+        orders[at(node)].push_back(peer);
+        orders[at(node)].push_back(sends ? 1 : 0);
+    };
+    for (const Flow& flow : flows) {
+        add(flow.from, flow.to, true);
+        add(flow.to, flow.from, false);
+    }
+    return orders;
 }
 
 }  // namespace
 
 Prober::Prober(MPI_Comm probes, const Patience& patience) : probes_(probes), patience_(patience) {
     PMPI_Comm_size(probes_, &nodes_);
-    PMPI_Comm_rank(probes_, &rank_);
 }
 
 double Prober::seconds_left() const {
     return (patience_.until - now()).count();
-}
-
-/// Clocks of different nodes have nothing in common: what is left of the time is told, not its end.
-Patience Prober::patience_for(double seconds_left) const {
-    return {now() + Seconds(seconds_left), patience_.is_interrupted};
 }
 
 /// One order for each node; nodes without one are left alone. Returns their answers.
@@ -120,7 +241,8 @@ std::vector<Prober::Numbers> Prober::run(const std::vector<Numbers>& works, cons
         if (!works[at(node)].empty()) send_numbers(works[at(node)], probes_, node, kOrderSize, kOrder);
     }
     std::vector<Numbers> answers(works.size());
-    if (!works.front().empty()) answers.front() = work(works.front(), progress);
+    if (!works.front().empty())
+        answers.front() = carry_out(works.front(), probes_, patience_.is_interrupted, progress);
     for (int node = 1; node < nodes_; ++node) {
         if (!works[at(node)].empty())
             answers[at(node)] = receive_numbers(probes_, node, kAnswerSize, kAnswer);
@@ -150,12 +272,7 @@ bool Prober::survey_in_a_hurry(Survey& survey, Seconds settle) {
 bool Prober::measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
                             const Progress& progress) {
     if (patience_.is_over()) return false;
-    std::vector<Numbers> orders(at(nodes_));
-    for_both_ends(rounds, [&](int node, int peer) {
-        Numbers& order = orders[at(node)];
-        if (order.empty()) order = {kLatencies, settle.count(), seconds_left()};
-        order.push_back(peer);
-    });
+    const auto orders = orders_to_meet(rounds, nodes_, {kLatencies, settle.count(), seconds_left()});
     const std::vector<Numbers> latencies = run(orders, progress);
     // Both of a pair have measured it; the survey takes the shorter one.
     bool is_complete = true;
@@ -174,12 +291,7 @@ bool Prober::measure_rounds(Survey& survey, const std::vector<ProbeRound>& round
 /// Measures all pairs of `rounds` at once. Those that are far are known then; returns the rounds of the
 /// others.
 std::vector<ProbeRound> Prober::measure_far(Survey& survey, const std::vector<ProbeRound>& rounds) {
-    std::vector<Numbers> orders(at(nodes_));
-    for_both_ends(rounds, [&](int node, int peer) {
-        Numbers& order = orders[at(node)];
-        if (order.empty()) order = {kVolley, seconds_left()};
-        order.push_back(peer);
-    });
+    const auto orders = orders_to_meet(rounds, nodes_, {kVolley, seconds_left()});
     const std::vector<Numbers> latencies = run(orders);
     std::set<std::pair<int, int>> far;
     for (int node = 0; node < nodes_; ++node) {
@@ -216,26 +328,15 @@ std::vector<PlogpSamples> Prober::links(const std::vector<Link>& links) {
     }
     const std::vector<Numbers> answers = run(orders);
     std::vector<PlogpSamples> samples;
-    for (const Link& link : links) samples.push_back(decode(answers[at(link.a)]));
+    for (const Link& link : links) samples.push_back(decode_samples(answers[at(link.a)]));
     return samples;
 }
 
 std::vector<FlowRate> Prober::rates(const std::vector<Flow>& flows, const FlowOptions& options) {
-    std::vector<Numbers> orders(at(nodes_));
-    const auto add = [&](int node, int peer, bool sends) {
-        Numbers& order = orders[at(node)];
-        if (order.empty()) {
-            order = {kFlows, static_cast<double>(options.message_bytes),
-                     static_cast<double>(options.window_bytes), options.duration.count()};
-        }
-        order.push_back(peer);
-        order.push_back(sends ? 1 : 0);
-    };
-    for (const Flow& flow : flows) {
-        add(flow.from, flow.to, true);
-        add(flow.to, flow.from, false);
-    }
-    const std::vector<Numbers> answers = run(orders);
+    const std::vector<Numbers> answers =
+        run(orders_to_flow(flows, nodes_,
+                           {kFlows, static_cast<double>(options.message_bytes),
+                            static_cast<double>(options.window_bytes), options.duration.count()}));
     // Each receiver answers for its flows in the order in which they were given.
     std::vector<std::size_t> next(at(nodes_), 0);
     std::vector<FlowRate> rates;
@@ -248,26 +349,14 @@ std::vector<FlowRate> Prober::rates(const std::vector<Flow>& flows, const FlowOp
 }
 
 std::vector<Seconds> Prober::bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) {
-    std::vector<double> senders;
+    Numbers senders;
     for (const Flow& flow : flows) {
         if (std::find(senders.begin(), senders.end(), flow.from) == senders.end())
             senders.push_back(flow.from);
     }
-    std::vector<Numbers> orders(at(nodes_));
-    const auto add = [&](int node, int peer, bool sends) {
-        Numbers& order = orders[at(node)];
-        if (order.empty()) {
-            order = {kBurst, static_cast<double>(bytes), rest.count(), static_cast<double>(senders.size())};
-            order.insert(order.end(), senders.begin(), senders.end());
-        }
-        order.push_back(peer);
-        order.push_back(sends ? 1 : 0);
-    };
-    for (const Flow& flow : flows) {
-        add(flow.from, flow.to, true);
-        add(flow.to, flow.from, false);
-    }
-    const std::vector<Numbers> answers = run(orders);
+    Numbers head{kBurst, static_cast<double>(bytes), rest.count(), static_cast<double>(senders.size())};
+    head.insert(head.end(), senders.begin(), senders.end());
+    const std::vector<Numbers> answers = run(orders_to_flow(flows, nodes_, head));
     // Each sender answers for its flows in the order in which they were given.
     std::vector<std::size_t> next(at(nodes_), 0);
     std::vector<Seconds> times;
@@ -291,97 +380,10 @@ void Prober::dismiss() {
 void Prober::follow() {
     while (true) {
         const Numbers order = receive_numbers(probes_, 0, kOrderSize, kOrder);
-        if (kind_of(order) == kGoHome) return;
-        send_numbers(work(order, {}), probes_, 0, kAnswerSize, kAnswer);
+        if (task_of(order) == kGoHome) return;
+        send_numbers(carry_out(order, probes_, patience_.is_interrupted, {}), probes_, 0, kAnswerSize,
+                     kAnswer);
     }
-}
-
-Prober::Numbers Prober::work(const Numbers& order, const Progress& progress) const {
-    switch (kind_of(order)) {
-        case kLatencies:
-            return work_on_latencies(order, progress);
-        case kVolley:
-            return work_on_volley(order);
-        case kLink:
-            return work_on_link(order);
-        case kFlows:
-            return work_on_flows(order);
-        case kBurst:
-            return work_on_burst(order);
-        case kReduction:
-            return {measure_reduction()};
-        case kGoHome:
-            break;
-    }
-    return {};
-}
-
-/// Whom this node meets, in order. The rounds need no barrier between them: who meets whom in which order is
-/// the same on both sides, so no rank waits for ever.
-Prober::Numbers Prober::work_on_latencies(const Numbers& order, const Progress& progress) const {
-    const Seconds settle(order[1]);
-    const Patience patience = patience_for(order[2]);
-    const int peers = static_cast<int>(order.size()) - 3;
-    std::vector<int> all;
-    for (int i = 0; i < peers; ++i) all.push_back(static_cast<int>(order[3 + at(i)]));
-    connect(probes_, all);
-    Numbers latencies;
-    for (int i = 0; i < peers; ++i) {
-        const int peer = static_cast<int>(order[3 + at(i)]);
-        const Seconds trip = rank_ < peer ? ask_latency(probes_, peer, settle, patience)
-                                          : answer_latency(probes_, peer, settle);
-        latencies.push_back(trip.count() / 2);
-        if (progress) progress(i + 1, peers);
-    }
-    return latencies;
-}
-
-Prober::Numbers Prober::work_on_volley(const Numbers& order) const {
-    std::vector<int> peers;
-    for (std::size_t i = 2; i < order.size(); ++i) peers.push_back(static_cast<int>(order[i]));
-    Numbers latencies;
-    for (const Seconds latency : ping_all(probes_, peers, patience_for(order[1])))
-        latencies.push_back(latency.count());
-    return latencies;
-}
-
-Prober::Numbers Prober::work_on_link(const Numbers& order) const {
-    const int peer = static_cast<int>(order[1]);
-    if (order[2] == 0) {
-        answer_link(probes_, peer);
-        return {};
-    }
-    LinkProbeOptions options;
-    options.is_far = order[3] != 0;
-    options.round_trip = Seconds(order[4]);
-    options.longest_trip = Seconds(order[5]);
-    return encode(ask_link(probes_, peer, options, patience_for(order[6])));
-}
-
-Prober::Numbers Prober::work_on_flows(const Numbers& order) const {
-    std::vector<FlowEnd> ends;
-    for (std::size_t i = 4; i < order.size(); i += 2)
-        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
-    const FlowOptions options{static_cast<Bytes>(order[1]), static_cast<Bytes>(order[2]), Seconds(order[3])};
-    Numbers rates;
-    for (const FlowRate& rate : run_flows(probes_, ends, options)) {
-        rates.push_back(rate.early);
-        rates.push_back(rate.late);
-    }
-    return rates;
-}
-
-Prober::Numbers Prober::work_on_burst(const Numbers& order) const {
-    const std::size_t senders = at(static_cast<int>(order[3]));
-    std::vector<int> all;
-    for (std::size_t i = 4; i < 4 + senders; ++i) all.push_back(static_cast<int>(order[i]));
-    std::vector<FlowEnd> ends;
-    for (std::size_t i = 4 + senders; i < order.size(); i += 2)
-        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
-    Numbers times;
-    for (const Seconds time : run_bursts(probes_, ends, all, static_cast<Bytes>(order[1]), Seconds(order[2])))
-        times.push_back(time.count());
-    return times;
 }
 
 }  // namespace laple::mpi

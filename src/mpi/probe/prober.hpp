@@ -58,19 +58,11 @@ class Prober final : public LinkProbes {
                         const Progress& progress);
     std::vector<ProbeRound> measure_far(Survey& survey, const std::vector<ProbeRound>& rounds);
     std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
-    Numbers work(const Numbers& order, const Progress& progress) const;
-    Numbers work_on_latencies(const Numbers& order, const Progress& progress) const;
-    Numbers work_on_volley(const Numbers& order) const;
-    Numbers work_on_link(const Numbers& order) const;
-    Numbers work_on_flows(const Numbers& order) const;
-    Numbers work_on_burst(const Numbers& order) const;
-    Patience patience_for(double seconds_left) const;
     double seconds_left() const;
 
     MPI_Comm probes_;
     Patience patience_;
     int nodes_ = 0;
-    int rank_ = 0;
 };
 
 }  // namespace laple::mpi
