@@ -87,6 +87,11 @@ void stream(std::uint64_t count, Bytes bytes, Start start) {
     PMPI_Waitall(static_cast<int>(window.size()), window.data(), MPI_STATUSES_IGNORE);
 }
 
+struct Trip {
+    Seconds whole;
+    Seconds send;  // inside the send call
+};
+
 class Asker {
   public:
     Asker(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience)
@@ -112,10 +117,6 @@ class Asker {
         trip(0);
     }
 
-    struct Trip {
-        Seconds whole;
-        Seconds send;
-    };
     Trip trip(Bytes bytes) {
         std::byte* data = buffer_.get(bytes);
         const Seconds start = now();
@@ -134,12 +135,10 @@ class Asker {
 
     /// Round trips, and after these, what they say is expected of a receive.
     void measure_sizes() {
-        SizeSearch::Options search_options;
-        search_options.max_bytes = kMaxBytes;
-        search_options.first = options_.is_far ? kLeastFar / 4 : 1;
-        search_options.step = options_.is_far ? 4 : 2;
-        search_options.max_between = options_.is_far ? 7 : 10;
-        SizeSearch search(search_options);
+        SizeSearch search({.max_bytes = kMaxBytes,
+                           .first = options_.is_far ? kLeastFar / 4 : 1,
+                           .step = options_.is_far ? 4u : 2u,
+                           .max_between = options_.is_far ? 7u : 10u});
         while (const auto bytes = search.next()) {
             const bool is_needed = *bytes == 0;
             if (!is_needed && patience_.is_over()) return;
@@ -157,12 +156,9 @@ class Asker {
     /// Everything depends on the empty message. How long it takes is known, about, from a longer look at many
     /// pairs.
     void measure_again_if_disturbed() {
-        Seconds& best = samples_.round_trip[0];
-        for (int i = 0; i < kMoreLooks && best > kDisturbed * options_.round_trip; ++i) {
-            const Seconds before = best;
-            measure_trips(0);
-            best = std::min(best, before);
-        }
+        const Seconds& best = samples_.round_trip[0];
+        for (int i = 0; i < kMoreLooks && best > kDisturbed * options_.round_trip; ++i)
+            measure_trips_again(0);
     }
 
     /// A message that takes longer than a larger one was disturbed, most likely.
@@ -175,10 +171,15 @@ class Asker {
         }
         for (const Bytes bytes : odd) {
             if (patience_.is_over()) return;
-            const Seconds before = samples_.round_trip[bytes];
-            measure_trips(bytes);
-            samples_.round_trip[bytes] = std::min(before, samples_.round_trip[bytes]);
+            measure_trips_again(bytes);
         }
+    }
+
+    /// The shorter one holds.
+    void measure_trips_again(Bytes bytes) {
+        const Seconds before = samples_.round_trip[bytes];
+        measure_trips(bytes);
+        samples_.round_trip[bytes] = std::min(before, samples_.round_trip[bytes]);
     }
 
     /// Receives and floods are measured for 0 and powers of 4; far not for the small ones, which take all the
