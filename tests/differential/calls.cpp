@@ -213,24 +213,25 @@ class Call {
 
     /// Each rank describes its own contribution, and the blocks that it gets, in its own way.
     std::string allgather() {
+        // MPICH 4.0.2 itself cuts messages between groups short where ranks describe them unlike.
+        if (one_.is_inter) return barrier();
         const auto& types = named_types();
         const NamedType& type = types[all_() % types.size()];
-        const std::size_t elements = (elements_ + 7) / 8;
-        const bool is_in_place = uniform_int(all_, 0, 3) == 0 && !one_.is_inter;
+        // MPICH itself hangs where some ranks give a count of 0 and others elements of size 0.
+        const std::size_t elements = elements_ / 8 + 1;
+        const bool is_in_place = uniform_int(all_, 0, 3) == 0;
         const Form input(type.type, type.extent, elements, own_);
         const Form block(type.type, type.extent, elements, own_);
         what_ = std::string(is_large_ ? "MPI_Allgather_c" : "MPI_Allgather") + " of " +
                 std::to_string(elements) + " " + type.name + ", " +
                 (is_in_place ? "in place" : input.name()) + " to " + block.name();
         tell();
-        int blocks = size_;
-        if (one_.is_inter) PMPI_Comm_remote_size(one_.comm, &blocks);
         MPI_Aint lower = 0;
         MPI_Aint extent = 0;
         PMPI_Type_get_extent(block.type(), &lower, &extent);
         const std::size_t distance =
             static_cast<std::size_t>(block.count()) * static_cast<std::size_t>(extent);
-        const std::size_t bytes = block.bytes() + static_cast<std::size_t>(blocks - 1) * distance;
+        const std::size_t bytes = block.bytes() + static_cast<std::size_t>(size_ - 1) * distance;
         Twins own(values(type, input.bytes() / type.extent, MPI_NO_OP, own_));
         Twins result(values(type, (bytes + type.extent - 1) / type.extent, MPI_NO_OP, own_));
         const void* const ours = is_in_place ? MPI_IN_PLACE : input.address(own.our_start());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather over clusters in which every host leads: each sends its blocks to one host of every other cluster,
-// and what each has got goes around inside the clusters. Ports and uplinks carry each block as often as they
-// must, after one latency between clusters.
+// Allgather over clusters in which every host leads: each sends its blocks to one host of every other
+// cluster, and what each has got goes around inside the clusters. Ports and uplinks carry each block as often
+// as they must, after one latency between clusters.
 //
 //     0 ──► 3            3 ──► 4 ──► 5 ──► 3     blocks of 0 and 3, of 1 and 4, of 2 and 5:
 //     1 ──► 4            (and back: 3 ──► 0 ...)      H - 1 rounds of C messages
@@ -87,8 +87,9 @@ class ExchangePrice {
         const auto cluster_of = clusters_of_members(pricing.request(), pricing.machine());
         for (const MemberRange range : member_ranges(cluster_of))
             clusters_.push_back({cluster_of[static_cast<std::size_t>(range.first)], range.count()});
-        on_hosts_ = time_on_hosts(bytes_, pricing.machine(), costs_) +
-                    time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()), pricing.machine(), costs_);
+        on_hosts_ =
+            time_on_hosts(bytes_, pricing.machine(), costs_) +
+            time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()), pricing.machine(), costs_);
     }
 
     double seconds() const {
@@ -139,7 +140,8 @@ class ExchangePrice {
             const auto bytes = static_cast<double>(bytes_);
             in += messages(d, c) * port(d.number, c.number, costs_.cluster(c.number).nic_in);
             all += d.hosts;
-            there = std::max(there, link.latency + std::max(out_of(d), each) + costs_.ramp(link.latency, bytes, each / bytes));
+            there = std::max(there, link.latency + std::max(out_of(d), each) +
+                                        costs_.ramp(link.latency, bytes, each / bytes));
         }
         return std::max({there, in, through(costs_.cluster(c.number).uplink_in, all)});
     }
@@ -161,7 +163,9 @@ class ExchangePrice {
 class MultiLeaderExchange final : public Algorithm {
   public:
     std::string name() const override { return std::string(kName); }
-    std::string in_words() const override { return "hosts swap blocks with one of each other cluster, and pass them around"; }
+    std::string in_words() const override {
+        return "hosts swap blocks with one of each other cluster, and pass them around";
+    }
     bool can_do(const Request&, const Machine&) const override { return true; }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
