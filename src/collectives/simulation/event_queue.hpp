@@ -11,7 +11,7 @@
 
 namespace laple {
 
-enum class EventKind : std::uint8_t { start, complete, port_is_free, pass_link, arrive, deliver };
+enum class EventKind : std::uint8_t { start, complete, port_changes, pass_link, arrive, deliver };
 
 struct Event {
     Seconds time;

@@ -8,13 +8,6 @@
 namespace laple {
 namespace {
 
-/// Of a flow, from what large messages take.
-double rate_of(const Curve& curve) {
-    constexpr Bytes kLarge = 1 << 20;
-    const double time = (curve.at(kLarge) - curve.at(0)).count();
-    return time > 0 ? static_cast<double>(kLarge) / time : 0;
-}
-
 /// Bytes a second from each outermost group to each other one; 0: no limit is known.
 std::vector<double> trunks_of(const Machine& machine, const MachineCosts& costs) {
     const auto& groups = machine.groups();
@@ -25,73 +18,121 @@ std::vector<double> trunks_of(const Machine& machine, const MachineCosts& costs)
     return rates;
 }
 
+/// What single messages, or many in a row, take between ranks; the same as SegmentTimes has between clusters.
+class Times {
+  public:
+    Times(const Machine& machine, const MachineCosts& costs, bool is_stream)
+        : machine_(machine), costs_(costs), is_stream_(is_stream) {}
+
+    int cluster(Rank rank) const { return machine_.cluster_of_rank(rank); }
+    bool is_local(Rank from, Rank to) const { return machine_.host_of(from) == machine_.host_of(to); }
+    const MachineCosts::Link& link(Rank from, Rank to) const {
+        if (is_local(from, to)) return costs_.cluster(cluster(from)).memory;
+        return costs_.link(cluster(from), cluster(to));
+    }
+    Seconds alone(Rank from, Rank to, Bytes bytes) const { return link(from, to).gap.at(bytes); }
+    Seconds in_a_row(Rank from, Rank to, Bytes bytes) const {
+        return std::min(link(from, to).stream.at(bytes), alone(from, to, bytes));
+    }
+    /// Of a flow: the next message between the same two ranks may leave.
+    Seconds flow(Rank from, Rank to, Bytes bytes) const {
+        return is_stream_ ? in_a_row(from, to, bytes) : alone(from, to, bytes);
+    }
+    /// Of a port: a flow that is slower than the NIC leaves room for others.
+    Seconds port(Rank from, Rank to, Bytes bytes, double nic) const {
+        const Seconds longest = in_a_row(from, to, bytes);
+        if (cluster(from) == cluster(to) || nic <= 0) return longest;
+        const Seconds passing(static_cast<double>(bytes) / nic);
+        return std::min(longest, link(from, to).gap.at(0) + passing);
+    }
+    double nic_out(Rank rank) const { return costs_.cluster(cluster(rank)).nic_out; }
+    double nic_in(Rank rank) const { return costs_.cluster(cluster(rank)).nic_in; }
+
+  private:
+    const Machine& machine_;
+    const MachineCosts& costs_;
+    bool is_stream_;
+};
+
+/// What messages between ranks share with others, by number: trunks, uplinks, flows.
+class Links {
+  public:
+    Links(const Machine& machine, const MachineCosts& costs, const Times& times)
+        : machine_(machine), costs_(costs), times_(times), trunks_(trunks_of(machine, costs)) {}
+
+    std::vector<SimulatedNetwork::SharedLink> between(Rank from, Rank to, Bytes bytes) const {
+        std::vector<SimulatedNetwork::SharedLink> passed;
+        const auto add = [&](std::size_t number, double rate) {
+            if (rate > 0) passed.push_back({number, Seconds(static_cast<double>(bytes) / rate)});
+        };
+        const auto at = [](int i) { return static_cast<std::size_t>(i); };
+        const int a = times_.cluster(from);
+        const int b = times_.cluster(to);
+        const std::size_t uplinks = trunks_.size();
+        const std::size_t flows = uplinks + 2 * at(costs_.count());
+        const Seconds flow = times_.flow(from, to, bytes);
+        const Seconds port = times_.port(from, to, bytes, times_.nic_out(from));
+        if (flow > port) {
+            // What is not much slower than its NIC is held up by that (SegmentTimes::credit_of_flow).
+            constexpr double kNotMuch = 1.25;
+            const bool has_credit = costs_.shares_ports && flow <= kNotMuch * port;
+            passed.push_back({flows + at(from) * at(machine_.rank_count()) + at(to), flow,
+                              Seconds(has_credit ? costs_.cluster(a).credit() : 0)});
+        }
+        if (a == b) return passed;
+        add(uplinks + 2 * at(a), costs_.cluster(a).uplink_out);
+        const auto trunk = at(machine_.group_of(a)) * machine_.groups().size() + at(machine_.group_of(b));
+        add(trunk, trunks_[trunk]);
+        add(uplinks + 2 * at(b) + 1, costs_.cluster(b).uplink_in);
+        return passed;
+    }
+
+  private:
+    const Machine& machine_;
+    const MachineCosts& costs_;
+    Times times_;
+    std::vector<double> trunks_;
+};
+
 }  // namespace
 
 SimulatedNetwork simulated_network(const Machine& machine, const MachineCosts& costs, bool is_stream) {
-    const auto cluster = [&machine](Rank rank) { return machine.cluster_of_rank(rank); };
-    const auto is_local = [&machine](Rank from, Rank to) {
-        return machine.host_of(from) == machine.host_of(to);
-    };
-    const auto link = [&costs, cluster, is_local](Rank from, Rank to) -> const MachineCosts::Link& {
-        if (is_local(from, to)) return costs.cluster(cluster(from)).memory;
-        return costs.link(cluster(from), cluster(to));
-    };
-    const auto nic_of = [&costs, cluster](Rank from, Rank to) {
-        const double out = costs.cluster(cluster(from)).nic_out;
-        return out > 0 ? out : costs.cluster(cluster(to)).nic_in;
-    };
-    // While a stream that is slower than the NICs at its ends passes, these serve others too.
-    const auto is_slow = [cluster, link, nic_of, is_stream](Rank from, Rank to) {
-        return is_stream && cluster(from) != cluster(to) && nic_of(from, to) > rate_of(link(from, to).stream);
-    };
+    const Times times(machine, costs, is_stream);
     SimulatedNetwork network;
-    network.gap = [link, nic_of, is_slow, is_stream](Rank from, Rank to, Bytes bytes) {
-        const Curve& curve = is_stream ? link(from, to).stream : link(from, to).gap;
-        if (!is_slow(from, to)) return curve.at(bytes);
-        return std::min(curve.at(bytes),
-                        curve.at(0) + Seconds(static_cast<double>(bytes) / nic_of(from, to)));
+    network.gap = [times](Rank from, Rank to, Bytes bytes) {
+        return times.port(from, to, bytes, times.nic_out(from));
     };
-    network.combining = [&costs, cluster](Rank rank, Bytes bytes) {
-        return Seconds(costs.cluster(cluster(rank)).reduction * static_cast<double>(bytes));
+    network.gap_in = [times](Rank from, Rank to, Bytes bytes) {
+        return times.port(from, to, bytes, times.nic_in(to));
+    };
+    network.latency = [times](Rank from, Rank to) { return Seconds(times.link(from, to).latency); };
+    network.handshake = [times](Rank from, Rank to, Bytes bytes) {
+        return times.alone(from, to, bytes) - times.flow(from, to, bytes);
+    };
+    network.combining = [&costs, times](Rank rank, Bytes bytes) {
+        return Seconds(costs.cluster(times.cluster(rank)).reduction * static_cast<double>(bytes));
     };
     // Of each host one to the network; of each rank one to the memory of its host.
     const auto hosts = static_cast<std::size_t>(machine.host_count());
     network.port_count = hosts + static_cast<std::size_t>(machine.rank_count());
-    const auto port = [&machine, hosts, is_local](Rank rank, Rank from, Rank to) {
-        return is_local(from, to) ? hosts + static_cast<std::size_t>(rank)
-                                  : static_cast<std::size_t>(machine.host_of(rank));
+    const auto port = [&machine, hosts, times](Rank rank, Rank from, Rank to) {
+        return times.is_local(from, to) ? hosts + static_cast<std::size_t>(rank)
+                                        : static_cast<std::size_t>(machine.host_of(rank));
     };
     network.port_out = [port](Rank from, Rank to) { return port(from, from, to); };
     network.port_in = [port](Rank from, Rank to) { return port(to, from, to); };
     if (costs.shares_ports) {
+        network.start = [times](Rank from, Rank to, Bytes bytes) {
+            return times.is_local(from, to) ? times.in_a_row(from, to, bytes)
+                                            : times.link(from, to).stream.at(0);
+        };
         network.credit = [&costs, &machine, hosts](std::size_t number) {
             if (number >= hosts) return Seconds(0);
             return Seconds(costs.cluster(machine.cluster_of(static_cast<Host>(number))).credit());
         };
     }
-    network.latency = [link](Rank from, Rank to) { return Seconds(link(from, to).latency); };
-    // Links by number: trunks, uplinks, flows.
-    network.shared_links = [&machine, &costs, cluster, link, is_slow, trunks = trunks_of(machine, costs)](
-                               Rank from, Rank to) {
-        std::vector<SimulatedNetwork::SharedLink> passed;
-        const auto add = [&passed](std::size_t number, double rate) {
-            if (rate > 0) passed.push_back({number, rate});
-        };
-        const auto at = [](int i) { return static_cast<std::size_t>(i); };
-        const int a = cluster(from);
-        const int b = cluster(to);
-        if (a == b) return passed;
-        const auto ranks = at(machine.rank_count());
-        const std::size_t uplinks = trunks.size();
-        const std::size_t flows = uplinks + 2 * at(costs.count());
-        add(uplinks + 2 * at(a), costs.cluster(a).uplink_out);
-        if (machine.has_groups()) {
-            const auto trunk = at(machine.group_of(a)) * machine.groups().size() + at(machine.group_of(b));
-            add(trunk, trunks[trunk]);
-        }
-        if (is_slow(from, to)) add(flows + at(from) * ranks + at(to), rate_of(link(from, to).stream));
-        add(uplinks + 2 * at(b) + 1, costs.cluster(b).uplink_in);
-        return passed;
+    network.shared_links = [links = Links(machine, costs, times)](Rank from, Rank to, Bytes bytes) {
+        return links.between(from, to, bytes);
     };
     return network;
 }

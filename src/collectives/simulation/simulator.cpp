@@ -110,7 +110,10 @@ class Simulation {
           memory_(memory),
           options_(options),
           events_(!options.network, options.seed) {
-        if (options.network) transit_.emplace(*options.network, options.eager, messages_, events_);
+        if (options.network) {
+            transit_.emplace(*options.network, options.eager, messages_, events_,
+                             [this](std::uint32_t number) { enter_channel(number); });
+        }
     }
 
     SimulationResult run() {
@@ -134,13 +137,12 @@ class Simulation {
                 return start(event.rank, event.number);
             case EventKind::complete:
                 return complete(event.rank, event.number);
-            case EventKind::port_is_free:
-                return transit_->port_is_free(event.number);
+            case EventKind::port_changes:
+                return transit_->port_changes(event.number);
             case EventKind::pass_link:
                 return transit_->pass_link(event.number);
             case EventKind::arrive:
-                transit_->arrive(event.number);
-                return enter_channel(event.number);
+                return transit_->arrive(event.number);
             case EventKind::deliver:
                 return deliver(messages_[event.number]);
         }

@@ -14,23 +14,31 @@
 
 namespace laple {
 
-/// The network of a simulation. A sender's port is busy for gap(m), then the message travels for the latency,
-/// and a receiver's port takes messages gap(m) apart (pLogP without overheads). Messages that wait for a port
-/// leave it in turns, one for each pair of ranks, as the connections of a NIC share it. On the way they may
-/// pass links that they share with others, one message after the other.
+/// The network of a simulation (pLogP without overheads). A message takes gap(m) of its sender's port. Of
+/// that its start has the port alone; the rest shares it with the other messages that are under way, of which
+/// each pair of ranks has one at a time, as the connections of a NIC share it. On the way it may pass links
+/// that it shares with others, for `latency` it travels, and it takes gap_in(m) of the receiver's port. Links
+/// and receivers serve messages in the order in which their first bytes come. A message is there when all
+/// that it takes has been served, and its last byte has had the time to travel.
 struct SimulatedNetwork {
     struct SharedLink {
         std::size_t number;  ///< 0 ...
-        double bytes_per_second;
+        Seconds each;        ///< that the message takes of it
+        Seconds credit{0};   ///< that it saves at its first messages
     };
 
     std::function<Seconds(Rank from, Rank to, Bytes)> gap;
+    std::function<Seconds(Rank from, Rank to, Bytes)> start = {};   ///< all of the gap where empty
+    std::function<Seconds(Rank from, Rank to, Bytes)> gap_in = {};  ///< as gap where empty
     std::function<Seconds(Rank from, Rank to)> latency;
+    /// What a message waits for besides, on its way: handshakes. Nothing where empty.
+    std::function<Seconds(Rank from, Rank to, Bytes)> handshake = {};
     /// The ports that a message between two ranks leaves by and comes in by, 0 ... port_count - 1.
     std::size_t port_count = 0;
     std::function<std::size_t(Rank from, Rank to)> port_out;
     std::function<std::size_t(Rank from, Rank to)> port_in;
-    std::function<std::vector<SharedLink>(Rank from, Rank to)> shared_links = {};  ///< none where empty
+    /// None where empty.
+    std::function<std::vector<SharedLink>(Rank from, Rank to, Bytes)> shared_links = {};
     /// How long a rank's processor combines so many bytes, one reduction after the other. No time where
     /// empty.
     std::function<Seconds(Rank, Bytes)> combining = {};

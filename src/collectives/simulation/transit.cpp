@@ -7,49 +7,65 @@
 namespace laple {
 
 void Transit::send(std::uint32_t number) {
-    const Message& message = messages_[number];
-    const std::size_t port = network_.port_out(message.from, message.to);
-    ports_.wait(port, message.from, message.to, number);
-    if (!ports_.is_sending(port)) port_is_free(static_cast<std::uint32_t>(port));
+    const Message& m = messages_[number];
+    const std::size_t port = network_.port_out(m.from, m.to);
+    ports_.sending(port).wait(m.from, m.to, number, ports_.times(port, m.from, m.to, m.bytes));
+    advance(static_cast<std::uint32_t>(port));
 }
 
-void Transit::port_is_free(std::uint32_t port) {
-    const std::optional<std::uint32_t> next = ports_.next(port);
-    if (!next) return;
-    Message& message = messages_[*next];
-    message.full_gap = network_.gap(message.from, message.to, message.bytes);
-    message.start = events_.now();
-    message.left = message.passed = events_.now() + ports_.sending(port, message.full_gap);
-    if (network_.shared_links) message.links = network_.shared_links(message.from, message.to);
-    events_.add(message.left, EventKind::port_is_free, 0, port);
-    pass_link(*next);
+void Transit::port_changes(std::uint32_t port) {
+    if (ports_.sending(port).is_due(events_.now())) advance(port);
 }
 
-/// Each link when the first byte is there: before, others may come that have been sent later. What a port
-/// has saved up is left out of that: a message would be overtaken by the next one, which has less of it.
+void Transit::advance(std::uint32_t number) {
+    SendingPort& port = ports_.sending(number);
+    const auto begin = [&](std::uint32_t message) {
+        Message& begun = messages_[message];
+        begun.start = begun.passed = events_.now();
+        if (network_.shared_links) begun.links = network_.shared_links(begun.from, begun.to, begun.bytes);
+        events_.add(events_.now(), EventKind::pass_link, 0, message);
+    };
+    const auto left = [&](std::uint32_t message) {
+        messages_[message].left = events_.now();
+        messages_[message].has_left = true;
+        go_on(message);
+    };
+    port.advance(events_.now(), begin, left);
+    if (const auto next = port.next()) events_.add(*next, EventKind::port_changes, 0, number);
+}
+
 void Transit::pass_link(std::uint32_t number) {
-    Message& message = messages_[number];
-    if (message.next_link == message.links.size()) return travel(message, number);
-    const Seconds now = events_.now();
-    const auto& link = message.links[message.next_link++];
-    Seconds& busy = link_busy_[link.number];
-    busy = std::max(busy, now) + Seconds(static_cast<double>(message.bytes) / link.bytes_per_second);
-    busy = message.passed = std::max(busy, message.passed);
-    events_.add(std::max(message.passed - message.full_gap, now), EventKind::pass_link, 0, number);
-}
-
-/// Through all links: the way is left, and the receiver's port.
-void Transit::travel(const Message& message, std::uint32_t number) {
-    if (is_eager_) events_.add(message.passed, EventKind::complete, message.from, message.send);
-    const Seconds latency = network_.latency(message.from, message.to);
-    events_.add(message.passed + latency, EventKind::arrive, 0, number);
+    Message& m = messages_[number];
+    if (m.next_link < m.links.size()) {
+        const auto passage = ports_.pass(m.links[m.next_link++], events_.now());
+        m.passed = std::max(m.passed, passage.last);
+        return events_.add(passage.first, EventKind::pass_link, 0, number);
+    }
+    m.has_passed = true;
+    events_.add(events_.now() + network_.latency(m.from, m.to), EventKind::arrive, 0, number);
+    go_on(number);
 }
 
 /// A port takes messages as they come, not as they were sent.
 void Transit::arrive(std::uint32_t number) {
-    Message& message = messages_[number];
-    const std::size_t port = network_.port_in(message.from, message.to);
-    message.arrived = ports_.receiving(port, message.full_gap, events_.now());
+    Message& m = messages_[number];
+    m.arrived = ports_.receive(network_.port_in(m.from, m.to), m.from, m.to, m.bytes, events_.now()).last;
+    m.has_come = true;
+    go_on(number);
+}
+
+/// What depends on the last byte, once that is known.
+void Transit::go_on(std::uint32_t number) {
+    Message& m = messages_[number];
+    if (!m.has_left || !m.has_passed) return;
+    const Seconds passed = std::max(m.passed, m.left);
+    if (!m.is_sent && is_eager_)
+        events_.add(std::max(passed, events_.now()), EventKind::complete, m.from, m.send);
+    m.is_sent = true;
+    if (!m.has_come) return;
+    m.arrived = std::max(m.arrived, passed + network_.latency(m.from, m.to));
+    if (network_.handshake) m.arrived += network_.handshake(m.from, m.to, m.bytes);
+    has_time_(number);
 }
 
 }  // namespace laple

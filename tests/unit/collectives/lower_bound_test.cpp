@@ -90,15 +90,18 @@ SimulatedNetwork simulated(const Network& network, const std::vector<int>& clust
     simulated.latency = [&network, cluster_of](Rank from, Rank to) {
         return network.latency[cluster_of(from)][cluster_of(to)];
     };
-    simulated.shared_links = [&network, site_of](Rank from, Rank to) {
+    simulated.shared_links = [&network, site_of](Rank from, Rank to, Bytes bytes) {
         const std::size_t a = site_of(from);
         const std::size_t b = site_of(to);
         std::vector<SimulatedNetwork::SharedLink> links;
         if (a == b) return links;
         const std::size_t count = network.sites.size();
-        links.push_back({a, network.sites[a].uplink});
-        if (network.link[a][b] < kUnlimited) links.push_back({2 * count + a * count + b, network.link[a][b]});
-        links.push_back({count + b, network.sites[b].uplink});
+        const auto add = [&](std::size_t number, double rate) {
+            links.push_back({number, Seconds(static_cast<double>(bytes) / rate)});
+        };
+        add(a, network.sites[a].uplink);
+        if (network.link[a][b] < kUnlimited) add(2 * count + a * count + b, network.link[a][b]);
+        add(count + b, network.sites[b].uplink);
         return links;
     };
     return simulated;
