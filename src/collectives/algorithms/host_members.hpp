@@ -114,8 +114,8 @@ std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of);
 /// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
 std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
 
-/// How long the ranks of a host take to combine so many bytes at their leader, or to get them from there; on
-/// the host with the most ranks.
+/// How long the ranks of a host take to get so many bytes from their leader, or it from them, where what is
+/// gathered is not what is spread; on the host with the most ranks.
 double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs);
 
 /// Bytes of a member's message: of one that is gathered, the blocks of the host with the most ranks.

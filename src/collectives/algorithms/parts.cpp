@@ -21,14 +21,17 @@ class PartsAlgorithm final : public Algorithm {
     std::optional<Candidate> price(Pricing& pricing) const override {
         if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
         const Rounds rounds(clusters_of_members(pricing.request(), pricing.machine()), pricing.costs());
-        const double on_hosts = time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()),
-                                              pricing.machine(), pricing.costs());
-        const bool is_both_ways = variant_.combines && !row_of(variant_.collective).is_rooted;
         Candidate candidate;
         candidate.algorithm = parts_algorithm(variant_);
-        candidate.seconds = variant_.time(rounds, bytes_of_member(pricing.request(), pricing.machine())) +
-                            (is_both_ways ? 2 : 1) * on_hosts;
-        candidate.time.first = candidate.time.last = candidate.seconds;
+        candidate.time.first = candidate.time.last =
+            variant_.time(rounds, bytes_of_member(pricing.request(), pricing.machine()));
+        if (is_gathered(variant_.collective)) {
+            candidate.time.last += time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()),
+                                                 pricing.machine(), pricing.costs());
+        } else {
+            add_time_on_hosts(pricing, 0, candidate.time);
+        }
+        candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
         return candidate;
     }

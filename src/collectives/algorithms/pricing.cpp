@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collectives/algorithms/registry.hpp"
+#include "collectives/trees/host_tree.hpp"
 
 namespace laple {
 namespace {
@@ -61,28 +62,32 @@ Bytes fair_lanes(const std::vector<int>& sizes) {
     return static_cast<Bytes>(lanes);
 }
 
-/// Of a host with n ranks: log2 n messages one after the other, then segments as memory takes them: a leader
-/// sends each to two others, or gets it from them.
-void add_time_on_hosts(const Pricing& pricing, Bytes segment_bytes, TreeTime& time) {
-    const Machine& machine = pricing.machine();
-    if (machine.has_single_ranks()) return;
-    const CollectiveRow& row = row_of(pricing.request().collective);
-    const double ways = row.combines && !row.is_rooted ? 2 : 1;
+HostTime Pricing::on_host(int cluster, Bytes bytes, bool is_stream) {
+    const int ranks = machine_.most_ranks_on_a_host(cluster);
+    if (ranks == 1) return {};
+    const CollectiveRow& row = row_of(request_.collective);
+    const HostWays ways{row.combines, !row.runs_to_root};
+    const MachineCosts::Cluster& costs = costs_.cluster(cluster);
+    const double stream = costs.memory.stream.at(bytes).count();
+    const double alone = costs.memory.gap.at(bytes).count();
+    const double combining = row.combines ? costs.reduction * static_cast<double>(bytes) : 0;
+    return host_time(pricer_.members(shape_on_host(is_stream), ranks), std::min(stream, alone),
+                     costs.memory.latency + std::max(alone - stream, 0.0), combining, ways);
+}
+
+void add_time_on_hosts(Pricing& pricing, Bytes segment_bytes, TreeTime& time) {
+    if (pricing.machine().has_single_ranks()) return;
     const Segments segments =
         Segments::cut(pricing.request().units, pricing.request().unit_bytes, segment_bytes);
-    double first = 0;
-    double others = 0;
-    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
-        const MachineCosts::Link& memory = pricing.costs().cluster(cluster).memory;
-        const int ranks = machine.most_ranks_on_a_host(cluster);
-        const double gap = memory.gap.at(segments.segment_bytes()).count();
-        double here = 0;
-        for (int reached = 1; reached < ranks; reached *= 2) here += ways * (gap + memory.latency);
-        first = std::max(first, here);
-        others = std::max(others, ways * std::min(ranks - 1, 2) * gap);
+    HostTime longest;
+    for (int cluster = 0; cluster < pricing.clusters(); ++cluster) {
+        const HostTime here = pricing.on_host(cluster, segments.segment_bytes(), segment_bytes > 0);
+        longest.first = std::max(longest.first, here.first);
+        longest.interval = std::max(longest.interval, here.interval);
     }
-    time.first += first;
-    time.last = std::max(time.last + first, time.first + static_cast<double>(segments.count() - 1) * others);
+    time.first += longest.first;
+    time.last = std::max(time.last + longest.first,
+                         time.first + static_cast<double>(segments.count() - 1) * longest.interval);
 }
 
 Pricing::Pricing(const Request& request, const Machine& machine, const MachineCosts& costs)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/algorithms/candidate.hpp"
+#include "collectives/cost/host_price.hpp"
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/cost/near_groups.hpp"
 #include "collectives/cost/segment_times.hpp"
@@ -52,6 +53,9 @@ class Pricing {
     Shape best_local();
     /// Messages one after the other, at most, inside the largest cluster.
     int hops_in(Shape within);
+    /// What the ranks of the fullest host of a cluster take among themselves for such a message; nothing
+    /// where every host has one. `is_stream`: it is one of several segments.
+    HostTime on_host(int cluster, Bytes bytes, bool is_stream);
     /// Whether a NIC is long busy with a single segment, so that ranks in lanes wait for each other's turns.
     bool is_coarse(Bytes segment_bytes);
 
@@ -75,7 +79,7 @@ class Pricing {
 
 /// Adds to the time of a plan between hosts that of the ranks on them, which combine segments at their
 /// leaders, or get them from there, or both (host_tree.hpp). Nothing where every host has one rank.
-void add_time_on_hosts(const Pricing& pricing, Bytes segment_bytes, TreeTime& time);
+void add_time_on_hosts(Pricing& pricing, Bytes segment_bytes, TreeTime& time);
 
 /// With so many lanes all hosts of clusters of `sizes` hosts lead about as many of them. More than that are
 /// not worth their names.

@@ -88,11 +88,11 @@ std::optional<Candidate> TwoTree::price(Pricing& pricing) const {
     const double gap = times.gap(0, 0);
     Candidate candidate;
     candidate.algorithm = std::make_shared<TwoTree>(segment_bytes_);
-    candidate.time.first = height * (2 * gap + times.latency(0, 0)) +
-                           time_on_hosts(pricing.request().bytes(), pricing.machine(), pricing.costs());
+    candidate.time.first = height * (2 * gap + times.latency(0, 0));
     candidate.time.interval = times.port(0, 0);
     candidate.time.last = candidate.time.first + static_cast<double>(segments) * times.port(0, 0);
     candidate.time.binding = {Binding::Kind::port, 0, 0};
+    add_time_on_hosts(pricing, segment_bytes_, candidate.time);
     candidate.seconds = candidate.time.last;
     candidate.hops = static_cast<int>(height);
     return candidate;

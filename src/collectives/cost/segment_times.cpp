@@ -8,6 +8,7 @@ namespace laple {
 SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vector<int>>& groups,
                            Bytes bytes, Use use, Direction direction)
     : count_(static_cast<std::size_t>(costs.count())),
+      shares_ports_(costs.shares_ports && direction == Direction::broadcast),
       costs_(costs),
       bytes_(static_cast<double>(bytes)),
       gap_(count_ * count_),

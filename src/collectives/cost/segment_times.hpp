@@ -34,6 +34,9 @@ class SegmentTimes {
                  Direction direction);
 
     int count() const { return static_cast<int>(count_); }
+    /// Whether messages share a port while they are under way; else each waits for those before it. Those of
+    /// a reduction come from different ports at different times, so that they queue for the receiver's.
+    bool shares_ports() const { return shares_ports_; }
     double gap(int from, int to) const { return gap_[at(from, to)]; }
     double port(int from, int to) const { return port_[at(from, to)]; }
     /// The part of port() that messages to several others queue for; of the rest each gets its share while
@@ -88,6 +91,7 @@ class SegmentTimes {
     }
 
     std::size_t count_;
+    bool shares_ports_;
     const MachineCosts& costs_;
     double bytes_;
     std::vector<double> gap_;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/cost/members.hpp"
 #include "collectives/cost/segment_times.hpp"
 #include "collectives/trees/send_order.hpp"
 #include "collectives/trees/tree.hpp"
@@ -49,43 +50,7 @@ struct TreeTime {
     double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
 };
 
-/// A shape over the members of a cluster, as plain arrays. (links_of)
-struct Members {
-    std::vector<int> first_child;  ///< of each member, into `children`; one more than there are members
-    std::vector<int> children;
-    std::vector<int> depth;
-    int deepest = 0;
-    std::size_t most_below = 0;  ///< children that a member other than the leader has at most
-
-    /// The paths from the leader that may be the longest: no other path has more of all three.
-    struct Way {
-        int starts = 0;    ///< of messages that leave before those of the way, and of these
-        int shares = 0;    ///< of messages that leave at the same time as those of the way, these included
-        int messages = 0;  ///< of the way itself
-    };
-    std::vector<Way> longest;
-
-    /// Until the last member has a message of those times, in a cluster of that number. The leader sends
-    /// others too, which take `shared` of its port. What a rested NIC saves is saved at every message of a
-    /// way.
-    double until_last(const SegmentTimes& times, int cluster, double shared = 0) const {
-        const double start = times.start(cluster, cluster);
-        const double share = times.port(cluster, cluster) - start;
-        const double each = times.rest(cluster, cluster) + times.latency(cluster, cluster);
-        double until = 0;
-        for (const Way& way : longest)
-            until = std::max(
-                until, way.starts * start + way.messages * each +
-                           std::max(shared + way.shares * share - way.messages * times.credit(cluster), 0.0));
-        return until;
-    }
-    int size() const { return static_cast<int>(depth.size()); }
-    std::span<const int> children_of(int member) const {
-        const auto m = static_cast<std::size_t>(member);
-        return {children.data() + first_child[m],
-                static_cast<std::size_t>(first_child[m + 1] - first_child[m])};
-    }
-};
+struct WalkScratch;
 
 /// Prices trees over clusters of `sizes` ranks each. Holds what trees have in common, so that a price costs
 /// little: O(ranks of clusters that pass the message on to others + clusters).
@@ -97,8 +62,8 @@ class TreePricer {
     /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
     /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
     ///
-    ///     first(c) = first(v) + Σ starts, of v's messages up to c + Σ shares, of all of v's messages
-    ///                         + rest(v, c) + L(v, c)
+    ///     first(c) = first(v) + Σ starts, of v's messages up to c + L(v, c)
+    ///                         + max (Σ shares, of v's messages; what its flow takes alone)
     ///     last(c)  = first(c) + (segments - 1) · I(c) - what the first has left of the credit
     ///
     /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
@@ -108,7 +73,8 @@ class TreePricer {
     /// the first one. I(c): the longest of all intervals above c: a rank's port for all its
     /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
     /// group to another. (segment_times.hpp has starts, shares and rests.) A reduction takes the same
-    /// on times of that direction.
+    /// on times of that direction, but its messages come to a port as they are ready and not all at once:
+    /// Σ shares is that of v's messages up to c.
     ///
     /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
     /// share of what all lanes ask of it, a flow its lane's share, and a link what the uplink at its end
@@ -131,25 +97,19 @@ class TreePricer {
     void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
 
     /// `behind_root`: the shape is that of all but the first member, which has one child: its root.
-    const Members& members(Shape shape, int size, bool behind_root = false);
+    const Members& members(Shape shape, int size, bool behind_root = false) {
+        return members_.of(shape, size, behind_root);
+    }
     const std::vector<int>& sizes() const { return sizes_; }
-
-    struct Scratch;  // of the implementation
 
   private:
     /// Finds what walks along one tree have in common.
     void prepare(const ClusterTree& tree, int root);
 
-    struct Known {
-        Shape shape;
-        int size;
-        bool behind_root;
-        Members members;
-    };
     std::vector<int> sizes_;
-    std::vector<std::unique_ptr<Known>> known_;
+    KnownMembers members_;
     std::vector<std::vector<int>> extra_;  // scratch of find_senders(): children in other clusters, by member
-    std::unique_ptr<Scratch> scratch_;
+    std::unique_ptr<WalkScratch> scratch_;
 };
 
 }  // namespace laple
