@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <utility>
+
+#include "collectives/algorithms/group_price.hpp"
 
 namespace laple {
 namespace {
@@ -13,241 +16,192 @@ std::size_t at(int i) {
     return static_cast<std::size_t>(i);
 }
 
-/// What one outermost group does on its own.
-struct Local {
-    double up = 0;        ///< until its leaders have its first segments
-    double down = 0;      ///< until all have the first results
-    double interval = 0;  ///< between two segments of a lane
-    double credit = 0;    ///< by which all after the first one come sooner
-    Binding binding;      ///< of the interval
-};
-
 class PhasePrice {
   public:
-    PhasePrice(const PhaseParameters& parameters, LeadersTalk talk, std::uint64_t segments,
-               const PhaseNetwork& network, TreePricer& pricer)
-        : parameters_(parameters),
-          talk_(talk),
+    PhasePrice(const PhaseParameters& parameters, std::uint64_t segments, const PhaseNetwork& network,
+               TreePricer& pricer)
+        : segments_(segments),
           lanes_(static_cast<int>(
               std::min<std::uint64_t>(static_cast<std::uint64_t>(parameters.lanes), segments))),
-          rounds_((segments + at(lanes_) - 1) / at(lanes_)),
+          rounds_(static_cast<double>((segments + at(lanes_) - 1) / at(lanes_))),
+          of_all_lanes_(static_cast<double>(segments) / lanes_),
           groups_(network.groups),
           up_(network.up),
           down_(network.down),
-          pricer_(pricer) {
-        hosts_.reserve(groups_.size());
-        for (const auto& group : groups_) hosts_.push_back(hosts_in(group));
+          pricer_(parameters, lanes_, network.up, network.down, pricer) {
+        for (const auto& group : groups_) {
+            hosts_.push_back(pricer_.hosts_in(group));
+            own_.push_back(pricer_.time(group));
+            ready_.push_back(own_.back().up);
+            at_least(own_.back().interval, own_.back().credit, own_.back().binding, rounds_of(group));
+        }
+        sends_.assign(groups_.size(), 0);
+        gets_.assign(groups_.size(), 0);
+        copies_.assign(groups_.size(), 0);
     }
 
-    PhaseTime time() {
-        double reduce = 0;
-        double broadcast = 0;
-        for (const auto& group : groups_) {
-            const Local local = lanes_ > 1 ? in_lanes(group) : in_tree(group);
-            reduce = std::max(reduce, local.up);
-            broadcast = std::max(broadcast, local.down);
-            at_least(local.interval, local.credit, local.binding);
+    PhaseTime time(LeadersTalk talk) {
+        if (talk == LeadersTalk::all_at_once) {
+            all_at_once();
+        } else {
+            in_rounds();
         }
-        const double phase = talk_ == LeadersTalk::all_at_once ? all_at_once() : in_rounds();
-        time_.first = reduce + phase + broadcast;
-        time_.total = std::max(
-            {time_.first + others(time_.interval, credit_), reduce + alone_ + broadcast, sustained_});
+        double broadcast = 0;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            load(g);
+            broadcast = std::max(broadcast, own_[g].down);
+            time_.first = std::max(time_.first, ready_[g] + own_[g].down);
+        }
+        time_.total = std::max({time_.first + others_, alone_ + broadcast, sustained_});
         return time_;
     }
 
   private:
-    /// All segments of a lane but the first one, which has had its part of the credit.
-    double others(double interval, double credit) const {
-        return std::max(static_cast<double>(rounds_ - 1) * interval - std::max(credit - interval, 0.0), 0.0);
+    /// Segments of the lanes of one host of a group, in each of these lanes.
+    double rounds_of(const std::vector<int>& group) const {
+        const std::uint64_t surplus = segments_ % at(lanes_);
+        const double own = pricer_.lanes_per_host(group);
+        const auto hosts = static_cast<std::uint64_t>(pricer_.hosts_in(group));
+        const auto more = static_cast<double>((surplus + hosts - 1) / hosts);
+        return static_cast<double>(segments_ / at(lanes_)) + std::min(more, own) / own;
     }
 
-    void at_least(double interval, double credit, const Binding& binding) {
-        if (binding.kind == Binding::Kind::port) {
-            const double all = static_cast<double>(rounds_) * interval;
-            sustained_ = std::max(sustained_, all - down_.usual_credit(binding.a));
-        }
-        const double so_far = others(time_.interval, credit_);
-        const double now = others(interval, credit);
-        if (now < so_far || (now == so_far && interval <= time_.interval)) return;
+    /// Something takes so long for each of so many segments, of which the first one has had its part of the
+    /// credit.
+    void at_least(double interval, double credit, const Binding& binding, double rounds) {
+        if (binding.kind == Binding::Kind::port)
+            sustained_ = std::max(sustained_, rounds * interval - down_.usual_credit(binding.a));
+        const double others = std::max((rounds - 1) * interval - std::max(credit - interval, 0.0), 0.0);
+        if (others < others_ || (others == others_ && interval <= time_.interval)) return;
         time_.interval = interval;
-        credit_ = credit;
+        others_ = others;
         time_.binding = binding;
     }
 
-    int hosts_in(const std::vector<int>& group) const {
-        return std::accumulate(group.begin(), group.end(), 0,
-                               [&](int sum, int cluster) { return sum + pricer_.sizes()[at(cluster)]; });
-    }
+    int leader(std::size_t group) const { return groups_[group].front(); }
 
-    double lanes_per_host(const std::vector<int>& group) {
-        const int hosts = hosts_in(group);
-        return static_cast<double>((lanes_ + hosts - 1) / hosts);
-    }
-
-    /// How the clusters of a group are joined, the leader's first. (hierarchy.cpp)
-    SendOrder inside(const std::vector<int>& group) const {
-        if (group.size() == 1) return {};
-        const Shape shape =
-            parameters_.between.empty() ? parameters_.within : parameters_.between.front().shape;
-        SendOrder order;
-        const ShapeLinks links = links_of(shape, static_cast<int>(group.size()));
-        for (std::size_t i = 0; i < links.children.size(); ++i) {
-            for (const int child : links.children[i]) order.push_back({group[i], group[at(child)]});
-        }
-        return order;
-    }
-
-    Local in_tree(const std::vector<int>& group) {
-        if (group.size() == 1) return in_cluster(group.front());
-        ClusterTree tree;
-        tree.within = parameters_.within;
-        tree.order = inside(group);
-        const int root = group.front();
-        const TreeTime both = pricer_.there_and_back(tree, root, 1, down_, up_);
-        const double down = pricer_.broadcast(tree, root, 1, down_).first;
-        const bool is_nic = both.binding.kind == Binding::Kind::port;
-        return {both.first - down, down, both.interval, is_nic ? down_.credit(root) : 0, both.binding};
-    }
-
-    /// The same where the group is one cluster, which is so most often: what a walk would find, without one.
-    /// The leader has the most children; all others also send to a parent and get from it.
-    Local in_cluster(int cluster) {
-        const Members& members = pricer_.members(parameters_.within, pricer_.sizes()[at(cluster)]);
-        if (members.size() == 1) return {};
-        const double sends = down_.port(cluster, cluster);
-        const double gets = up_.port(cluster, cluster);
-        const auto below = static_cast<double>(members.most_below);
-        Local local;
-        local.up = members.until_last(up_, cluster);
-        local.down = members.until_last(down_, cluster);
-        local.interval = std::max({static_cast<double>(members.children_of(0).size()) * std::max(sends, gets),
-                                   below * sends + gets, below * gets + sends});
-        local.credit = down_.credit(cluster);
-        local.binding = {Binding::Kind::port, cluster, cluster};
-        return local;
-    }
-
-    /// Every rank sends to the leaders of all lanes at once, and gets from all of them. With more lanes
-    /// than ranks some are leaders of several.
-    Local in_lanes(const std::vector<int>& group) {
-        const int cluster = group.front();
-        const double messages = lanes_per_host(group) * static_cast<double>(hosts_in(group) - 1);
-        if (messages == 0) return {};
-        Local local;
-        const auto together = [&](const SegmentTimes& times) {
-            const double start = times.start(cluster, cluster);
-            return messages * start +
-                   times.after_credit(cluster, messages * (times.gap(cluster, cluster) - start)) +
-                   times.latency(cluster, cluster);
-        };
-        local.up = together(up_);
-        local.down = together(down_);
-        // A NIC sends its contributions to other lanes and its lanes' results: both count together.
-        local.interval = messages * (up_.gap(cluster, cluster) + down_.gap(cluster, cluster));
-        local.credit = down_.credit(cluster);
-        local.binding = {Binding::Kind::port, cluster, cluster};
-        return local;
-    }
-
-    /// Each leader sends to all others, beginning with its right neighbour. A rank that leads
-    /// several lanes does so for each of them; all lanes of a group share its uplink.
-    double all_at_once() {
-        const std::size_t count = groups_.size();
-        double longest = 0;
-        for (std::size_t g = 0; g < count; ++g) {
-            const int from = groups_[g].front();
-            double sent = 0;
-            double received = 0;
-            double started = 0;
-            double got = 0;
-            double at_best = 0;  // with the whole burst available
-            double last = 0;     // of its messages, but for what they share
-            double farthest = 0;
-            for (std::size_t i = 1; i < count; ++i) {
-                const int to = groups_[(g + i) % count].front();
-                received += up_.port(from, to);
-                got += up_.start(from, to);
-                at_best = std::max(at_best, started + down_.at_best(from, to) + down_.latency(from, to));
-                started += down_.start(from, to);
-                last = std::max(last, started + down_.rest(from, to) + down_.latency(from, to));
-                farthest = std::max(farthest, down_.latency(from, to));
-                alone_ = std::max(alone_, flow_alone(g, (g + i) % count));
-                sent += down_.port(from, to);
-                at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
-                         {Binding::Kind::link, from, to});
-                // All lanes of two groups share what is between them.
-                const double of_trunk =
-                    static_cast<double>(lanes_) * down_.trunk(down_.group_of(from), down_.group_of(to));
-                at_least(of_trunk, 0, {Binding::Kind::trunk, down_.group_of(from), down_.group_of(to)});
-                last = std::max(last, of_trunk + down_.latency(from, to));
-            }
-            const double of_lanes = lanes_per_host(groups_[g]);
-            const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
-                                     std::max(down_.uplink_out(from), up_.uplink_out(from));
-            longest = std::max({longest, at_best, last + down_.after_credit(from, of_lanes * sent - started),
-                                got + down_.after_credit(from, of_lanes * received - got) + farthest,
-                                of_uplink + farthest});
-            at_least(of_lanes * std::max(sent, received) + in_between(groups_[g]), down_.credit(from),
-                     {Binding::Kind::port, from, from});
-            at_least(of_uplink, 0, {Binding::Kind::uplink, from, -1});
-        }
-        return longest;
+    /// A leader sends every segment of its lane to another one, which combines it: counts what that takes.
+    /// Returns when it has it, if it is sent then.
+    double send(std::size_t from_group, std::size_t to_group, double then) {
+        const int from = leader(from_group);
+        const int to = leader(to_group);
+        sends_[from_group] += down_.port(from, to);
+        gets_[to_group] += up_.port(to, from);
+        copies_[from_group] += 1;
+        const double alone = flow_alone(from_group, to_group);
+        alone_ = std::max(alone_, then + alone);
+        at_least(down_.gap(from, to), down_.credit_of_flow(from, to), {Binding::Kind::link, from, to},
+                 rounds_);
+        // All lanes of two groups share what is between them.
+        const double trunk = lanes_ * down_.trunk(down_.group_of(from), down_.group_of(to));
+        if (trunk > 0)
+            at_least(trunk, 0, {Binding::Kind::trunk, down_.group_of(from), down_.group_of(to)},
+                     of_all_lanes_);
+        const double passing = std::max(down_.at_best(from, to), trunk);
+        return std::max(then + passing + up_.latency(to, from), rounds_ <= 1 ? then + alone : 0);
     }
 
     /// How long a flow between leaders of two groups takes for all segments of the lanes that share it.
     double flow_alone(std::size_t from_group, std::size_t to_group) const {
-        const int from = groups_[from_group].front();
-        const int to = groups_[to_group].front();
+        const int from = leader(from_group);
+        const int to = leader(to_group);
         const int flows = lanes_ == 1 ? 1 : std::min(lanes_, std::lcm(hosts_[from_group], hosts_[to_group]));
-        const double segments = static_cast<double>(rounds_) * ((lanes_ + flows - 1) / flows);
+        const double segments = rounds_ * ((lanes_ + flows - 1) / flows);
         const double gaps = segments * down_.gap(from, to) - down_.credit_of_flow(from, to);
         return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, segments);
     }
 
-    /// What a leader's NIC does inside its group between two segments that it exchanges.
-    double in_between(const std::vector<int>& group) {
-        if (lanes_ > 1) return in_lanes(group).interval;
-        const int cluster = group.front();
-        const Members& members = pricer_.members(parameters_.within, pricer_.sizes()[at(cluster)]);
-        double busy = static_cast<double>(members.children_of(0).size()) * down_.gap(cluster, cluster);
-        for (const Send& send : inside(group)) {
-            if (send.from == cluster) busy += down_.port(cluster, send.to);
-        }
-        return busy;
-    }
-
-    double in_rounds() {
-        double total = 0;
+    /// Each leader sends to all others, beginning with its right neighbour, and gets from all of them. A host
+    /// that leads several lanes does so for each of them; all lanes of a group share its uplink.
+    void all_at_once() {
         const std::size_t count = groups_.size();
-        for (std::size_t distance = 1; distance < count; distance *= 2) {
-            double longest = 0;
-            for (std::size_t g = 0; g < count; ++g) {
-                const int from = groups_[g].front();
-                const int to = groups_[(g + distance) % count].front();
-                const double alone = flow_alone(g, (g + distance) % count);
-                longest = std::max(
-                    {longest, down_.gap(from, to) + down_.latency(from, to), rounds_ == 1 ? alone : 0});
-                alone_ = std::max(alone_, total + alone);
-                at_least(down_.gap(from, to), down_.credit_of_flow(from, to),
-                         {Binding::Kind::link, from, to});
+        const std::vector<double> start = ready_;
+        std::vector<double> nearest(count, std::numeric_limits<double>::infinity());
+        for (std::size_t g = 0; g < count; ++g) {
+            const int from = leader(g);
+            double port = 0;
+            double started = 0;
+            for (std::size_t i = 1; i < count; ++i) {
+                const int to = leader((g + i) % count);
+                port += down_.port(from, to);
+                started += down_.start(from, to);
             }
-            total += longest;
+            const double of_lanes = pricer_.lanes_per_host(groups_[g]);
+            const double all = of_lanes * port - started;
+            const double of_uplink = static_cast<double>(lanes_) * static_cast<double>(count - 1) *
+                                     std::max(down_.uplink_out(from), up_.uplink_out(from));
+            double then = start[g];
+            double shared = 0;
+            for (std::size_t i = 1; i < count; ++i) {
+                const std::size_t other = (g + i) % count;
+                const int to = leader(other);
+                const double alone = send(g, other, then);
+                then += down_.start(from, to);
+                shared += of_lanes * down_.port(from, to) - down_.start(from, to);
+                const double left = then + down_.after_credit(from, down_.shares_ports() ? all : shared);
+                ready_[other] = std::max({ready_[other], alone, left + up_.latency(to, from),
+                                          start[g] + of_uplink + up_.latency(to, from)});
+                nearest[other] = std::min(nearest[other], start[g] + up_.latency(to, from));
+            }
         }
-        return total;
+        for (std::size_t g = 0; g < count && count > 1; ++g) {
+            const double gets = pricer_.lanes_per_host(groups_[g]) * gets_[g];
+            ready_[g] = std::max(ready_[g], nearest[g] + up_.after_credit(leader(g), gets));
+        }
     }
 
-    const PhaseParameters& parameters_;
-    LeadersTalk talk_;
+    /// As DoublingSteps (recursive_doubling.cpp): surplus leaders fold in first, and get the result last.
+    void in_rounds() {
+        const std::size_t count = groups_.size();
+        std::size_t power = 1;
+        while (power * 2 <= count) power *= 2;
+        const std::size_t surplus = count - power;
+        const auto place = [&](std::size_t index) {
+            return index < surplus ? 2 * index + 1 : index + surplus;
+        };
+        for (std::size_t i = 0; i < surplus; ++i)
+            ready_[2 * i + 1] = std::max(ready_[2 * i + 1], send(2 * i, 2 * i + 1, ready_[2 * i]));
+        for (std::size_t bit = 1; bit < power; bit *= 2) {
+            const std::vector<double> before = ready_;
+            for (std::size_t index = 0; index < power; ++index) {
+                const std::size_t from = place(index);
+                const std::size_t to = place(index ^ bit);
+                ready_[to] = std::max(ready_[to], send(from, to, before[from]));
+            }
+        }
+        for (std::size_t i = 0; i < surplus; ++i) ready_[2 * i] = send(2 * i + 1, 2 * i, ready_[2 * i + 1]);
+    }
+
+    /// What a group's leaders do between two segments of a lane, inside the group and with others.
+    void load(std::size_t group) {
+        const int cluster = leader(group);
+        const double of_lanes = pricer_.lanes_per_host(groups_[group]);
+        const double busy = std::max(of_lanes * sends_[group] + own_[group].sends,
+                                     of_lanes * gets_[group] + own_[group].gets);
+        at_least(busy, down_.credit(cluster), {Binding::Kind::port, cluster, cluster},
+                 rounds_of(groups_[group]));
+        at_least(static_cast<double>(lanes_) * copies_[group] *
+                     std::max(down_.uplink_out(cluster), up_.uplink_out(cluster)),
+                 0, {Binding::Kind::uplink, cluster, -1}, of_all_lanes_);
+    }
+
+    std::uint64_t segments_;
     int lanes_;
-    std::uint64_t rounds_;  // segments of each lane
+    double rounds_;        // segments of the lane that has most
+    double of_all_lanes_;  // of a lane on average
     const std::vector<std::vector<int>>& groups_;
-    std::vector<int> hosts_;  // by group
     const SegmentTimes& up_;
     const SegmentTimes& down_;
-    TreePricer& pricer_;
+    GroupPricer pricer_;
+    std::vector<int> hosts_;  // by group, as all of these
+    std::vector<GroupTime> own_;
+    std::vector<double> ready_;  // its leaders have the first segment, combined so far
+    std::vector<double> sends_;  // a leader's port, for a segment
+    std::vector<double> gets_;
+    std::vector<double> copies_;  // that leave the group
     PhaseTime time_;
     double alone_ = 0;      // flow_alone() of the slowest
-    double credit_ = 0;     // of its interval
+    double others_ = 0;     // all segments but the first, at what is busiest
     double sustained_ = 0;  // what the busiest NIC takes for all segments, call after call
 };
 
@@ -255,7 +209,7 @@ class PhasePrice {
 
 PhaseTime phase_time(const PhaseParameters& parameters, LeadersTalk talk, std::uint64_t segments,
                      const PhaseNetwork& network, TreePricer& pricer) {
-    return PhasePrice(parameters, talk, segments, network, pricer).time();
+    return PhasePrice(parameters, segments, network, pricer).time(talk);
 }
 
 Candidate phase_candidate(Pricing& pricing, AlgorithmPtr algorithm, Shape within, PhaseTime time,

@@ -33,11 +33,11 @@ struct PhaseNetwork {
 
 /// Local reduction R, the leaders' phase, local broadcast B:
 ///
-///     all at once, one lane   R + max over pairs (Σ ports + g + L) + B, for the first segment;
+///     all at once, one lane   for the first segment max over pairs (R + ports + g + L) + B;
 ///                             the next ones come as the busiest port, flow or uplink lets them
 ///     k lanes, flat inside    each host sends a k-th to each leader of a lane, the leaders exchange k at a
 ///                             time, and each sends its result to all (GridMPI; docs/algorithms.md)
-///     in rounds               R + Σ over rounds max (g + L) + B
+///     in rounds               the same, with g + L of each round after those that both have waited for
 PhaseTime phase_time(const PhaseParameters& parameters, LeadersTalk talk, std::uint64_t segments,
                      const PhaseNetwork& network, TreePricer& pricer);
 

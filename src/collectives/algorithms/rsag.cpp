@@ -117,7 +117,6 @@ class Sharing {
 
   private:
     int count() const { return static_cast<int>(sizes_.size()); }
-    int leaders(int c) const { return std::min(sizes_[at(c)], lanes_); }
 
     /// What the NIC of the busiest leader of a cluster sends that owns such a share.
     NicWork sending(int c, double share) const {
@@ -144,7 +143,7 @@ class Sharing {
         double owned;        ///< from the leaders of all other clusters
     };
     Segments segments_at(int c, double share) const {
-        const double own = std::ceil(segments_ / leaders(c));
+        const double own = std::ceil(segments_ * busiest_part(sizes_[at(c)], lanes_));
         const double owned = std::ceil(own * share);
         const double inside = sizes_[at(c)] == 1 ? 0 : segments_ - own;
         return {inside, static_cast<double>(sizes_[at(c)] - 1) * own, own - owned, owned * (count() - 1)};
@@ -198,7 +197,7 @@ class Sharing {
                 const double of_trunk = both * down_.trunk(down_.group_of(c), down_.group_of(o));
                 at_least(wait + of_trunk, of_trunk,
                          {Binding::Kind::trunk, down_.group_of(c), down_.group_of(o)});
-                const double of_flow = both / std::max(leaders(c), leaders(o));
+                const double of_flow = both * busiest_part(std::lcm(sizes_[at(c)], sizes_[at(o)]), lanes_);
                 const double busy = of_flow * down_.gap(c, o);
                 at_least(wait + busy - down_.credit_of_flow(c, o) + down_.ramp(c, o, of_flow), busy,
                          {Binding::Kind::link, c, o});

@@ -95,7 +95,7 @@ class ThreeLevelPrice {
                 }
             }
         }
-        const double own = std::ceil(segments_ / std::min(sizes_[at(c)], lanes_));
+        const double own = std::ceil(segments_ * busiest_part(sizes_[at(c)], lanes_));
         const double others = static_cast<double>(sizes_[at(c)] - 1);
         const double inside = sizes_[at(c)] == 1 ? 0 : segments_ - own;
         const NicWork sending{inside * down_.port(c, c) + own * across.sending.before,

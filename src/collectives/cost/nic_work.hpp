@@ -32,6 +32,11 @@ struct NicWork {
     }
 };
 
+/// Of what lanes carry, that which the busiest of some members carries that take turns: all in as many lanes.
+inline double busiest_part(int members, int lanes) {
+    return static_cast<double>((lanes + members - 1) / members) / lanes;
+}
+
 /// How much longer the first segments take to all, in seconds, because a leader's NIC takes the
 /// contributions of its cluster's other ranks, and sends them the results, one by one; `sizes` are the
 /// clusters' ranks.

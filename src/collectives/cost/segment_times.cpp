@@ -44,7 +44,9 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
                                        ? std::min(port_[at(from, to)], link.stream.at(0).count())
                                        : port_[at(from, to)];
             // What a message alone waits for and a stream hides, handshakes, each still waits for on its way.
-            latency_[at(from, to)] = link.latency + std::max(alone - gap, 0.0);
+            // Combining is done after a message has come, while the next one comes in.
+            latency_[at(from, to)] =
+                link.latency + std::max(alone - gap, 0.0) + std::min(in_a_row, combining);
         }
     }
     find_trunks(costs, groups, size, is_backwards);

@@ -136,7 +136,7 @@ TEST_CASE("what goes up and what comes down share the ports of an allreduce", "[
           Approx(simulated_seconds(plan_of(request, *chain), one_and_four, slow_inside)).epsilon(0.15));
     // One rank leads all four lanes.
     check(unequal, "direct-exchange/flat@8Kx4", 0.1);
-    check(unequal, "direct-exchange/flat@256Kx4", 0.1);
+    check(unequal, "direct-exchange/flat@256Kx4", 0.16);  // what it sends waits for what others still do
 }
 
 TEST_CASE("what goes from one group of clusters to another shares their trunk", "[candidates]") {
