@@ -127,18 +127,21 @@ void add_pipelines(Pricing& pricing, std::vector<Candidate>& found) {
     }
 }
 
-/// Beside the best pipeline through all clusters that holds up several of them at a slow link, the one that
-/// does not, for sizes of segments that have proved best for it.
+/// Beside a pipeline through all clusters that holds up several of them at a slow link, and is nearly the
+/// best of its kind, the one that does not, for sizes of segments that have proved best for it.
 void add_slow_last(Pricing& pricing, std::vector<Candidate>& found) {
     if (pricing.clusters() > kManyClusters) return;
     constexpr std::array<Bytes, 2> kUsualSegments{8192, 16384};
-    const Candidate* best = nullptr;
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    double best = kNone;
+    double best_that_holds_up = kNone;
     for (const Candidate& candidate : found) {
         if (!candidate.is_pipeline || tree_in(candidate) == nullptr) continue;
         if (tree_in(candidate)->rule != "nearest") continue;
-        if (best == nullptr || candidate.seconds < best->seconds) best = &candidate;
+        best = std::min(best, candidate.seconds);
+        if (candidate.behind >= 2) best_that_holds_up = std::min(best_that_holds_up, candidate.seconds);
     }
-    if (best == nullptr || best->behind < 2) return;
+    if (best == kNone || best_that_holds_up > kNearlyEqual * best) return;
     for (const Shape within : {kChainShape, kBinaryShape}) {
         for (const Bytes segment_bytes : kUsualSegments) {
             if (2 * segment_bytes > pricing.request().bytes()) continue;
@@ -198,28 +201,48 @@ void propose_lanes(Pricing& pricing, std::vector<Candidate>& found) {
     }
 }
 
-void propose_best_order(Pricing& pricing, std::vector<Candidate>& found) {
-    const auto is_ordered = [](const Candidate& candidate) {
-        return !candidate.algorithm->order().empty() || candidate.algorithm->takes_turns();
-    };
-    const auto best =
-        std::min_element(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
-            return is_ordered(a) != is_ordered(b) ? is_ordered(a) : a.seconds < b.seconds;
-        });
-    // The search does not cover lanes.
-    if (pricing.clusters() == 1 || best == found.end() || tree_in(*best) == nullptr ||
-        best->algorithm->lanes() > 1)
-        return;
-    // No order can make up for that.
-    if (kHopeless * least_seconds(found) < best->seconds) return;
-    TreeParameters parameters = *tree_in(*best);
+namespace {
+
+/// Adds the tree of `found[best]` in the best order, unless the rule that it has finds that too.
+void add_best_order(Pricing& pricing, std::size_t best, std::vector<Candidate>& found) {
+    TreeParameters parameters = *tree_in(found[best]);
     parameters.rule = kBestRule;
     parameters.order =
         order_for(pricing, parameters, clusters_for(pricing, parameters.within, parameters.segment_bytes));
     const SendOrder order = parameters.order;
     Candidate candidate = priced_tree(pricing, std::move(parameters), order);
     // The name of the rule that finds the same order says more.
-    if (candidate.seconds < best->seconds) found.push_back(std::move(candidate));
+    if (candidate.seconds < found[best].seconds) found.push_back(std::move(candidate));
+}
+
+}  // namespace
+
+/// Of the fastest tree; where that passes on whole messages, and these are large, of the fastest pipeline as
+/// well: moving clusters makes up for more there.
+void propose_best_order(Pricing& pricing, std::vector<Candidate>& found) {
+    const auto is_ordered = [](const Candidate& candidate) {
+        return !candidate.algorithm->order().empty() || candidate.algorithm->takes_turns();
+    };
+    // The search does not cover lanes.
+    const auto is_tree = [](const Candidate& candidate) {
+        return tree_in(candidate) != nullptr && candidate.algorithm->lanes() == 1;
+    };
+    const auto best =
+        std::min_element(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
+            return is_ordered(a) != is_ordered(b) ? is_ordered(a) : a.seconds < b.seconds;
+        });
+    if (pricing.clusters() == 1 || best == found.end() || !is_tree(*best)) return;
+    // No order can make up for that.
+    const double most = kHopeless * least_seconds(found);
+    const auto place = static_cast<std::size_t>(best - found.begin());
+    std::size_t pipeline = found.size();
+    for (std::size_t i = 0; best->segment_bytes() == 0 && i < found.size(); ++i) {
+        if (!is_tree(found[i]) || !is_ordered(found[i]) || found[i].segment_bytes() == 0) continue;
+        if (pipeline == found.size() || found[i].seconds < found[pipeline].seconds) pipeline = i;
+    }
+    const bool has_pipeline = pipeline < found.size() && found[pipeline].seconds <= most;
+    if (best->seconds <= most) add_best_order(pricing, place, found);
+    if (has_pipeline) add_best_order(pricing, pipeline, found);
 }
 
 }  // namespace laple
