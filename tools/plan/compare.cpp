@@ -20,11 +20,16 @@ struct Row {
     double two_level = 0;  // 0: has no price here
 };
 
+/// Groups of ranks that know nothing but who is near: a binomial tree in each, all at once between them.
+std::string two_level(Collective collective) {
+    return is_gathered(collective) ? "leader-exchange/binomial" : "flat/binomial";
+}
+
 Row compared(const Request& request, const Situation& situation) {
     Row row{request, choose_plan(request, situation.machine, {}, situation.costs), 0, 0};
     Pricing pricing(request, situation.machine, situation.costs);
     row.native = native()->price(pricing)->seconds;
-    if (const auto plain = parse_algorithm("flat/binomial", request.collective)->price(pricing))
+    if (const auto plain = parse_algorithm(two_level(request.collective), request.collective)->price(pricing))
         row.two_level = plain->seconds;
     // What is left to MPI without a choice has no prediction of its own.
     if (row.plan.is_native()) row.plan.predicted = Seconds(row.native);

@@ -43,8 +43,10 @@ void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std
 template <const auto& kVariants>
 Family parts_family(std::string_view summary, std::string_view source) {
     std::string grammar;
-    for (const PartsVariant& variant : kVariants)
-        grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
+    for (const PartsVariant& variant : kVariants) {
+        const bool is_known = grammar.find(variant.name) != std::string::npos;
+        if (!is_known) grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
+    }
     return {.name = kVariants.front().name,
             .grammar = std::move(grammar),
             .summary = summary,
