@@ -16,8 +16,9 @@ extern "C" {
 const char* laple_version(void);
 
 /* Writes into `name` (LAPLE_MAX_ALGORITHM_NAME bytes) the algorithm of the last MPI_Bcast, MPI_Reduce,
- * MPI_Allreduce or MPI_Barrier that this process called on `comm`: "native" where MPI's own was called,
- * "none" before the first call. Local. Returns MPI_SUCCESS, or MPI_ERR_ARG when `name` is NULL. */
+ * MPI_Allreduce, MPI_Barrier or MPI_Allgather that this process called on `comm`: "native" where MPI's own
+ * was called, "none" before the first call. Local. Returns MPI_SUCCESS, or MPI_ERR_ARG when `name` is NULL.
+ */
 int laple_algorithm_used(MPI_Comm comm, char* name);
 
 /* Writes into `cluster` the number of the cluster, 0 ..., to which `rank` of `comm` belongs as LaPle sees it;

@@ -3,6 +3,7 @@
  * data, and what comes after is right. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static MPI_Comm copy;
 static int rank, size, wrong;
@@ -45,6 +46,12 @@ int main(int argc, char** argv) {
     code = MPI_Bcast(data, 1, uncommitted, 0, copy);
     MPI_Type_free(&uncommitted);
     expect_next_ones_right("after a type that was not committed");
+
+    int* all = malloc((size_t)size * 10 * sizeof(int));
+    code = MPI_Allgather(data, rank == 1 ? 9 : 10, MPI_INT, all, 10, MPI_INT, copy);
+    expect(code != MPI_SUCCESS, "no error where a rank contributes too little");
+    expect_next_ones_right("after a contribution that was too short");
+    free(all);
 
     MPI_Comm_free(&copy);
     MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &wrong, &wrong, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);

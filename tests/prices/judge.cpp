@@ -163,8 +163,9 @@ MachineCosts draw_costs(const Machine& machine, Draw& draw) {
 std::string family_of(const Algorithm& algorithm, int clusters) {
     static const std::vector<std::string> kOverHosts{
         "scatter-ring", "scatter-doubling", "halving-gather", "halving-doubling", "ring", "dissemination"};
-    static const std::vector<std::string> kBetween{"direct-exchange", "recursive-doubling", "rsag",
-                                                   "three-level",     "scatter-allgather",  "two-tree"};
+    static const std::vector<std::string> kBetween{"direct-exchange", "recursive-doubling",   "rsag",
+                                                   "three-level",     "scatter-allgather",    "two-tree",
+                                                   "leader-exchange", "multi-leader-exchange"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
     const auto is_in = [&](const std::vector<std::string>& names) {
@@ -182,6 +183,13 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     static const std::vector<const char*> kSegments{"@4K", "@8K", "@16K", "@32K", "@64K"};
     static const std::vector<const char*> kLanes{"x2", "x3", "x4", "x8", "x12"};
     std::vector<std::string> names;
+    if (is_gathered(collective))
+        return {"ring",
+                "multi-leader-exchange",
+                "leader-exchange/binomial",
+                "leader-exchange/flat",
+                std::string("leader-exchange/chain") + draw.one_of(kSegments),
+                std::string("leader-exchange/binary") + draw.one_of(kSegments)};
     for (const char* base :
          {"flat/binomial", "chain/flat", "nearest/binomial", "binomial", "multi-leader-flat/flat",
           "direct-exchange/binomial", "recursive-doubling/binary", "scatter-ring", "scatter-doubling",
