@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// How far prices are from the simulator, on random machines, by family and collective.
-//
-//   build/dev/bin/price-judge                      2000 machines (some minutes)
-//   build/dev/bin/price-judge --machines 200       the first 200 of them
-//   build/dev/bin/price-judge --machine 17         every verdict on machine 17
-//   build/dev/bin/price-judge --messages 1500      nothing that takes more messages (default: 8000)
-
-#include <charconv>
 #include <cstdint>
-#include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "judge.hpp"
@@ -21,12 +13,6 @@ namespace {
 
 using namespace laple;
 using namespace laple::test;
-
-std::uint64_t number_of(std::string_view text) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
 
 void print_all(std::uint64_t machine, std::uint64_t messages) {
     fmt::print("{}\n", describe(draw_machine(machine).machine));
@@ -57,18 +43,16 @@ void print_errors(std::uint64_t machines, std::uint64_t messages) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    CLI::App app("How far prices are from the simulator, on random machines, by family and collective.");
     std::uint64_t machines = 2000;
     std::uint64_t messages = 8000;
-    const char* machine = nullptr;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (std::strcmp(argv[i], "--machine") == 0) machine = argv[i + 1];
-        if (std::strcmp(argv[i], "--machines") == 0) machines = number_of(argv[i + 1]);
-        if (std::strcmp(argv[i], "--messages") == 0) messages = number_of(argv[i + 1]);
-    }
-    if (machine != nullptr) {
-        print_all(number_of(machine), messages);
-    } else {
-        print_errors(machines, messages);
-    }
+    std::optional<std::uint64_t> machine;
+    app.add_option("--machines", machines, "judge the first so many of them (2000 take an hour)")
+        ->capture_default_str();
+    app.add_option("--machine", machine, "print every verdict on that one");
+    app.add_option("--messages", messages, "simulate nothing that takes more messages")
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    machine ? print_all(*machine, messages) : print_errors(machines, messages);
     return 0;
 }
