@@ -34,7 +34,7 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
 void Operation::begin() {
     error_ = operands_.code;
     done_ = next_ready_ = 0;
-    waits_ = prepared_.waits();
+    waits_ = prepared_.graph().waits();
     ready_.clear();
     ready_.reserve(schedule_.steps.size());
     channel_.emplace(prepared_, ways_.comm, scratch_.lists());
@@ -152,7 +152,7 @@ void Operation::has_started(std::uint32_t index) {
 
 void Operation::complete(std::uint32_t index) {
     ++done_;
-    for (const std::uint32_t successor : prepared_.successors(index)) release(successor);
+    for (const std::uint32_t successor : prepared_.graph().successors(index)) release(successor);
 }
 
 void Operation::release(std::uint32_t index) {
