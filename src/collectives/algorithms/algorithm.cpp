@@ -15,9 +15,9 @@ namespace {
 constexpr Bytes kWindowBytes = 512 * 1024;
 /// Inside a cluster, 1 Gbit/s × 100 us: what is sent into a full pipe delays what is there already, on its
 /// way through every host of the cluster.
-constexpr Bytes kNearWindowBytes = 16 * 1024;
+constexpr Bytes kWindowBytesInCluster = 16 * 1024;
 constexpr std::uint64_t kMinWindow = 4;
-constexpr std::uint64_t kMinNearWindow = 2;
+constexpr std::uint64_t kMinWindowInCluster = 2;
 constexpr std::uint64_t kMaxWindow = 256;
 
 std::uint32_t window_of(const Segments& segments, Bytes window_bytes, std::uint64_t least) {
@@ -43,10 +43,11 @@ const SendOrder& Algorithm::order() const {
 Schedule expand(const Algorithm& algorithm, const Part& part) {
     const Segments segments = algorithm.segments(part.request);
     Windows windows;
-    windows.far = part.windows.channel > 0 ? window_of(segments, part.windows.channel, kMinNearWindow)
-                                           : window_of(segments, kWindowBytes, kMinWindow);
-    windows.near = window_of(segments, kNearWindowBytes, kMinNearWindow);
-    windows.near_ranks = part.machine.ranks_in(part.machine.cluster_of_rank(part.rank));
+    windows.between_clusters = part.windows.channel > 0
+                                   ? window_of(segments, part.windows.channel, kMinWindowInCluster)
+                                   : window_of(segments, kWindowBytes, kMinWindow);
+    windows.in_cluster = window_of(segments, kWindowBytesInCluster, kMinWindowInCluster);
+    windows.cluster_ranks = part.machine.ranks_in(part.machine.cluster_of_rank(part.rank));
     const CollectiveRow& row = row_of(part.request.collective);
     ScheduleBuilder builder(row.buffers(part.request, part.machine.rank_count(), part.rank),
                             std::move(windows));

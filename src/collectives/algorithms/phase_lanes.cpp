@@ -42,10 +42,10 @@ std::uint32_t PhaseLanes::segments_ahead(Bytes bytes, int lanes) const {
 void PhaseLanes::contribute(std::uint32_t number, std::uint32_t local_window) {
     Lane& lane = lane_of(number);
     builder_.hold_sends(number >= local_window ? contributions_[number - local_window] : -1, result_);
-    const std::int64_t before = builder_.last_near_receive();
+    const std::int64_t before = builder_.last_receive_in_cluster();
     const Region result = region_in(kResult, segments_.at(number));
     const Region value = lane.steps.reduce(region_in(own_, segments_.at(number)), result.place());
-    const std::int64_t after = builder_.last_near_receive();
+    const std::int64_t after = builder_.last_receive_in_cluster();
     const std::int64_t earlier = contributions_.empty() ? -1 : contributions_.back();
     contributions_.push_back(after != before ? after : earlier);
     if (lane.leader) lane.leader->combine(number, value, result);

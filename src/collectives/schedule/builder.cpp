@@ -8,13 +8,13 @@ namespace laple {
 
 ScheduleBuilder::ScheduleBuilder(const BufferSizes& sizes, Windows windows)
     : windows_(std::move(windows)), input_in_result_(sizes.input_in_result), memories_(1) {
-    std::sort(windows_.near_ranks.begin(), windows_.near_ranks.end());
+    std::sort(windows_.cluster_ranks.begin(), windows_.cluster_ranks.end());
     schedule_.unit_bytes = sizes.unit_bytes;
     schedule_.result_units = sizes.result_units;
 }
 
-void ScheduleBuilder::hold_sends(std::int64_t near, std::int64_t all) {
-    hold_near_ = near;
+void ScheduleBuilder::hold_sends(std::int64_t in_cluster, std::int64_t all) {
+    hold_in_cluster_ = in_cluster;
     hold_all_ = all;
 }
 
@@ -36,10 +36,11 @@ void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
     schedule_.steps[step].from = from.place();
     schedule_.steps[step].channel = channel;
     reads(step, from);
-    const bool near = is_near(peer);
-    enter_channel(step, sends_[key(peer, channel)], near ? windows_.near : windows_.far);
+    const bool is_inside = is_in_cluster(peer);
+    enter_channel(step, sends_[key(peer, channel)],
+                  is_inside ? windows_.in_cluster : windows_.between_clusters);
     depends_on(step, hold_all_);
-    if (near) depends_on(step, hold_near_);
+    if (is_inside) depends_on(step, hold_in_cluster_);
     end(step);
 }
 
@@ -48,8 +49,8 @@ void ScheduleBuilder::recv(Rank peer, Region to, Channel channel) {
     schedule_.steps[step].to = to.place();
     schedule_.steps[step].channel = channel;
     writes(step, to);
-    enter_channel(step, recvs_[key(peer, channel)], windows_.far);
-    if (is_near(peer)) last_near_receive_ = step;
+    enter_channel(step, recvs_[key(peer, channel)], windows_.between_clusters);
+    if (is_in_cluster(peer)) last_receive_in_cluster_ = step;
     end(step);
 }
 
@@ -141,8 +142,8 @@ void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::u
     ++traffic.count;
 }
 
-bool ScheduleBuilder::is_near(Rank peer) const {
-    return std::binary_search(windows_.near_ranks.begin(), windows_.near_ranks.end(), peer);
+bool ScheduleBuilder::is_in_cluster(Rank peer) const {
+    return std::binary_search(windows_.cluster_ranks.begin(), windows_.cluster_ranks.end(), peer);
 }
 
 void ScheduleBuilder::end(std::uint32_t step) {

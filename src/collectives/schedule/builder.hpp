@@ -12,12 +12,12 @@ namespace laple {
 
 /// How much may be under way, in messages of one channel between two ranks; 1 at least.
 struct Windows {
-    std::uint32_t far = 4;
+    std::uint32_t between_clusters = 4;
     /// To ranks of the same innermost group: their links have little in flight, and where messages share a
     /// link instead of queueing (MPI over several connections, SimGrid) the first of many segments would
     /// arrive with the last.
-    std::uint32_t near = 4;
-    std::vector<Rank> near_ranks = {};
+    std::uint32_t in_cluster = 4;
+    std::vector<Rank> cluster_ranks = {};
 };
 
 /// Builds a schedule in program order and finds the dependencies itself.
@@ -30,19 +30,19 @@ class ScheduleBuilder {
   public:
     ScheduleBuilder(const BufferSizes& sizes, Windows windows);
 
-    /// From now on sends inside the cluster also wait for the earlier step `near`, and all sends for `all`;
-    /// -1: for nothing. A send is complete long before its message has left, so no window limits what is in a
-    /// NIC's queue.
-    void hold_sends(std::int64_t near, std::int64_t all);
+    /// From now on sends inside the cluster also wait for the earlier step `in_cluster`, and all sends for
+    /// `all`; -1: for nothing. A send is complete long before its message has left, so no window limits what
+    /// is in a NIC's queue.
+    void hold_sends(std::int64_t in_cluster, std::int64_t all);
     /// The last receive from a rank of the own cluster so far in program order; -1: none.
-    std::int64_t last_near_receive() const { return last_near_receive_; }
+    std::int64_t last_receive_in_cluster() const { return last_receive_in_cluster_; }
     /// The last step that writes that unit so far in program order; -1: none.
     std::int64_t writer_of(Place place);
 
     /// A temporary buffer of so many units, one at least; returns its number.
     Buffer add_temporary(std::uint64_t units);
     /// Messages that may be under way from a peer.
-    std::uint32_t window() const { return windows_.far; }
+    std::uint32_t window() const { return windows_.between_clusters; }
 
     void send(Rank peer, Region from, Channel channel = 0);
     void recv(Rank peer, Region to, Channel channel = 0);
@@ -65,7 +65,7 @@ class ScheduleBuilder {
     void writes(std::uint32_t step, Region region);
     void depends_on(std::uint32_t step, std::int64_t earlier);
     void enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window);
-    bool is_near(Rank peer) const;
+    bool is_in_cluster(Rank peer) const;
     static std::uint64_t key(Rank peer, Channel channel) {
         return (static_cast<std::uint64_t>(channel) << 32) | static_cast<std::uint32_t>(peer);
     }
@@ -80,9 +80,9 @@ class ScheduleBuilder {
     std::vector<AccessMap> memories_;                   // the user's, then the temporary ones
     std::unordered_map<std::uint64_t, Traffic> sends_;  // by peer and channel
     std::unordered_map<std::uint64_t, Traffic> recvs_;
-    std::int64_t hold_near_ = -1;
+    std::int64_t hold_in_cluster_ = -1;
     std::int64_t hold_all_ = -1;
-    std::int64_t last_near_receive_ = -1;
+    std::int64_t last_receive_in_cluster_ = -1;
     std::int64_t fence_ = -1;
 };
 

@@ -110,7 +110,7 @@ TEST_CASE("MPI's own calls wait for all before them, and hold back all after the
 }
 
 TEST_CASE("at most a window of messages to one peer is under way") {
-    ScheduleBuilder builder({1, 5}, {.far = 2});
+    ScheduleBuilder builder({1, 5}, {.between_clusters = 2});
     CHECK(builder.window() == 2);
     for (std::uint64_t unit = 0; unit < 5; ++unit) builder.send(1, {kResult, unit, 1});
     builder.send(1, {kResult, 0, 1}, 1);
@@ -128,7 +128,7 @@ TEST_CASE("at most a window of messages to one peer is under way") {
 }
 
 TEST_CASE("near ranks have a window of their own, for what is sent to them") {
-    ScheduleBuilder builder({1, 8}, {.far = 4, .near = 1, .near_ranks = {7, 3}});
+    ScheduleBuilder builder({1, 8}, {.between_clusters = 4, .in_cluster = 1, .cluster_ranks = {7, 3}});
     for (const Rank peer : {3, 5}) {
         builder.send(peer, {kInput, 0, 1});
         builder.send(peer, {kInput, 1, 1});
@@ -143,15 +143,15 @@ TEST_CASE("near ranks have a window of their own, for what is sent to them") {
 TEST_CASE("sends are held until a step is complete, those to near ranks until another one, too") {
     constexpr Rank kNear = 1;
     constexpr Rank kFar = 2;
-    ScheduleBuilder builder({1, 3}, {.far = 8, .near = 8, .near_ranks = {0, kNear}});
-    CHECK(builder.last_near_receive() == -1);
+    ScheduleBuilder builder({1, 3}, {.between_clusters = 8, .in_cluster = 8, .cluster_ranks = {0, kNear}});
+    CHECK(builder.last_receive_in_cluster() == -1);
     CHECK(builder.writer_of({kResult, 0}) == -1);
     const Buffer temp = builder.add_temporary(3);
     builder.recv(kNear, {temp, 0, 1});
     builder.recv(kFar, {kResult, 0, 1});
-    CHECK(builder.last_near_receive() == 0);
+    CHECK(builder.last_receive_in_cluster() == 0);
     CHECK(builder.writer_of({kResult, 0}) == 1);
-    builder.hold_sends(builder.last_near_receive(), builder.writer_of({kResult, 0}));
+    builder.hold_sends(builder.last_receive_in_cluster(), builder.writer_of({kResult, 0}));
     builder.send(kNear, {kInput, 1, 1});
     builder.send(kFar, {kInput, 1, 1});
     builder.recv(kNear, {temp, 2, 1});
