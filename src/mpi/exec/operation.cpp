@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/exec/operation.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace laple::mpi {
 namespace {
 
 constexpr int kSelfTag = 1;
-constexpr std::size_t kAlignment = 64;
-
-std::size_t aligned(std::ptrdiff_t bytes) {
-    return (static_cast<std::size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 }  // namespace
 
@@ -24,10 +17,10 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       operands_(operands),
       ways_(ways),
       scratch_(scratch),
-      buffers_(scratch.lists().buffers),
+      memory_(schedule_, operands_, scratch),
+      cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
       ready_(scratch.lists().ready) {
-    lay_out_temporaries();
     begin();
 }
 
@@ -77,42 +70,9 @@ void Operation::take(const Channel::Completion& completion) {
     complete(completion.step);
 }
 
-Operation::Span Operation::span_of(std::uint64_t units) const {
-    if (units == 0) return {0, 0};
-    const TypeLayout& layout = operands_.layout;
-    const MPI_Count last = (static_cast<MPI_Count>(units) - 1) * layout.extent;
-    const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
-    const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
-    return {low, high - low};
-}
-
-/// Buffers of our own hold units as the user's do: one after the other, wherever the datatype puts its bytes,
-/// also before its address.
-void Operation::lay_out_temporaries() {
-    const auto for_each_span = [&](auto&& use) {
-        if (!operands_.has_result) use(span_of(schedule_.result_units));
-        for (const std::uint64_t units : schedule_.temporary_units) use(span_of(units));
-    };
-    std::size_t total = 0;
-    for_each_span([&](const Span& span) { total += aligned(span.bytes); });
-    std::byte* next = scratch_.get(total);
-
-    buffers_.clear();
-    // Only read from: no step writes to kInput.
-    buffers_.push_back(const_cast<std::byte*>(operands_.input));
-    if (operands_.has_result) buffers_.push_back(operands_.result);
-    for_each_span([&](const Span& span) {
-        buffers_.push_back(moved(next, -span.low));
-        next += aligned(span.bytes);
-    });
-}
-
-std::byte* Operation::address(Place place) const {
-    return moved(buffers_[place.buffer], static_cast<std::ptrdiff_t>(place.offset) * operands_.layout.extent);
-}
-
 Transfer Operation::transfer(const Step& step, Place place) const {
-    return {address(place), count_of(step), operands_.type, step.peer, ways_.first_tag + step.channel};
+    return {memory_.address(place), memory_.count_of(step), operands_.type, step.peer,
+            ways_.first_tag + step.channel};
 }
 
 void Operation::start(std::uint32_t index) {
@@ -129,16 +89,13 @@ void Operation::start(std::uint32_t index) {
             copy(step);
             break;
         case StepKind::reduce:
-            if (count_of(step) > 0) {
-                check(PMPI_Reduce_local(address(step.from), address(step.to), count_of(step), operands_.type,
-                                        operands_.op));
-            }
+            reduce(step);
             break;
         case StepKind::native_bcast:
-            native_bcast(step);
+            check(cluster_calls_.bcast(step));
             break;
         case StepKind::native_reduce:
-            native_reduce(step);
+            check(cluster_calls_.reduce(step));
             break;
     }
     complete(index);
@@ -160,9 +117,9 @@ void Operation::release(std::uint32_t index) {
 }
 
 void Operation::copy(const Step& step) {
-    std::byte* from = address(step.from);
-    std::byte* to = address(step.to);
-    const int count = count_of(step);
+    std::byte* from = memory_.address(step.from);
+    std::byte* to = memory_.address(step.to);
+    const int count = memory_.count_of(step);
     if (from == to || count == 0) return;
     if (operands_.layout.is_contiguous) {
         std::memcpy(to, from,
@@ -175,44 +132,11 @@ void Operation::copy(const Step& step) {
                         kSelfTag, ways_.comm, MPI_STATUS_IGNORE));
 }
 
-int Operation::rank_in_cluster(Rank rank) const {
-    const auto found = std::find(ways_.cluster_ranks.begin(), ways_.cluster_ranks.end(), rank);
-    return static_cast<int>(found - ways_.cluster_ranks.begin());
-}
-
-/// For no units (a barrier's have no bytes) only synchronisation is left, which MPI's own broadcast and
-/// reduction of nothing do not guarantee.
-void Operation::native_bcast(const Step& step) {
-    if (count_of(step) == 0) return check(PMPI_Barrier(ways_.cluster));
-    check(PMPI_Bcast(address(step.to), count_of(step), operands_.type, rank_in_cluster(step.peer),
-                     ways_.cluster));
-}
-
-void Operation::native_reduce(const Step& step) {
-    if (count_of(step) == 0) return check(PMPI_Barrier(ways_.cluster));
-    int self = 0;
-    check(PMPI_Comm_rank(ways_.cluster, &self));
-    const int root = rank_in_cluster(step.peer);
-    const std::byte* from = address(step.from);
-    std::byte* to = self == root ? address(step.to) : nullptr;
-    // Not MPI_IN_PLACE: MPICH 4.0.2 crashes on it above some KiB when the root is not rank 0.
-    std::vector<std::byte> copy_of_input;
-    if (from == to) {
-        const Span span = span_of(step.units);
-        const std::byte* const first = moved(from, span.low);
-        copy_of_input.assign(first, first + span.bytes);
-        from = moved(copy_of_input.data(), -span.low);
-    }
-    check(PMPI_Reduce(from, to, count_of(step), operands_.type, operands_.op, root, ways_.cluster));
-}
-
-/// MPI finds that the others of the cluster want another length. For an empty message it would not contact
-/// them.
-void Operation::spoil_native_bcast(const Step& step) {
-    std::array<std::byte, 2> bytes{};
-    const MPI_Count wanted = count_of(step) * operands_.layout.size;
-    if (wanted == 0) return native_bcast(step);
-    PMPI_Bcast(bytes.data(), wanted == 1 ? 2 : 1, MPI_BYTE, rank_in_cluster(step.peer), ways_.cluster);
+void Operation::reduce(const Step& step) {
+    const int count = memory_.count_of(step);
+    if (count == 0) return;
+    check(PMPI_Reduce_local(memory_.address(step.from), memory_.address(step.to), count, operands_.type,
+                            operands_.op));
 }
 
 /// After an error the others get empty messages in place of data, and nothing may go on writing to memory
@@ -224,7 +148,7 @@ void Operation::abandon() {
         if (is_started[i]) continue;
         const Step& step = schedule_.steps[i];
         if (step.kind == StepKind::send) channel_->send_nothing(transfer(step, step.from));
-        if (step.kind == StepKind::native_bcast) spoil_native_bcast(step);
+        if (step.kind == StepKind::native_bcast) cluster_calls_.spoil_bcast(step);
     }
     channel_->abandon();
 }

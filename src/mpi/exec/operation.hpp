@@ -8,31 +8,14 @@
 
 #include <mpi.h>
 
-#include "mpi/exec/datatype.hpp"
+#include "mpi/exec/cluster_calls.hpp"
 #include "mpi/exec/mpi_channel.hpp"
+#include "mpi/exec/operands.hpp"
 #include "mpi/exec/prepared_schedule.hpp"
 #include "mpi/exec/scratch.hpp"
+#include "mpi/exec/step_memory.hpp"
 
 namespace laple::mpi {
-
-/// The user's memory and how to work on it.
-struct Operands {
-    const std::byte* input = nullptr;  ///< what the rank contributes; may be part of `result`
-    std::byte* result = nullptr;       ///< the message or the result; nullptr may be MPI_BOTTOM, so:
-    bool has_result = true;            ///< false where this rank gets none (MPI_Reduce)
-    MPI_Datatype type = MPI_BYTE;      ///< one unit of the schedule
-    TypeLayout layout{1, 1, 0, 1, true};
-    MPI_Op op = MPI_OP_NULL;
-    int code = MPI_SUCCESS;  ///< an error that this rank has met already; the others learn of it
-};
-
-/// Where messages go: LaPle's own communicator, and for native steps that of this rank's cluster.
-struct Ways {
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm cluster = MPI_COMM_NULL;
-    std::vector<Rank> cluster_ranks;  ///< ranks of `comm` by rank in `cluster`
-    int first_tag = 16;               ///< of as many as there are channels
-};
 
 /// One run of a schedule: this rank's part of a collective, with point-to-point messages and
 /// PMPI_Reduce_local. Receives are posted and segments forwarded as soon as the schedule allows. Can be
@@ -60,13 +43,6 @@ class Operation {
     void restart();
 
   private:
-    /// Where units that follow each other have their bytes, from the address of the first one.
-    struct Span {
-        std::ptrdiff_t low;
-        std::ptrdiff_t bytes;
-    };
-    Span span_of(std::uint64_t units) const;
-    void lay_out_temporaries();
     void begin();
     void start_ready();
     void start(std::uint32_t index);
@@ -75,26 +51,19 @@ class Operation {
     void release(std::uint32_t index);
     void has_started(std::uint32_t index);
     void copy(const Step& step);
-    void native_bcast(const Step& step);
-    void native_reduce(const Step& step);
-    void spoil_native_bcast(const Step& step);
+    void reduce(const Step& step);
     void abandon();
     void check(int code);
 
-    std::byte* address(Place place) const;
-    /// Of units without bytes MPI counts none.
-    int count_of(const Step& step) const {
-        return schedule_.unit_bytes == 0 ? 0 : static_cast<int>(step.units);
-    }
     Transfer transfer(const Step& step, Place place) const;
-    int rank_in_cluster(Rank rank) const;
 
     const PreparedSchedule& prepared_;
     const Schedule& schedule_;
     Operands operands_;
     const Ways& ways_;
     Scratch& scratch_;
-    std::vector<std::byte*>& buffers_;   // by number: address of unit 0
+    StepMemory memory_;
+    ClusterCalls cluster_calls_;
     std::vector<std::uint32_t>& waits_;  // by step: for how many others it still has to wait
     std::vector<std::uint32_t>& ready_;  // steps in the order in which they became so
     std::optional<MpiChannel> channel_;

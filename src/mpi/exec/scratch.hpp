@@ -23,7 +23,7 @@ class Scratch {
         std::vector<std::uint8_t> is_oldest;  ///< by step: all before it in its channel are complete
         std::vector<MPI_Request> watched;     ///< of the oldest message under way of each channel
         std::vector<std::uint32_t> step_of_watched;
-        std::vector<std::byte*> buffers;  ///< by number: address of slot 0's first unit, as MPI wants it
+        std::vector<std::byte*> buffers;  ///< by number: address of unit 0, as MPI wants it
     };
 
     /// At least `bytes` bytes, aligned for any type; valid until the next call.
