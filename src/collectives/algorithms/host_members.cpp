@@ -53,10 +53,16 @@ double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& co
 
 Bytes bytes_of_member(const Request& request, const Machine& machine) {
     if (!is_gathered(request.collective)) return request.bytes();
-    int most = 1;
-    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster)
-        most = std::max(most, machine.most_ranks_on_a_host(cluster));
-    return request.bytes() * static_cast<Bytes>(most);
+    Bytes most = 0;
+    for (Host host = 0; host < machine.host_count(); ++host)
+        most = std::max(most, bytes_of_blocks(request, machine.ranks_on(host)));
+    return most;
+}
+
+Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks) {
+    std::uint64_t units = 0;
+    for (const Rank rank : ranks) units += request.block_units(rank);
+    return units * request.unit_bytes;
 }
 
 Bytes bytes_of_result(const Request& request, const Machine& machine) {
@@ -70,31 +76,49 @@ bool is_power_of_two(int count) {
 
 HostMembers::HostMembers(const Request& request, const Machine& machine, Rank rank) : rank_(rank) {
     const bool is_rooted = row_of(request.collective).is_rooted;
+    std::uint64_t begin = 0;
     for (const Host host : hosts_in_order(request, machine)) {
         if (host == machine.host_of(rank)) self_ = count();
         leaders_.push_back(is_rooted ? leader_on(machine, host, 0, request.root) : leader_on(machine, host));
-        first_rank_.push_back(ranks_.size());
-        const auto here = machine.ranks_on(host);
-        ranks_.insert(ranks_.end(), here.begin(), here.end());
+        if (!is_gathered(request.collective)) continue;
+        first_block_.push_back(blocks_.size());
+        for (const Rank owner : machine.ranks_on(host)) {
+            blocks_.push_back({owner, begin, request.block_begin(owner)});
+            begin += request.block_units(owner);
+        }
     }
-    first_rank_.push_back(ranks_.size());
+    first_block_.push_back(blocks_.size());
+    if (is_gathered(request.collective)) blocks_.push_back({-1, begin, begin});
     on_host_ = links_on_host(machine, rank, leader(self_), shape_on_host(false));
 }
 
 Segment HostMembers::parts(const Request& request, int first, int end) const {
     if (is_gathered(request.collective)) {
-        const std::uint64_t begin = first_rank_[static_cast<std::size_t>(first)];
-        return {begin * request.units, (first_rank_[static_cast<std::size_t>(end)] - begin) * request.units};
+        const std::uint64_t begin = blocks_[first_block_[static_cast<std::size_t>(first)]].begin;
+        return {begin, blocks_[first_block_[static_cast<std::size_t>(end)]].begin - begin};
     }
     return Segments::cut_into(request.units, request.unit_bytes, count())
         .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
 }
 
+std::span<const HostMembers::Block> HostMembers::blocks_of(int member) const {
+    const auto m = static_cast<std::size_t>(member);
+    return {blocks_.data() + first_block_[m], first_block_[m + 1] - first_block_[m]};
+}
+
+std::size_t HostMembers::block_at(std::uint64_t unit) const {
+    const auto after =
+        std::upper_bound(blocks_.begin(), blocks_.end(), unit,
+                         [](std::uint64_t at, const Block& block) { return at < block.begin; });
+    return static_cast<std::size_t>(after - blocks_.begin()) - 1;
+}
+
 MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder)
     : part_(part), builder_(builder), members_(part.request, part.machine, part.rank) {
-    const auto& ranks = members_.ranks();
-    if (is_gathered(part.request.collective) && !std::is_sorted(ranks.begin(), ranks.end()))
-        message_ = builder.add_temporary(ranks.size() * part.request.units);
+    const auto& blocks = members_.blocks();
+    const bool is_in_order =
+        std::ranges::all_of(blocks, [](const auto& block) { return block.begin == block.in_result; });
+    if (!is_in_order) message_ = builder.add_temporary(blocks.back().begin);
 }
 
 void MemberSteps::combine_on_hosts() {
@@ -112,17 +136,18 @@ void MemberSteps::spread_on_hosts() {
 }
 
 void MemberSteps::gather_on_hosts() {
-    const auto [begin, units] = parts(members_.self(), members_.self() + 1);
-    const auto& ranks = members_.ranks();
-    const std::uint64_t block = part_.request.units;
-    const Region own{kInput, 0, block};
-    if (!members_.is_leader()) return builder_.send(members_.leader(members_.self()), own);
-    for (std::uint64_t place = begin; place < begin + units; place += block) {
-        const Rank rank = ranks[place / block];
-        if (rank == part_.rank) {
-            builder_.copy(own, {message_, place});
+    const Region own{kInput, 0, part_.request.block_units(part_.rank)};
+    if (!members_.is_leader()) {
+        if (own.units > 0) builder_.send(members_.leader(members_.self()), own);
+        return;
+    }
+    for (const auto& block : members_.blocks_of(members_.self())) {
+        const Region place{message_, block.begin, part_.request.block_units(block.rank)};
+        if (place.units == 0) continue;
+        if (block.rank == part_.rank) {
+            builder_.copy(own, place.place());
         } else {
-            builder_.recv(rank, {message_, place, block});
+            builder_.recv(block.rank, place);
         }
     }
 }
@@ -135,20 +160,17 @@ void MemberSteps::spread_on_host(Segment part) {
     put_in_order(part);
 }
 
-/// Blocks of ranks that follow each other are copied as one.
+/// Blocks that follow each other in the result, too, are copied as one.
 void MemberSteps::put_in_order(Segment part) {
     if (message_ == kResult) return;
-    const auto& ranks = members_.ranks();
-    const std::uint64_t block = part_.request.units;
-    const auto place_of = [&](std::uint64_t unit) {
-        return static_cast<std::uint64_t>(ranks[unit / block]) * block + unit % block;
-    };
+    const auto& blocks = members_.blocks();
     const std::uint64_t end = part.offset + part.units;
+    std::size_t at = members_.block_at(part.offset);
     for (std::uint64_t first = part.offset; first < end;) {
-        std::uint64_t next = std::min(end, (first / block + 1) * block);
-        while (next < end && ranks[next / block] == ranks[next / block - 1] + 1)
-            next = std::min(end, next + block);
-        builder_.copy({message_, first, next - first}, {kResult, place_of(first)});
+        const std::uint64_t shift = blocks[at].in_result - blocks[at].begin;  // modulo 2^64
+        while (blocks[at].begin < end && blocks[at].in_result - blocks[at].begin == shift) ++at;
+        const std::uint64_t next = std::min(end, blocks[at].begin);
+        if (next > first) builder_.copy({message_, first, next - first}, {kResult, first + shift});
         first = next;
     }
 }

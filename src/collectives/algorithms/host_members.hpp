@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -33,15 +34,24 @@ class HostMembers {
     /// The units of parts `first` ... `end` - 1.
     Segment parts(const Request& request, int first, int end) const;
 
-    /// The ranks of the members, one host after the other. Blocks of a message that is gathered are passed on
-    /// in that order.
-    const std::vector<Rank>& ranks() const { return ranks_; }
+    /// The blocks of a message that is gathered are passed on in the order of members: those of one host
+    /// after those of another. Where each is in that order, and where in the result.
+    struct Block {
+        Rank rank;
+        std::uint64_t begin;      ///< in the order of members
+        std::uint64_t in_result;  ///< in the order of ranks
+    };
+    /// One more than there are ranks: the end. Empty where nothing is gathered.
+    const std::vector<Block>& blocks() const { return blocks_; }
+    std::span<const Block> blocks_of(int member) const;
+    /// Which of them holds that unit.
+    std::size_t block_at(std::uint64_t unit) const;
 
   private:
     Rank rank_;
     std::vector<Rank> leaders_;
-    std::vector<Rank> ranks_;
-    std::vector<std::uint64_t> first_rank_;  // of each member, in ranks_; one more than there are members
+    std::vector<Block> blocks_;
+    std::vector<std::size_t> first_block_;  // of each member; one more than there are members
     int self_ = 0;
     RankLinks on_host_;
 };
@@ -118,8 +128,10 @@ std::vector<Host> hosts_in_order(const Request& request, const Machine& machine)
 /// gathered is not what is spread; on the host with the most ranks.
 double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs);
 
-/// Bytes of a member's message: of one that is gathered, the blocks of the host with the most ranks.
+/// Bytes of a member's message: of one that is gathered, the blocks of the host that contributes most.
 Bytes bytes_of_member(const Request& request, const Machine& machine);
+/// Bytes of what these ranks contribute to a message that is gathered.
+Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks);
 /// Bytes of the result.
 Bytes bytes_of_result(const Request& request, const Machine& machine);
 

@@ -82,6 +82,7 @@ class ExchangeSteps {
     template <typename Use>
     void for_each_segment(MemberRange range, Use use) {
         const Segment all = steps_.parts(range.first, range.end);
+        if (all.units == 0) return;
         const Segments segments = Segments::cut(all.units, part_.request.unit_bytes, segment_bytes_);
         for (std::uint32_t s = 0; s < segments.count(); ++s) {
             const Segment part = segments.at(s);
@@ -136,8 +137,8 @@ class ExchangePrice {
         const Machine& machine = pricing.machine();
         for (const MemberRange range : member_ranges(cluster_of)) {
             const int cluster = cluster_of[static_cast<std::size_t>(range.first)];
-            const Bytes ranks = machine.ranks_in(cluster).size();
-            clusters_.push_back({cluster, range.count(), ranks * pricing.request().bytes()});
+            const Bytes bytes = bytes_of_blocks(pricing.request(), machine.ranks_in(cluster));
+            clusters_.push_back({cluster, range.count(), bytes});
             all_ += clusters_.back().bytes;
         }
         const double on_host = time_on_hosts(bytes_of_member(pricing.request(), machine), machine, costs_);

@@ -38,14 +38,15 @@ std::vector<Piece> combined_everywhere(const Request& request, int, Rank) {
 }
 
 BufferSizes block_of_each(const Request& request, int size, Rank rank) {
-    return {request.unit_bytes, request.units * static_cast<std::uint64_t>(size),
-            request.units * static_cast<std::uint64_t>(rank)};
+    return {request.unit_bytes, request.block_begin(size), request.block_begin(rank)};
+}
+std::vector<Piece> own_block(const Request& request, int, Rank rank) {
+    return {{kInput, 0, request.block_units(rank), rank, 0}};
 }
 std::vector<Piece> blocks_everywhere(const Request& request, int size, Rank) {
     std::vector<Piece> blocks;
     for (Rank source = 0; source < size; ++source)
-        blocks.push_back(
-            {kResult, request.units * static_cast<std::uint64_t>(source), request.units, source, 0});
+        blocks.push_back({kResult, request.block_begin(source), request.block_units(source), source, 0});
     return blocks;
 }
 
@@ -112,7 +113,7 @@ constexpr std::array kRows{
         .waits_for_all = true,
         .runs_to_root = false,
         .buffers = block_of_each,
-        .before = own_contribution,
+        .before = own_block,
         .after = blocks_everywhere,
     },
 };

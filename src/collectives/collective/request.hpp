@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "collectives/collective/counts.hpp"
 
 namespace laple {
 
@@ -12,16 +13,26 @@ enum class Collective : std::uint8_t;
 /// What a call asks for: all that a plan may depend on, and equal on all ranks of the communicator.
 struct Request {
     Collective collective{};
-    /// Of the message, or of what each rank contributes to it where it is gathered: bytes, or elements of the
-    /// user's datatype where contributions are combined, so that an operation never sees a part of an
-    /// element. A barrier's message is one unit of no bytes.
+    /// Of the message, or of what each rank contributes to it where it is gathered (at most, where `counts`
+    /// differ): bytes, or elements of the user's datatype where contributions are combined, so that an
+    /// operation never sees a part of an element. A barrier's message is one unit of no bytes.
     std::uint64_t units = 0;
     Bytes unit_bytes = 1;
     Rank root = 0;                ///< of rooted collectives; 0 otherwise
     bool commutative = true;      ///< of the operation; true where there is none
     bool in_fixed_order = false;  ///< combine as one tree over the ranks does, whatever the machine
 
+    Counts counts = {};  ///< of a message that is gathered
+
     Bytes bytes() const { return units * unit_bytes; }
+    /// Of a message that is gathered: where the block of `rank` begins in it, and of the number of ranks, its
+    /// end.
+    std::uint64_t block_begin(Rank rank) const {
+        return counts.are_equal() ? static_cast<std::uint64_t>(rank) * units : counts.begin_of(rank);
+    }
+    std::uint64_t block_units(Rank rank) const {
+        return counts.are_equal() ? units : counts.begin_of(rank + 1) - counts.begin_of(rank);
+    }
     bool operator==(const Request&) const = default;
 };
 

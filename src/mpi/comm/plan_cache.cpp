@@ -45,6 +45,7 @@ std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
     mix(request.unit_bytes);
     mix(static_cast<std::uint64_t>(request.root));
     mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U));
+    for (const std::uint64_t begin : request.counts.begins()) mix(begin);
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 

@@ -148,15 +148,26 @@ std::string run_on_bytes(std::span<const Schedule> schedules, const Request& req
     return run.ok() ? memory.check() : run.failure;
 }
 
+/// At most so much from each of `ranks`, and from some of them nothing.
+Counts draw_counts(std::uint64_t most, int ranks, std::mt19937_64& random) {
+    std::vector<std::uint64_t> units(static_cast<std::size_t>(ranks));
+    for (std::uint64_t& each : units) each = random() % 4 == 0 ? 0 : random() % (most + 1);
+    units[random() % units.size()] = most;
+    return Counts(units);
+}
+
 /// Unit counts around the borders of 16-byte segments.
-Request draw_request(Collective collective, Rank root, std::mt19937_64& random) {
+Request draw_request(Collective collective, Rank root, int ranks, std::mt19937_64& random) {
     const CollectiveRow& row = row_of(collective);
     if (!row.has_data) return request_for(collective, 0);
     const Bytes sizes[] = {1, 15, 16, 17, 32, 33, 160, 200};
     const Bytes unit_bytes = row.combines ? 4 : 1;
     const Bytes bytes = sizes[random() % std::size(sizes)];
-    return {collective, std::max<Bytes>(bytes / unit_bytes, 1), unit_bytes, root,
-            !row.combines || random() % 2 == 0};
+    Request request{collective, std::max<Bytes>(bytes / unit_bytes, 1), unit_bytes, root,
+                    !row.combines || random() % 2 == 0};
+    if (is_gathered(collective) && random() % 2 == 0)
+        request.counts = draw_counts(request.units, ranks, random);
+    return request;
 }
 
 /// Every algorithm from every root of `machine`. Returns how many cases that are.
@@ -169,7 +180,7 @@ int run_all(const Machine& machine, std::mt19937_64& random) {
             const AlgorithmPtr plain = parse_algorithm(name, collective);
             const int roots = is_rooted(collective) ? machine.rank_count() : 1;
             for (Rank root = 0; root < roots; ++root) {
-                Plan plan{draw_request(collective, root, random), plain, ""};
+                Plan plan{draw_request(collective, root, machine.rank_count(), random), plain, ""};
                 const Request& request = plan.request;
                 if (!plain->can_do(request, machine)) continue;
                 if (plain->needs_costs() && !request.commutative) continue;
@@ -178,13 +189,14 @@ int run_all(const Machine& machine, std::mt19937_64& random) {
                 if (random() % 2 == 0) plan.windows = test::draw_windows(machine, random);
                 const auto schedules = expand_all(plan, machine);
                 const std::uint64_t seed = random();
-                const bool in_place = row_of(collective).combines && random() % 2 == 0;
+                const bool in_place = row_of(collective).has_input && random() % 2 == 0;
                 std::string wrong = verify(schedules, request, machine, seed, in_place);
                 if (wrong.empty()) wrong = run_on_bytes(schedules, request, machine, seed, in_place);
                 ++cases;
                 if (wrong.empty()) continue;
-                FAIL(fmt::format("{} {}{} root {} units {} {}{}, {}: {}", name_of(collective), name,
+                FAIL(fmt::format("{} {}{} root {} units {} {}{}{}, {}: {}", name_of(collective), name,
                                  plan.algorithm->details(), root, request.units,
+                                 request.counts.are_equal() ? "" : "at most ",
                                  request.commutative ? "" : "in order ", in_place ? "in place" : "",
                                  describe(machine), wrong));
             }
