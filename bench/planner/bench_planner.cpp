@@ -39,11 +39,15 @@ ClusterTimes drawn_times(int clusters) {
     return times;
 }
 
-Machine clusters_of(int ranks, int clusters) {
+/// Ranks in blocks, so many on each host.
+Machine clusters_of(int ranks, int clusters, int ranks_on_host = 1) {
     std::vector<std::vector<Rank>> members(static_cast<std::size_t>(clusters));
-    for (Rank rank = 0; rank < ranks; ++rank)
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < ranks; ++rank) {
         members[static_cast<std::size_t>(rank * clusters / ranks)].push_back(rank);
-    return Machine(Topology::from_clusters(ranks, members));
+        host_of.push_back(rank / ranks_on_host);
+    }
+    return Machine(Topology::from_clusters(ranks, members), host_of);
 }
 
 /// With curves of as many points as laple-discover --model measures.
@@ -83,7 +87,8 @@ void BestOrder(benchmark::State& state) {
 BENCHMARK(BestOrder)->Arg(4)->Arg(6)->Arg(7)->Arg(20)->Arg(64)->Unit(benchmark::kMicrosecond);
 
 void PlanAndExpand(benchmark::State& state, Collective collective) {
-    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+                                        static_cast<int>(state.range(3)));
     const MachineCosts costs = drawn_costs(static_cast<int>(state.range(1)));
     const Request request = request_for(collective, static_cast<Bytes>(state.range(2)));
     const Rank rank = machine.rank_count() / 2;
@@ -92,20 +97,24 @@ void PlanAndExpand(benchmark::State& state, Collective collective) {
         if (!plan.is_native()) benchmark::DoNotOptimize(expand(plan, machine, rank));
     }
 }
+/// Ranks, clusters, bytes, ranks on a host.
 void sizes(benchmark::internal::Benchmark* bench) {
     for (const std::int64_t bytes : {8, 64 << 10, 1 << 20}) {
-        bench->Args({16, 4, bytes});
-        bench->Args({88, 6, bytes});
-        bench->Args({4096, 64, bytes});
+        bench->Args({16, 4, bytes, 1});
+        bench->Args({88, 6, bytes, 1});
+        bench->Args({4096, 64, bytes, 1});
+        bench->Args({4096, 8, bytes, 64});
     }
     bench->Unit(benchmark::kMicrosecond);
 }
 BENCHMARK_CAPTURE(PlanAndExpand, bcast, Collective::bcast)->Apply(sizes);
 BENCHMARK_CAPTURE(PlanAndExpand, reduce, Collective::reduce)->Apply(sizes);
 BENCHMARK_CAPTURE(PlanAndExpand, allreduce, Collective::allreduce)->Apply(sizes);
+BENCHMARK_CAPTURE(PlanAndExpand, allgather, Collective::allgather)->Apply(sizes);
 
 void Expand(benchmark::State& state) {
-    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+    const Machine machine = clusters_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+                                        static_cast<int>(state.range(3)));
     const Request request = request_for(Collective::bcast, static_cast<Bytes>(state.range(2)));
     const Plan plan{request, parse_algorithm("multi-leader-flat/chain@8K", Collective::bcast), ""};
     for (auto _ : state) benchmark::DoNotOptimize(expand(plan, machine, machine.rank_count() / 2));
