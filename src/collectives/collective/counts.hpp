@@ -22,7 +22,8 @@ class Counts {
     }
 
     bool are_equal() const { return begins_.empty(); }
-    /// Where the block of `rank` begins; of the number of ranks: where the last one ends. Not of equal counts.
+    /// Where the block of `rank` begins; of the number of ranks: where the last one ends. Not of equal
+    /// counts.
     std::uint64_t begin_of(Rank rank) const { return begins_[static_cast<std::size_t>(rank)]; }
     /// begin_of() 0, 1, ...; empty where they are equal.
     std::span<const std::uint64_t> begins() const { return begins_; }

@@ -21,8 +21,7 @@ Shape shape_on_host(bool in_segments) {
 
 RankLinks links_on_host(const Machine& machine, Rank rank, Rank leader, Shape shape) {
     const auto ranks = machine.ranks_on(machine.host_of(rank));
-    RankLinks links;
-    if (ranks.size() == 1) return links;
+    if (ranks.size() == 1) return {};
     const auto place_of = [&](Rank r) {
         return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r) - ranks.begin());
     };
@@ -30,10 +29,10 @@ RankLinks links_on_host(const Machine& machine, Rank rank, Rank leader, Shape sh
     const auto rank_at = [&](int place) {
         return ranks[(first + static_cast<std::size_t>(place)) % ranks.size()];
     };
-    const ShapeLinks all = links_of(shape, static_cast<int>(ranks.size()));
     const std::size_t own = (place_of(rank) + ranks.size() - first) % ranks.size();
-    if (all.parent[own] >= 0) links.parent = rank_at(all.parent[own]);
-    for (const int child : all.children[own]) links.children.push_back(rank_at(child));
+    RankLinks links = links_of_member(shape, static_cast<int>(ranks.size()), static_cast<int>(own));
+    if (links.parent != Tree::kNoParent) links.parent = rank_at(links.parent);
+    for (Rank& child : links.children) child = rank_at(child);
     return links;
 }
 

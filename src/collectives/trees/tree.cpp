@@ -2,6 +2,7 @@
 #include "collectives/trees/tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -9,29 +10,24 @@
 namespace laple {
 namespace {
 
-/// Links the run [first, first + size), whose root is `first`, into the tree. Binomial: the child that covers
-/// the farthest part of a run of up to 2^h members starts at the largest power of two below its size.
-void link_run(Shape shape, int first, int size, ShapeLinks& links) {
-    const auto link = [&](int child) {
-        links.parent[static_cast<std::size_t>(child)] = first;
-        links.children[static_cast<std::size_t>(first)].push_back(child);
-    };
+/// Calls use(child, length) for each child of `first`, the root of the run [first, first + size): a child's
+/// subtree is the run of that length that it begins. Binomial: the child that covers the farthest part of a
+/// run of up to 2^h members starts at the largest power of two below its size.
+template <typename Use>
+void for_each_child(Shape shape, int first, int size, Use use) {
     if (size <= 1) return;
     switch (shape.kind) {
         case Shape::Kind::flat:
-            for (int i = 1; i < size; ++i) link(first + i);
+            for (int i = 1; i < size; ++i) use(first + i, 1);
             return;
         case Shape::Kind::chain:
-            link(first + 1);
-            return link_run(shape, first + 1, size - 1, links);
+            return use(first + 1, size - 1);
         case Shape::Kind::binomial: {
             int left = size;  // members not yet given to a child, the run's root included
-            int half = 1;
-            while (half * 2 < size) half *= 2;
-            for (; half >= 1; half /= 2) {
+            for (int half = static_cast<int>(std::bit_floor(static_cast<unsigned>(size - 1))); half >= 1;
+                 half /= 2) {
                 if (half >= left) continue;
-                link(first + half);
-                link_run(shape, first + half, left - half, links);
+                use(first + half, left - half);
                 left = half;
             }
             return;
@@ -42,13 +38,20 @@ void link_run(Shape shape, int first, int size, ShapeLinks& links) {
             int begin = first + 1;
             for (int branch = 0; branch < branches; ++branch) {
                 const int length = others / branches + (branch < others % branches ? 1 : 0);
-                link(begin);
-                link_run(shape, begin, length, links);
+                use(begin, length);
                 begin += length;
             }
             return;
         }
     }
+}
+
+void link_run(Shape shape, int first, int size, ShapeLinks& links) {
+    for_each_child(shape, first, size, [&](int child, int length) {
+        links.parent[static_cast<std::size_t>(child)] = first;
+        links.children[static_cast<std::size_t>(first)].push_back(child);
+        link_run(shape, child, length, links);
+    });
 }
 
 struct Run {
@@ -112,6 +115,22 @@ ShapeLinks links_of(Shape shape, int size) {
     } else {
         link_run(shape, 0, size, links);
     }
+    return links;
+}
+
+RankLinks links_of_member(Shape shape, int size, int member) {
+    RankLinks links;
+    int first = 0;
+    int length = size;
+    while (first != member) {
+        links.parent = first;
+        for_each_child(shape, links.parent, length, [&](int child, int below) {
+            if (child > member || member >= child + below) return;
+            first = child;
+            length = below;
+        });
+    }
+    for_each_child(shape, member, length, [&](int child, int) { links.children.push_back(child); });
     return links;
 }
 

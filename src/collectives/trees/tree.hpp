@@ -66,6 +66,8 @@ struct RankLinks {
     Rank parent = Tree::kNoParent;
     std::vector<Rank> children;  ///< in the order in which a broadcast serves them
 };
+/// Those of one of `size` members in that shape, as links_of() says of all.
+RankLinks links_of_member(Shape shape, int size, int member);
 /// `rank` must be in `tree`.
 RankLinks links_in(const Tree& tree, Rank rank);
 

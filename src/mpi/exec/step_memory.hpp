@@ -11,8 +11,9 @@
 
 namespace laple::mpi {
 
-/// Where the buffers of a schedule are: the user's, and temporary ones, in scratch memory. They all hold units
-/// as the user's do: one after the other, wherever the datatype puts its bytes, also before its address.
+/// Where the buffers of a schedule are: the user's, and temporary ones, in scratch memory. They all hold
+/// units as the user's do: one after the other, wherever the datatype puts its bytes, also before its
+/// address.
 class StepMemory {
   public:
     /// Takes what `scratch` has for as long as this exists. The references must outlive this.

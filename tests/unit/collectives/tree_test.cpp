@@ -86,6 +86,22 @@ TEST_CASE("shapes have the depth that gives them their name") {
     CHECK(links_of({Shape::Kind::kary, 5}, 31).children[0].size() == 5);
 }
 
+TEST_CASE("the links of one member are those that all links say", "[tree]") {
+    for (const Shape shape :
+         {Shape{Shape::Kind::flat}, Shape{Shape::Kind::binomial}, Shape{Shape::Kind::chain},
+          Shape{Shape::Kind::kary, 2}, Shape{Shape::Kind::kary, 5}}) {
+        for (int size = 1; size <= 40; ++size) {
+            const ShapeLinks all = links_of(shape, size);
+            for (int member = 0; member < size; ++member) {
+                INFO(name_of(shape) << " of " << size << ", member " << member);
+                const RankLinks links = links_of_member(shape, size, member);
+                CHECK(links.parent == all.parent[static_cast<std::size_t>(member)]);
+                CHECK(links.children == all.children[static_cast<std::size_t>(member)]);
+            }
+        }
+    }
+}
+
 TEST_CASE("the tree drawn in hierarchy.hpp") {
     const Machine machine(Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}}));
     const Tree tree = tree_of("flat/binomial", machine, 5);
