@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "mpi/probe/waiting.hpp"
-#include "topology/hwloc/machine.hpp"
+#include "topology/hwloc/hwloc_host.hpp"
 
 namespace laple::discover {
 namespace {
@@ -79,8 +79,8 @@ void say_unreadable(const Error& error) {
 std::vector<Placement> placements_of(const std::vector<std::vector<int>>& affinities) {
     std::vector<Placement> placements;
     try {
-        const Machine machine = Machine::live();
-        for (const auto& processors : affinities) placements.push_back(machine.placement_of(processors));
+        const HwlocHost host = HwlocHost::live();
+        for (const auto& processors : affinities) placements.push_back(host.placement_of(processors));
     } catch (const Error& error) {
         say_unreadable(error);
         placements.clear();

@@ -12,15 +12,15 @@ struct hwloc_topology;
 namespace laple {
 
 /// The inside of a host, as hwloc sees it. Owns hwloc's topology.
-class Machine {
+class HwlocHost {
   public:
     /// This host, or what HWLOC_XMLFILE or HWLOC_SYNTHETIC name instead. These, like the function's siblings,
     /// throw Error when hwloc cannot do it.
-    static Machine live();
+    static HwlocHost live();
     /// What lstopo --of xml wrote.
-    static Machine from_xml(const std::string& file);
+    static HwlocHost from_xml(const std::string& file);
     /// A description like "package:2 l3:2 core:4 pu:1".
-    static Machine synthetic(const std::string& description);
+    static HwlocHost synthetic(const std::string& description);
 
     /// Where what may run on `pus`, processors by the numbers of the operating system, runs. kNoPart
     /// throughout for no processors, and for processors that the host does not have.
@@ -32,9 +32,9 @@ class Machine {
     };
     using Handle = std::unique_ptr<hwloc_topology, Destroy>;
 
-    explicit Machine(Handle topology);
+    explicit HwlocHost(Handle topology);
     static Handle make();
-    static Machine load(Handle topology, const std::string& what);
+    static HwlocHost load(Handle topology, const std::string& what);
 
     Handle topology_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topology/hwloc/machine.hpp"
+#include "topology/hwloc/hwloc_host.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -44,13 +44,13 @@ int part_with(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_bitm
 
 }  // namespace
 
-void Machine::Destroy::operator()(hwloc_topology* topology) const {
+void HwlocHost::Destroy::operator()(hwloc_topology* topology) const {
     hwloc_topology_destroy(topology);
 }
 
-Machine::Machine(Handle topology) : topology_(std::move(topology)) {}
+HwlocHost::HwlocHost(Handle topology) : topology_(std::move(topology)) {}
 
-Machine::Handle Machine::make() {
+HwlocHost::Handle HwlocHost::make() {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) throw failure("be started", "free some memory");
     Handle handle(topology);
@@ -60,23 +60,23 @@ Machine::Handle Machine::make() {
     return handle;
 }
 
-Machine Machine::load(Handle topology, const std::string& what) {
+HwlocHost HwlocHost::load(Handle topology, const std::string& what) {
     if (hwloc_topology_load(topology.get()) != 0) throw failure("read " + what, "see whether lstopo can");
-    return Machine(std::move(topology));
+    return HwlocHost(std::move(topology));
 }
 
-Machine Machine::live() {
+HwlocHost HwlocHost::live() {
     return load(make(), "this host");
 }
 
-Machine Machine::from_xml(const std::string& file) {
+HwlocHost HwlocHost::from_xml(const std::string& file) {
     Handle topology = make();
     if (hwloc_topology_set_xml(topology.get(), file.c_str()) != 0)
         throw failure("read " + file, "name a file that lstopo --of xml wrote");
     return load(std::move(topology), file);
 }
 
-Machine Machine::synthetic(const std::string& description) {
+HwlocHost HwlocHost::synthetic(const std::string& description) {
     Handle topology = make();
     const std::string what = fmt::format("the description \"{}\"", description);
     if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0)
@@ -84,7 +84,7 @@ Machine Machine::synthetic(const std::string& description) {
     return load(std::move(topology), what);
 }
 
-Placement Machine::placement_of(const std::vector<int>& pus) const {
+Placement HwlocHost::placement_of(const std::vector<int>& pus) const {
     if (pus.empty()) return {};
     const Bitmap set = bitmap_of(pus);
     return {.package = part_with(topology_.get(), HWLOC_OBJ_PACKAGE, set.get()),
