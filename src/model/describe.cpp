@@ -43,14 +43,42 @@ std::string describe_latencies(const Model& model) {
     return text;
 }
 
-std::string hosts_of(const Model& model, int cluster) {
-    std::vector<std::string> names;
+std::vector<Node> hosts_of(const Model& model, int cluster) {
+    std::vector<Node> hosts;
     for (const Node& node : model.nodes) {
         if (model.topology.is_flat() ||
             model.topology.group_of(model.topology.level_count() - 1, node.ranks.front()) == cluster)
-            names.push_back(node.host);
+            hosts.push_back(node);
     }
+    return hosts;
+}
+
+std::string names_of(const std::vector<Node>& hosts) {
+    std::vector<std::string> names;
+    for (const Node& host : hosts) names.push_back(host.host);
     return list_names(names);
+}
+
+/// "0-3", or "0, 4, 8 and 5 more".
+std::string list_ranks(const std::vector<Rank>& ranks) {
+    if (ranks.size() > 2 && ranks.back() - ranks.front() + 1 == static_cast<Rank>(ranks.size()))
+        return fmt::format("{}-{}", ranks.front(), ranks.back());
+    std::vector<std::string> numbers;
+    for (const Rank rank : ranks) numbers.push_back(fmt::format("{}", rank));
+    return list_names(numbers);
+}
+
+/// Which ranks are on which host; nothing where each has one.
+std::string describe_hosts(const Model& model, const Machine& machine) {
+    if (machine.has_single_ranks()) return "";
+    std::string text;
+    for (int cluster = 0; cluster < model.cluster_count(); ++cluster) {
+        std::vector<std::string> hosts;
+        for (const Node& host : hosts_of(model, cluster))
+            hosts.push_back(fmt::format("{} ({})", host.host, list_ranks(host.ranks)));
+        text += fmt::format("ranks on hosts of cluster {}: {}\n", cluster, list_names(hosts));
+    }
+    return text;
 }
 
 std::string describe_clusters(const Model& model) {
@@ -62,7 +90,7 @@ std::string describe_clusters(const Model& model) {
         for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(cluster.inside, bytes));
         text += fmt::format("  {:>11}/{:>11} {:>11}/{:>11}  {}\n", rate_or_dash(cluster.nic_out),
                             rate_or_dash(cluster.nic_in), rate_or_dash(cluster.uplink_out),
-                            rate_or_dash(cluster.uplink_in), hosts_of(model, static_cast<int>(c)));
+                            rate_or_dash(cluster.uplink_in), names_of(hosts_of(model, static_cast<int>(c))));
     }
     for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
         if (const double reserve = model.links.clusters[c].reserve; reserve > 0)
@@ -123,7 +151,8 @@ std::string format_rate(double bytes_per_second) {
 }
 
 std::string describe_model(const Model& model) {
-    std::string text = describe(model.topology) + "\n";
+    const Machine machine = machine_of(model);
+    std::string text = describe(machine) + "\n" + describe_hosts(model, machine);
     if (!model.node_levels.empty()) text += describe(model.node_levels) + "\n";
     text += describe_latencies(model);
     if (!model.links.clusters.empty()) {

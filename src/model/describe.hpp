@@ -9,7 +9,8 @@ namespace laple {
 
 /// For people: clusters, latencies in and between them, and as far as they were measured, parameters:
 ///
-///     16 ranks in 4 clusters (4 4 4 4)
+///     16 ranks on 8 hosts in 4 clusters (2 2 2 2 hosts)
+///     ranks on hosts of cluster 0: north-1 (0, 1), north-2 (2, 3)
 ///     1 level inside hosts: node (8 groups)
 ///     median latency in a cluster: up to 9.64 us
 ///     median latency between clusters: 10.1 ms to 10.1 ms

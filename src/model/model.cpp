@@ -276,6 +276,10 @@ Model model_of(const Findings& found, const std::vector<Node>& nodes, const Clus
     return model;
 }
 
+Machine machine_of(const Model& model) {
+    return {model.topology, host_of_ranks(model.topology, model.nodes)};
+}
+
 LinkSurveyInput link_survey_input(const Findings& found) {
     LinkSurveyInput input{found.clusters, {}};
     for (int a = 0; a < found.between.nodes(); ++a) {

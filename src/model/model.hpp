@@ -8,6 +8,7 @@
 #include "plogp/link_model.hpp"
 #include "plogp/link_survey.hpp"
 #include "topology/latency_matrix.hpp"
+#include "topology/machine.hpp"
 #include "topology/node.hpp"
 #include "topology/node_level.hpp"
 #include "topology/survey.hpp"
@@ -23,8 +24,8 @@ struct Model {
     std::string mpi;      ///< the MPI that was measured with
     double tolerance = 0;
     Topology topology = Topology::flat(1);
-    std::vector<Node> nodes;  ///< with the ranks of the job that measured; empty: not known
-    /// Levels inside hosts. Not part of `topology`: the planner has no use for them yet.
+    std::vector<Node> nodes;  ///< the hosts, with the ranks of the job that measured; empty: not known
+    /// Levels inside hosts. Not part of `topology`: the planner has no use for those below hosts yet.
     std::vector<NodeLevel> node_levels;
     std::vector<Seconds> inside;  ///< median latency in each cluster; 0 where it is not known
     LatencyMatrix between{0};     ///< median latencies between clusters; without nodes: not known
@@ -42,7 +43,7 @@ struct Model {
 ///     "format": "laple-model-1",
 ///     "date", "version", "mpi", "tolerance"        where it comes from
 ///     "ranks": 4, "levels": [...]                  the topology (topology/topology_json.hpp)
-///     "hosts": [{"name", "ranks"}]                 the nodes
+///     "hosts": [{"name", "ranks"}]                 which ranks share a host
 ///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/node_level_json.hpp)
 ///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
 ///     "pairs"                                      how many pairs of nodes were measured
@@ -62,6 +63,10 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
 /// What a survey of `nodes` has found, as a model without parameters, date and version.
 Model model_of(const Findings& found, const std::vector<Node>& nodes, const ClusteringOptions& options,
                const std::string& mpi);
+
+/// Its ranks on their hosts, as a job of these ranks would plan for them (host_of_ranks); each on one of its
+/// own where the hosts are not known.
+Machine machine_of(const Model& model);
 
 /// What a survey of links begins with.
 LinkSurveyInput link_survey_input(const Findings& found);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
@@ -103,8 +104,19 @@ Machine Machine::restricted_to(std::span<const Rank> ranks) const {
 }
 
 std::string describe(const Machine& machine) {
-    std::string text = describe(machine.topology());
-    if (!machine.has_single_ranks()) text += fmt::format(", on {} hosts", machine.host_count());
+    const Topology& topology = machine.topology();
+    if (machine.has_single_ranks()) return describe(topology);
+    std::string text = fmt::format("{} ranks on {} {}", machine.rank_count(), machine.host_count(),
+                                   machine.host_count() == 1 ? "host" : "hosts");
+    if (topology.is_flat()) return text + " in one cluster";
+    const int innermost = topology.level_count() - 1;
+    for (int level = innermost; level >= 0; --level) {
+        std::vector<int> hosts(static_cast<std::size_t>(topology.group_count(level)), 0);
+        for (Host host = 0; host < machine.host_count(); ++host)
+            ++hosts[static_cast<std::size_t>(topology.group_of(level, machine.ranks_on(host).front()))];
+        text += fmt::format(" in {} {} ({} hosts)", hosts.size(), level == innermost ? "clusters" : "groups",
+                            fmt::join(hosts, " "));
+    }
     return text;
 }
 

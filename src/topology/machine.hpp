@@ -82,7 +82,8 @@ class Machine {
     bool has_consecutive_ranks_ = true;
 };
 
-/// "16 ranks in 4 clusters (4 4 4 4)", and where hosts have several ranks "on 8 hosts" as well.
+/// "16 ranks in 4 clusters (4 4 4 4)", and where hosts have several ranks "16 ranks on 8 hosts in 4 clusters
+/// (2 2 2 2 hosts)"; outwards "... in 2 groups (8 8)", or "(4 4 hosts)".
 std::string describe(const Machine& machine);
 
 }  // namespace laple

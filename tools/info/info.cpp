@@ -65,6 +65,7 @@ InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int 
             std::vector<Rank> in_world(static_cast<std::size_t>(ranks));
             std::iota(in_world.begin(), in_world.end(), 0);
             model = model_for(model, hosts, in_world, ranks, file);
+            if (model.nodes.empty()) model.nodes = hosts;  // a map names no hosts: the job knows its own
         }
         result.model = std::move(model);
     } catch (const Error& error) {

@@ -113,26 +113,12 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     }
 }
 
-/// The hosts of the ranks of MPI_COMM_WORLD; rank i of `nodes` is `in_world[i]` there. A host that the map
-/// divides between clusters is one that somebody has invented, to try LaPle on one machine: then each of its
-/// ranks counts as a host. So does each rank of which nothing is known.
-void add_hosts(const std::vector<Node>& nodes, const std::vector<Rank>& in_world, Agreement& agreement) {
-    const Topology& topology = agreement.topology;
-    const int level = topology.level_count() - 1;
-    agreement.host_of.resize(static_cast<std::size_t>(topology.size()));
-    for (Rank rank = 0; rank < topology.size(); ++rank)
-        agreement.host_of[static_cast<std::size_t>(rank)] = topology.size() + rank;
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
-        std::vector<Rank> ranks;
-        for (const Rank rank : nodes[node].ranks) ranks.push_back(in_world[static_cast<std::size_t>(rank)]);
-        const bool is_divided =
-            level >= 0 && std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
-                return topology.group_of(level, rank) != topology.group_of(level, ranks.front());
-            });
-        if (is_divided) continue;
-        for (const Rank rank : ranks)
-            agreement.host_of[static_cast<std::size_t>(rank)] = static_cast<int>(node);
+/// The hosts of the ranks of MPI_COMM_WORLD; rank i of `nodes` is `in_world[i]` there.
+void add_hosts(std::vector<Node> nodes, const std::vector<Rank>& in_world, Agreement& agreement) {
+    for (Node& node : nodes) {
+        for (Rank& rank : node.ranks) rank = in_world[static_cast<std::size_t>(rank)];
     }
+    agreement.host_of = host_of_ranks(agreement.topology, nodes);
 }
 
 /// What a topology of these ranks alone says about MPI_COMM_WORLD: of all others nothing is known.

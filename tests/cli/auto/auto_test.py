@@ -62,7 +62,7 @@ class OnTwoSites(unittest.TestCase):
         # Of two sites some calls are as fast natively.
         self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("measured 4 hosts", said)
-        self.assertIn("8 ranks in 2 clusters (4 4)", said)
+        self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", said)
         algorithms, said = self.bench(LAPLE_DEBUG="2")
         # Of two sites some calls are as fast natively.
         self.assertNotEqual(set(algorithms), {"native"})
@@ -106,7 +106,7 @@ class OnTwoSites(unittest.TestCase):
         algorithms, said = self.bench(LAPLE_MODEL=model)
         # Of two sites some calls are as fast natively.
         self.assertNotEqual(set(algorithms), {"native"})
-        self.assertIn("8 ranks in 2 clusters (4 4)", said)
+        self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", said)
 
     def test_a_missing_file_ends_all_ranks(self):
         run = self.run_job(LAPLE_DISCOVER, "--resume", self.file("nowhere"), settings={})
@@ -119,7 +119,7 @@ class OnTwoSites(unittest.TestCase):
                                                     "levels": [[[0, 2, 4, 6], [1, 3, 5, 7]]], "hosts": hosts}))
         run = self.run_job(PART_FIRST, settings={**self.settings, "LAPLE_MODEL": model})
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
-        self.assertIn("8 ranks in 2 clusters (4 4)", run.stderr)
+        self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", run.stderr)
 
     def test_discover_stops_in_time_and_goes_on(self):
         run = self.run_job(LAPLE_DISCOVER, "--budget", "0.12", settings={})

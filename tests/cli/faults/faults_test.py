@@ -103,7 +103,7 @@ class Faults(unittest.TestCase):
             run = self.run_job(STEADY, "10", settings=settings)
             self.assert_right(run)
             self.assertEqual(run.stderr.count("No space left on device"), 1, run.stderr)
-            self.assertIn("8 ranks in 2 clusters (4 4)", run.stderr)
+            self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", run.stderr)
             self.assertEqual(os.listdir(os.path.join(disk, "laple")), [])
         finally:
             subprocess.run(["umount", disk], check=True)

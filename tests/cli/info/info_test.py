@@ -41,6 +41,17 @@ class InAShell(unittest.TestCase):
             file.flush()
             self.assertIn("4 ranks in 2 clusters (2 2)", run(LAPLE_INFO, file.name).stdout)
 
+    def test_hosts_of_a_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"format": "laple-model-1", "ranks": 8, "levels": [[[0, 2, 4, 6], [1, 3, 5, 7]]],
+                       "hosts": [{"name": "a-1", "ranks": [0, 2, 4]}, {"name": "a-2", "ranks": [6]},
+                                 {"name": "b-1", "ranks": [1, 3, 5, 7]}]}, file)
+            file.flush()
+            shown = run(LAPLE_INFO, file.name).stdout
+        self.assertIn("8 ranks on 3 hosts in 2 clusters (2 1 hosts)", shown)
+        self.assertIn("ranks on hosts of cluster 0: a-1 (0, 2, 4), a-2 (6)", shown)
+        self.assertIn("ranks on hosts of cluster 1: b-1 (1, 3, 5, 7)", shown)
+
     def test_wrong_command_lines(self):
         for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"]):
             shown = run(LAPLE_INFO, *arguments)
@@ -101,6 +112,16 @@ class OnTwoSites(unittest.TestCase):
         self.assertEqual(len(lines), 1)
         self.type_line("a-1", lines[0])
         self.assertEqual([line for line in self.lines("a-1") if "tcp_wmem" in line], [])
+
+    def test_a_map_of_a_job_is_shown_with_its_hosts(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".map") as file:
+            file.write("cluster 0 process 0 1 4 5\ncluster 1 process 2 3 6 7\n")
+            file.flush()
+            shown = run(LAPLE_GRID, "exec", self.grid, "-n", "8", "--", LAPLE_INFO,
+                        env={**os.environ, "LAPLE_TOPOLOGY": file.name})
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", shown.stdout)
+        self.assertIn("ranks on hosts of cluster 1: a-2 (2, 3), b-2 (6, 7)", shown.stdout)
 
     def test_for_people(self):
         shown = run(LAPLE_GRID, "exec", self.grid, "--", LAPLE_INFO, "--network")

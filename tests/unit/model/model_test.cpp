@@ -261,6 +261,33 @@ TEST_CASE("pictures name every host, each cluster around its own", "[model]") {
     CHECK_THAT(dot_text(hostile), Catch::Contains(R"(<a&\"b\\>)"));
 }
 
+TEST_CASE("pictures say how many ranks a host has, where some have several", "[model]") {
+    for (const std::string& picture : {svg_text(two_sites()), dot_text(two_sites())}) {
+        CHECK_THAT(picture, Catch::Contains("6 ranks on 3 hosts in 2 clusters"));
+        CHECK_THAT(picture, Catch::Contains("a-1 (2 ranks)"));
+    }
+    Model single = two_sites();
+    single.topology = Topology::from_clusters(3, {{0, 1}, {2}});
+    single.nodes = {{"a-1", {0}}, {"a-2", {1}}, {"b-1", {2}}};
+    CHECK_THAT(svg_text(single), Catch::Contains(">3 ranks in 2 clusters (2 1)<") && !Catch::Contains("(1 "));
+}
+
+TEST_CASE("a model's ranks are on its hosts, in any order", "[model]") {
+    const Machine machine = machine_of(two_sites());
+    CHECK(machine == Machine(two_sites().topology, {0, 0, 1, 1, 2, 2}));
+    Model dealt = two_sites();
+    dealt.nodes = {{"a-1", {0, 2}}, {"a-2", {1, 3}}, {"b-1", {4, 5}}};
+    CHECK(machine_of(dealt) == Machine(two_sites().topology, {0, 1, 0, 1, 2, 2}));
+    // A file without hosts, and one host that its map divides: every rank counts as a host.
+    Model unknown = two_sites();
+    unknown.nodes = {};
+    CHECK(machine_of(unknown).has_single_ranks());
+    unknown.nodes = {{"laptop", {0, 1, 2, 3, 4, 5}}};
+    CHECK(machine_of(unknown).has_single_ranks());
+    unknown.nodes = {{"laptop", {0, 1, 2, 4}}, {"b-1", {3}}, {"b-2", {5}}};
+    CHECK(machine_of(unknown).host_count() == 6);
+}
+
 TEST_CASE("pictures of a map without hosts name its ranks", "[model]") {
     Model map;
     map.topology = Topology::from_clusters(3, {{0, 2}, {1}});
@@ -272,11 +299,18 @@ TEST_CASE("pictures of a map without hosts name its ranks", "[model]") {
 
 TEST_CASE("a model is told in words", "[model]") {
     const std::string text = describe_model(two_sites());
-    CHECK_THAT(text, Catch::Contains("6 ranks in 2 clusters (4 2)"));
+    CHECK_THAT(text, Catch::StartsWith("6 ranks on 3 hosts in 2 clusters (2 1 hosts)\n"
+                                       "ranks on hosts of cluster 0: a-1 (0, 1), a-2 (2, 3)\n"
+                                       "ranks on hosts of cluster 1: b-1 (4, 5)\n"));
     CHECK_THAT(text, Catch::Contains("\n2 levels inside hosts: node (3 groups), package (5)\n"));
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
+    Model dealt;
+    dealt.topology = Topology::flat(13);
+    dealt.nodes = {{"a", {0, 2, 4, 6, 8}}, {"b", {1, 3, 5, 7}}, {"c", {9, 10, 11, 12}}};
+    CHECK_THAT(describe_model(dealt),
+               Catch::Contains("cluster 0: a (0, 2, 4 and 2 more), b (1, 3, 5, 7), c (9-12)\n"));
     CHECK(format_rate(999) == "999 B/s");
     CHECK(format_rate(12.5e9) == "12.5 GB/s");
 }

@@ -48,7 +48,8 @@ TEST_CASE("a flat topology is one cluster of all hosts") {
     CHECK(machine.ranks_in(0) == std::vector<Rank>{0, 1, 2, 3, 4, 5});
     CHECK(machine.most_ranks_on_a_host(0) == 3);
     CHECK(machine.has_consecutive_ranks());
-    CHECK_THAT(describe(machine), Catch::EndsWith(", on 3 hosts"));
+    CHECK(describe(machine) == "6 ranks on 3 hosts in one cluster");
+    CHECK(describe(Machine(Topology::flat(2), {0, 0})) == "2 ranks on 1 host in one cluster");
 }
 
 TEST_CASE("ranks in blocks, and dealt round the hosts of a cluster") {
@@ -108,6 +109,7 @@ TEST_CASE("groups are those of the outermost level, as lists of clusters") {
     CHECK(machine.group_of(1) == 0);
     CHECK(machine.group_of(4) == 1);
     CHECK(machine.has_consecutive_ranks());
+    CHECK(describe(machine) == "10 ranks on 5 hosts in 5 clusters (1 1 1 1 1 hosts) in 2 groups (2 3 hosts)");
     const Machine one_level(Topology::from_clusters(8, kTwoClusters));
     CHECK(one_level.groups() == std::vector<std::vector<int>>{{0}, {1}});
     CHECK_FALSE(one_level.has_groups());
