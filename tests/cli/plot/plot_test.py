@@ -175,6 +175,15 @@ class Pictures(PlotTest):
         for label in ("4 ranks", "cluster 1 b", "a-2: rank 2"):
             self.assertIn(f"<!-- {label} -->", picture)
 
+    def test_hosts_of_several_ranks_are_counted(self):
+        model = {"format": "laple-model-1", "ranks": 6, "levels": [[[0, 1, 2, 4], [3, 5]]],
+                 "hosts": [{"name": "a-1", "ranks": [0, 1, 2]}, {"name": "a-2", "ranks": [4]},
+                           {"name": "b-1", "ranks": [3, 5]}], "between": [[0, 1e-2], [1e-2, 0]]}
+        picture = self.check_picture("tree", model=model)
+        for label in ("6 ranks on 3 hosts", "a-1: ranks 0-2", "b-1: 2 ranks"):
+            self.assertIn(f"<!-- {label} -->", picture)
+        self.assertIn("6 ranks on 3 hosts, clusters: 2", self.check_picture("matrix", model=model))
+
     def test_a_model_made_by_hand_has_a_tree(self):
         levels = [[[0, 1, 2, 3], [4, 5]], [[0, 1], [2, 3], [4, 5]]]
         picture = self.check_picture("tree", model={"format": "laple-model-1", "ranks": 6, "levels": levels})
