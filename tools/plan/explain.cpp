@@ -44,13 +44,32 @@ std::string native_text(const Candidate& candidate) {
     return candidate.is_measured ? "as measured" : "estimated from its rounds of messages";
 }
 
+/// How much of its time an algorithm takes from rank to rank of the same host: so much sooner it would be
+/// done if memory took no time. Nothing where it has no price.
+double time_on_hosts(const Algorithm& algorithm, const Request& request, const Situation& situation) {
+    if (situation.machine.has_single_ranks()) return 0;
+    MachineCosts without_memory = situation.costs;
+    const Curve nothing({{0, Seconds(0)}});
+    for (int cluster = 0; cluster < without_memory.count(); ++cluster)
+        without_memory.cluster(cluster).memory = {0, nothing, nothing, 0};
+    const auto time = [&](const MachineCosts& costs) {
+        Pricing pricing(request, situation.machine, costs);
+        const auto candidate = algorithm.price(pricing);
+        return candidate ? candidate->seconds : 0;
+    };
+    return std::max(time(situation.costs) - time(without_memory), 0.0);
+}
+
 /// Where the time of a plan goes.
-std::string composition(const Candidate& candidate, const Request& request) {
+std::string composition(const Candidate& candidate, const Request& request, const Situation& situation) {
     const Algorithm& algorithm = *candidate.algorithm;
     if (algorithm.is_native()) return fmt::format("  {}, {}\n", algorithm.in_words(), native_text(candidate));
     const bool is_to_root = row_of(request.collective).runs_to_root;
     const TreeTime& time = candidate.time;
     std::string text = fmt::format("  {}\n", algorithm.in_words());
+    if (const double on_hosts = time_on_hosts(algorithm, request, situation); on_hosts > 0)
+        text +=
+            fmt::format("  {} of the time in the memory of hosts, from rank to rank\n", time_text(on_hosts));
     const std::uint64_t segments = algorithm.segments(request).count();
     if (segments == 1) {
         if (time.last_cluster >= 0)
@@ -144,12 +163,22 @@ SendOrder in_direction(const Plan& plan) {
     return order;
 }
 
-void add_tree(const Tree& tree, Rank rank, const std::string& indent, std::string& text) {
+/// " on host 3", where the message comes to a host of several ranks.
+std::string arrival(const Machine& machine, Rank rank, Rank parent) {
+    const Host host = machine.host_of(rank);
+    if (machine.has_single_ranks() || (parent != Tree::kNoParent && machine.host_of(parent) == host))
+        return "";
+    return fmt::format(" on host {}", host);
+}
+
+void add_tree(const Tree& tree, const Machine& machine, Rank rank, const std::string& indent,
+              std::string& text) {
     const auto& children = tree.children[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < children.size(); ++i) {
         const bool is_last = i + 1 == children.size();
-        text += fmt::format("{}{}{}\n", indent, is_last ? "└─ " : "├─ ", children[i]);
-        add_tree(tree, children[i], indent + (is_last ? "   " : "│  "), text);
+        text += fmt::format("{}{}{}{}\n", indent, is_last ? "└─ " : "├─ ", children[i],
+                            arrival(machine, children[i], rank));
+        add_tree(tree, machine, children[i], indent + (is_last ? "   " : "│  "), text);
     }
 }
 
@@ -158,9 +187,24 @@ std::string tree_text(const Plan& plan, const Machine& machine) {
     const auto tree = plan.algorithm->tree(plan.request, machine);
     if (!tree || machine.rank_count() > kMostRanks) return {};
     std::string text = plan.algorithm->lanes() > 1 ? "  the first of the trees:\n" : "";
-    text += fmt::format("\n{}\n", tree->root);
-    add_tree(*tree, tree->root, "", text);
+    text += fmt::format("\n{}{}\n", tree->root, arrival(machine, tree->root, Tree::kNoParent));
+    add_tree(*tree, machine, tree->root, "", text);
     return text;
+}
+
+/// The ranks of a cluster, those of each host in a box where hosts have several.
+std::string ranks_for_dot(const Machine& machine, int cluster) {
+    std::string text;
+    if (machine.has_single_ranks()) {
+        for (const Rank rank : machine.ranks_in(cluster)) text += fmt::format(" {};", rank);
+        return text;
+    }
+    for (const Host host : machine.hosts_in(cluster)) {
+        text += fmt::format("\n    subgraph cluster_host_{} {{ label=\"host {}\";", host, host);
+        for (const Rank rank : machine.ranks_on(host)) text += fmt::format(" {};", rank);
+        text += " }";
+    }
+    return text + "\n ";
 }
 
 std::string table_of_candidates(const Explanation& explanation, int most_rows) {
@@ -247,7 +291,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     if (plan.predicted > Seconds(0)) text += fmt::format(", {}", format_seconds(plan.predicted));
     text += fmt::format(": {}\n", plan.reason);
     const Candidate* best = chosen(explanation);
-    if (best != nullptr) text += composition(*best, explanation.request);
+    if (best != nullptr) text += composition(*best, explanation.request, situation);
     if (!plan.algorithm->order().empty())
         text += fmt::format("  between clusters: {}\n", describe(in_direction(plan)));
     text += tree_text(plan, situation.machine);
@@ -262,6 +306,8 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
                   {"bytes", request.bytes()},
                   {"root", request.root},
                   {"ranks", situation.machine.rank_count()},
+                  {"hosts", situation.machine.host_count()},
+                  {"clusters", situation.machine.cluster_count()},
                   {"algorithm", explanation.plan.algorithm->name()},
                   {"predicted", explanation.plan.predicted.count()},
                   {"reason", explanation.plan.reason}};
@@ -296,15 +342,17 @@ std::string dot_of(const Explanation& explanation, const Situation& situation) {
                     plan.algorithm->name(), plan.algorithm->lanes() > 1 ? ", first lane" : "");
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         text += fmt::format("  subgraph cluster_{} {{ label=\"cluster {}\";", cluster, cluster);
-        for (const Rank rank : machine.ranks_in(cluster)) text += fmt::format(" {};", rank);
-        text += " }\n";
+        text += ranks_for_dot(machine, cluster) + " }\n";
     }
     const bool is_up = row_of(plan.request.collective).runs_to_root;
     for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
         for (const Rank child : tree->children[static_cast<std::size_t>(rank)]) {
             const bool is_far = machine.cluster_of_rank(rank) != machine.cluster_of_rank(child);
+            const bool is_near = machine.host_of(rank) == machine.host_of(child);
             text += fmt::format("  {} -> {}{};\n", is_up ? child : rank, is_up ? rank : child,
-                                is_far ? " [color=red]" : "");
+                                is_far    ? " [color=red]"
+                                : is_near ? " [color=gray]"
+                                          : "");
         }
     }
     return text + "}\n";

@@ -27,6 +27,7 @@ constexpr auto kHelp =
     R"(Examples:
   laple-plan explain bcast 1M --root 3 --model model.json
   laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:16:50us:1Gbit"
+  laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:2:50us:1Gbit rank:8"
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
@@ -37,6 +38,7 @@ A model is what "mpiexec ... laple-discover --json --model" writes.
 struct Options {
     std::string model;
     std::string synthetic;
+    std::string placement = "block";
     std::string ports = "shared";
     std::string format = "text";
     std::string collective;
@@ -56,8 +58,15 @@ Situation situation_of(const Options& options) {
         throw Error(options.model.empty() ? "no network is given" : "two networks are given",
                     "use --model FILE or --synthetic \"site:6 node:16\"");
     }
+    if (!options.model.empty() && options.placement != "block") {
+        throw Error("--placement is for --synthetic: a model's \"hosts\" say where its ranks are",
+                    "leave it out, or change the model");
+    }
     Situation situation =
-        options.model.empty() ? synthetic_situation(options.synthetic) : situation_of_file(options.model);
+        options.model.empty()
+            ? synthetic_situation(options.synthetic,
+                                  options.placement == "block" ? RankOrder::block : RankOrder::round_robin)
+            : situation_of_file(options.model);
     situation.costs.shares_ports = options.ports == "shared";
     return situation;
 }
@@ -104,7 +113,7 @@ void run_explain(Options& options) {
     } else if (options.format == "dot") {
         fmt::print("{}", dot_of(explanation, situation));
     } else if (options.format == "trace") {
-        fmt::print("{}", trace_of(messages_of(explanation.plan, situation)));
+        fmt::print("{}", trace_of(messages_of(explanation.plan, situation), situation.machine));
     } else if (options.format == "svg") {
         fmt::print("{}", svg_of(messages_of(explanation.plan, situation), situation.machine, title()));
     } else {
@@ -143,7 +152,12 @@ void add_network(CLI::App* command, Options& options) {
     command->add_option(
         "--synthetic", options.synthetic,
         "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"; "
-        "latencies are one way, rates those of one connection");
+        "latencies are one way, rates those of one connection; a last level rank:8 puts eight ranks on each "
+        "host, and its latency and rate are those of memory");
+    command
+        ->add_option("--placement", options.placement,
+                     "With rank:COUNT: consecutive ranks share a host, or they are dealt round all hosts")
+        ->check(CLI::IsMember({"block", "round-robin"}));
     command
         ->add_option("--ports", options.ports,
                      "What a rank sends at once shares its NIC, as over TCP, or queues for it")

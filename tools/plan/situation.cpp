@@ -19,8 +19,9 @@ namespace {
 
 constexpr auto kGrammar =
     "write LEVEL:COUNT[:LATENCY[:RATE]] from the outermost level to the innermost, as in "
-    "\"site:6:10ms:100Mbit node:16:50us:1Gbit\"";
+    "\"site:6:10ms:100Mbit node:16:50us:1Gbit\"; a last level rank:8 puts eight ranks on each host";
 constexpr int kMostRanks = 1 << 16;
+constexpr auto kRanks = "rank";  // the level of the ranks of a host
 
 /// Members of one level are so far from each other.
 struct Level {
@@ -61,9 +62,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
-    const auto parts = split(text, ':');
+std::vector<std::string> parts_of(const std::string& text) {
+    auto parts = split(text, ':');
     if (parts.size() < 2 || parts.size() > 4) refuse(text, "is no level");
+    return parts;
+}
+
+Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
+    const auto parts = parts_of(text);
+    if (parts[0] == kRanks) refuse(text, "is the last level, after one of hosts");
     Level level;
     level.count = count_of(parts[1]);
     level.latency = parts.size() > 2 ? latency_of(parts[2])
@@ -74,18 +81,47 @@ Level level_of(const std::string& text, bool is_innermost, bool is_outermost) {
     return level;
 }
 
-void set_link(MachineCosts::Link& link, const Level& level) {
+Curve line(Seconds overhead, double rate) {
     constexpr Bytes kEnd = 1 << 20;
-    const Seconds end(static_cast<double>(kEnd) / level.rate);
+    const Seconds end(static_cast<double>(kEnd) / rate);
+    return Curve({{0, overhead}, {kEnd, overhead + end}});
+}
+
+void set_link(MachineCosts::Link& link, const Level& level) {
     link.latency = level.latency;
-    link.gap = link.stream = Curve({{0, kLikelyOverhead}, {kEnd, kLikelyOverhead + end}});
+    link.gap = link.stream = line(kLikelyOverhead, level.rate);
+}
+
+/// How many ranks each host has, and its memory.
+struct OnHost {
+    int ranks = 1;
+    MachineCosts::Link memory = MachineCosts::usual_memory();
+};
+
+/// `text` is a level of ranks.
+OnHost on_host(const std::string& text) {
+    const auto parts = parts_of(text);
+    OnHost host;
+    host.ranks = count_of(parts[1]);
+    if (parts.size() > 2) host.memory.latency = latency_of(parts[2]);
+    if (parts.size() > 3)
+        host.memory.gap = host.memory.stream = line(host.memory.gap.at(0), rate_of(parts[3]));
+    return host;
+}
+
+/// The host of each rank.
+std::vector<Host> hosts_of(int hosts, int ranks_each, RankOrder order) {
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < hosts * ranks_each; ++rank)
+        host_of.push_back(order == RankOrder::block ? rank / ranks_each : rank % hosts);
+    return host_of;
 }
 
 }  // namespace
 
 Situation situation_of_file(const std::string& file) {
     const Model model = parse_model_file(read_file(file), file);
-    Situation situation{Machine(model.topology), {}, file};
+    Situation situation{machine_of(model), {}, file};
     situation.costs = costs_of(model.links, cluster_latencies(model));
     if (situation.costs.is_empty()) {
         throw Error({file, 0, 0}, "holds no rates",
@@ -94,13 +130,18 @@ Situation situation_of_file(const std::string& file) {
     return situation;
 }
 
-Situation synthetic_situation(const std::string& text) {
+Situation synthetic_situation(const std::string& text, RankOrder order) {
     std::istringstream in(text);
     std::vector<std::string> words;
     for (std::string word; in >> word;) words.push_back(word);
+    OnHost each;
+    if (words.size() > 1 && split(words.back(), ':').front() == kRanks) {
+        each = on_host(words.back());
+        words.pop_back();
+    }
     if (words.empty()) refuse(text, "needs one level at least");
     std::vector<Level> levels;
-    double ranks = 1;
+    double ranks = each.ranks;
     for (std::size_t i = 0; i < words.size(); ++i) {
         levels.push_back(level_of(words[i], i + 1 == words.size(), i == 0));
         ranks *= levels.back().count;
@@ -108,21 +149,23 @@ Situation synthetic_situation(const std::string& text) {
     if (ranks > kMostRanks) refuse(text, fmt::format("has more than {} ranks", kMostRanks));
 
     const int size = static_cast<int>(ranks);
+    const std::vector<Host> host_of = hosts_of(size / each.ranks, each.ranks, order);
     std::vector<std::vector<int>> labels;
-    int group_size = size;
+    int group_size = size / each.ranks;  // in hosts
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
         group_size /= levels[i].count;
         auto& row = labels.emplace_back();
-        for (Rank rank = 0; rank < size; ++rank) row.push_back(rank / group_size);
+        for (const Host host : host_of) row.push_back(host / group_size);
     }
-    Situation situation{Machine(Topology::from_labels(size, labels)), {}, text};
+    Situation situation{Machine(Topology::from_labels(size, labels), host_of), {}, text};
     const Machine& machine = situation.machine;
     situation.costs = MachineCosts(machine.cluster_count());
     for (int a = 0; a < situation.costs.count(); ++a) {
+        situation.costs.cluster(a).memory = each.memory;
         for (int b = 0; b < situation.costs.count(); ++b) {
-            const Rank rank_a = machine.ranks_in(a).front();
-            // Inside a cluster its ends: the innermost level is not seen where it has single ranks.
-            const Rank rank_b = machine.ranks_in(b).back();
+            const Rank rank_a = machine.ranks_on(machine.hosts_in(a).front()).front();
+            // Inside a cluster its ends: the innermost level is not seen where it has single hosts.
+            const Rank rank_b = machine.ranks_on(machine.hosts_in(b).back()).front();
             std::size_t level = 0;  // the outermost one that divides them
             while (level < labels.size() && labels[level][static_cast<std::size_t>(rank_a)] ==
                                                 labels[level][static_cast<std::size_t>(rank_b)])

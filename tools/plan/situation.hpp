@@ -8,20 +8,23 @@
 
 namespace laple::plan {
 
-/// What plans are made for: ranks in clusters, and the costs of the network between them.
+/// What plans are made for: ranks on hosts in clusters, and the costs of the network between them.
 struct Situation {
     Machine machine = Machine(Topology::flat(1));
     MachineCosts costs;
     std::string source;  ///< where it comes from, for people
 };
 
-/// From a model that laple-discover --model has written. Throws Error when it cannot be read, or has no
-/// rates.
+/// From a model that laple-discover --model has written, with its ranks on its hosts. Throws Error when it
+/// cannot be read, or has no rates.
 Situation situation_of_file(const std::string& file);
 
-/// From a description such as "site:6 node:16": six sites of 16 ranks each. Every level may say how far its
-/// members are from each other, and how fast: "site:6:25ms:100Mbit node:16:50us:1Gbit". Throws Error, with
-/// the grammar.
-Situation synthetic_situation(const std::string& text);
+/// Which ranks share a host, of a description: consecutive ones, or they are dealt round all hosts.
+enum class RankOrder { block, round_robin };
+
+/// From a description such as "site:6 node:16": six sites of 16 hosts each. Every level may say how far its
+/// members are from each other, and how fast: "site:6:25ms:100Mbit node:16:50us:1Gbit". A last level "rank:8"
+/// gives each host eight ranks; what it says is of the host's memory. Throws Error, with the grammar.
+Situation synthetic_situation(const std::string& text, RankOrder order);
 
 }  // namespace laple::plan

@@ -34,7 +34,7 @@ std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& sit
     return messages;
 }
 
-std::string trace_of(const std::vector<SimulatedMessage>& messages) {
+std::string trace_of(const std::vector<SimulatedMessage>& messages, const Machine& machine) {
     Json events = Json::array();
     int flow = 0;
     for (const SimulatedMessage& message : messages) {
@@ -69,10 +69,10 @@ std::string trace_of(const std::vector<SimulatedMessage>& messages) {
     Rank last = -1;
     for (const SimulatedMessage& message : messages) last = std::max({last, message.from, message.to});
     for (Rank rank = 0; rank <= last; ++rank) {
-        events.push_back({{"name", "process_name"},
-                          {"ph", "M"},
-                          {"pid", rank},
-                          {"args", {{"name", fmt::format("rank {}", rank)}}}});
+        std::string name = fmt::format("rank {}", rank);
+        if (!machine.has_single_ranks()) name += fmt::format(" on host {}", machine.host_of(rank));
+        events.push_back(
+            {{"name", "process_name"}, {"ph", "M"}, {"pid", rank}, {"args", {{"name", std::move(name)}}}});
         for (const int track : {0, 1}) {
             events.push_back({{"name", "thread_name"},
                               {"ph", "M"},
@@ -95,17 +95,27 @@ std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine&
     Seconds end{0};
     for (const SimulatedMessage& message : messages) end = std::max(end, message.arrived);
     const auto x = [&](Seconds time) { return kLeft + kWidth * (end > Seconds(0) ? time / end : 0); };
-    // Ranks stand cluster by cluster.
+    // Ranks stand cluster by cluster, in these host by host.
     std::vector<double> y(static_cast<std::size_t>(machine.rank_count()));
     double next = kTop;
     std::string labels;
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
-        for (const Rank rank : machine.ranks_in(cluster)) {
-            y[static_cast<std::size_t>(rank)] = next;
-            labels += fmt::format("<text x=\"4\" y=\"{:.1f}\">{}</text>\n", next + kBar, rank);
-            labels += fmt::format("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n",
-                                  kLeft, next + kBar / 2, kLeft + kWidth, next + kBar / 2);
-            next += kRow;
+        for (const Host host : machine.hosts_in(cluster)) {
+            if (!machine.has_single_ranks()) {
+                const double height = kRow * static_cast<double>(machine.ranks_on(host).size());
+                labels += fmt::format(
+                    "<rect x=\"1\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" rx=\"4\" fill=\"#f4f6fa\" "
+                    "stroke=\"#aab\"/><text x=\"24\" y=\"{:.1f}\" font-size=\"9\">host {}</text>\n",
+                    next - (kRow - kBar) / 2, kLeft + kWidth, height - 1, next + kBar, host);
+            }
+            for (const Rank rank : machine.ranks_on(host)) {
+                y[static_cast<std::size_t>(rank)] = next;
+                labels += fmt::format("<text x=\"4\" y=\"{:.1f}\">{}</text>\n", next + kBar, rank);
+                labels +=
+                    fmt::format("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n",
+                                kLeft, next + kBar / 2, kLeft + kWidth, next + kBar / 2);
+                next += kRow;
+            }
         }
         next += kBetweenClusters;
     }
@@ -119,12 +129,13 @@ std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine&
         const double from = y[static_cast<std::size_t>(message.from)];
         const double to = y[static_cast<std::size_t>(message.to)];
         const bool is_far = machine.cluster_of_rank(message.from) != machine.cluster_of_rank(message.to);
+        const bool is_on_host = machine.host_of(message.from) == machine.host_of(message.to);
+        const char* colour = is_far ? "#c33" : is_on_host ? "#8a8" : "#39c";
         text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
-                            x(message.start), from + kBar / 2, x(message.arrived), to + kBar / 2,
-                            is_far ? "#c33" : "#39c");
+                            x(message.start), from + kBar / 2, x(message.arrived), to + kBar / 2, colour);
         text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n",
                             x(message.start), from, std::max(x(message.left) - x(message.start), 0.5), kBar,
-                            is_far ? "#c33" : "#39c");
+                            colour);
     }
     for (int tick = 0; tick <= 4; ++tick) {
         const Seconds time = end * tick / 4;

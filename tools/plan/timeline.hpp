@@ -16,9 +16,10 @@ std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& sit
 
 /// For ui.perfetto.dev and chrome://tracing: a track for each rank, with what it sends and receives, and
 /// arrows between them.
-std::string trace_of(const std::vector<SimulatedMessage>& messages);
+std::string trace_of(const std::vector<SimulatedMessage>& messages, const Machine& machine);
 
-/// A picture: a line for each rank, its sends as bars, messages to other clusters as lines between them.
+/// A picture: a line for each rank, its sends as bars, messages as lines between them; by colour those to
+/// other clusters, to other hosts, and on a host. Hosts of several ranks are boxes.
 std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine& machine,
                    const std::string& title);
 

@@ -37,6 +37,19 @@ MODEL = {
 }
 
 
+# Four sites of two hosts with four ranks each.
+HOSTS = ["--synthetic", "site:4:10ms:100Mbit node:2:50us:100Mbit rank:4"]
+
+
+def model_with_hosts(host_of):
+    """MODEL with the ranks of `host_of` on hosts 0 to 3, two at each site."""
+    ranks = range(len(host_of))
+    hosts = [{"name": name, "ranks": [rank for rank in ranks if host_of[rank] == host]}
+             for host, name in enumerate(["a-1", "a-2", "b-1", "b-2"])]
+    sites = [[rank for rank in ranks if host_of[rank] // 2 == site] for site in (0, 1)]
+    return {**MODEL, "ranks": len(host_of), "levels": [sites], "hosts": hosts}
+
+
 class PlanTest(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -201,6 +214,121 @@ class Explain(PlanTest):
         for text in ("site:4 node:x", "site:4 node:0", "site:4:5 node:2", "site:4:1ms:fast node:2",
                      "site:70000 node:4", "", "site:4 node:4 node:1:2:3:4"):
             self.check_refused(["explain", "bcast", "8", "--synthetic", text], "laple-plan: ")
+
+
+class Hosts(PlanTest):
+    """Machines whose hosts have several ranks."""
+
+    def told(self, *arguments):
+        return json.loads(self.output("explain", *arguments, "--format", "json"))
+
+    def edges(self, *arguments):
+        """Of the tree: (from, to) and, by rank, the host and the cluster whose box it is drawn in."""
+        dot = self.output("explain", *arguments, "--format", "dot")
+        hosts, clusters, cluster = {}, {}, None
+        for line in dot.splitlines():
+            cluster = (re.findall(r"subgraph cluster_(\d+) ", line) or [cluster])[0]
+            for host, ranks in re.findall(r"subgraph cluster_host_(\d+) \{ label=\"host \d+\";([^}]*)\}", line):
+                for rank in re.findall(r"\d+", ranks):
+                    hosts[int(rank)], clusters[int(rank)] = int(host), int(cluster)
+        return [(int(a), int(b)) for a, b in re.findall(r"(\d+) -> (\d+)", dot)], hosts, clusters
+
+    def test_ranks_hosts_and_clusters_are_told(self):
+        self.assertIn("bcast of 8 bytes, root 0, 32 ranks on 8 hosts in 4 clusters (2 2 2 2 hosts)\n",
+                      self.output("explain", "bcast", "8", *HOSTS))
+        told = self.told("bcast", "8", *HOSTS)
+        self.assertEqual([told[name] for name in ("ranks", "hosts", "clusters")], [32, 8, 4])
+        self.assertIn("in 4 clusters (2 2 2 2 hosts) in 2 groups (4 4 hosts)",
+                      self.output("explain", "bcast", "8", "--synthetic", "site:2:10ms hall:2:1ms node:2 rank:2"))
+
+    def test_a_message_comes_to_each_host_once(self):
+        for placement in ("block", "round-robin"):
+            edges, hosts, clusters = self.edges("bcast", "1M", *HOSTS, "--placement", placement)
+            self.assertEqual(len(edges), 31)
+            self.assertEqual(hosts[1] == hosts[0], placement == "block")
+            self.assertEqual(hosts[8] == hosts[0], placement == "round-robin")
+            between_hosts = [(a, b) for a, b in edges if hosts[a] != hosts[b]]
+            self.assertEqual(sorted(hosts[b] for _, b in between_hosts), list(range(1, 8)))
+            self.assertEqual(len([1 for a, b in edges if clusters[a] != clusters[b]]), 3)
+
+    def test_ranks_of_a_host_share_its_nic(self):
+        """So that many ranks on few hosts take hardly longer than one on each."""
+        single = self.told("allreduce", "1M", "--synthetic", "site:4:10ms:100Mbit node:2:50us:100Mbit")["predicted"]
+        for placement in ("block", "round-robin"):
+            found = self.told("allreduce", "1M", *HOSTS, "--placement", placement, "--algorithm", "^native")
+            self.assertLess(single, found["predicted"])
+            self.assertLess(found["predicted"], 1.1 * single)
+
+    def test_the_memory_of_hosts_takes_time(self):
+        slow = ["--synthetic", HOSTS[1] + ":1ms:100Mbit"]
+        self.assertRegex(self.output("explain", "bcast", "1M", *HOSTS), r"\n  \S+ us of the time in the memory of hosts")
+        self.assertRegex(self.output("explain", "bcast", "1M", *slow), r"\n  \S+ ms of the time in the memory of hosts")
+        self.assertNotIn("memory", self.output("explain", "bcast", "1M", *SITES))
+
+    def test_text_says_where_a_message_comes_to_another_host(self):
+        text = self.output("explain", "bcast", "256K", "--root", "5", "--synthetic", "site:2 node:2 rank:4")
+        self.assertIn("\n5 on host 1\n", text)
+        self.assertEqual(sorted(re.findall("on host ([0-9])", text)), ["0", "1", "2", "3"])
+
+    def test_pictures_show_hosts(self):
+        svg = self.output("explain", "bcast", "64K", *HOSTS, "--format", "svg")
+        self.assertEqual(xml.etree.ElementTree.fromstring(svg).tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertEqual(len(re.findall(r">host \d<", svg)), 8)
+        trace = json.loads(self.output("explain", "bcast", "64K", *HOSTS, "--format", "trace"))
+        self.assertIn("rank 31 on host 7", [event["args"].get("name") for event in trace["traceEvents"] if "args" in event])
+        for form in ("svg", "dot", "trace", "text"):
+            self.assertNotIn("host 0", self.output("explain", "bcast", "64K", *SITES, "--format", form))
+
+    def test_predictions_are_those_of_the_simulator(self):
+        for placement in ("block", "round-robin"):
+            for message in (["bcast", "1M"], ["reduce", "64K"], ["allreduce", "64K"], ["allgather", "8K"]):
+                picture = self.output("explain", *message, *HOSTS, "--placement", placement, "--algorithm", "^native",
+                                      "--format", "svg")
+                predicted, simulated = re.search(r"predicted ([0-9.]+) ms, simulated: ([0-9.]+) ms", picture).groups()
+                self.assertLess(abs(float(predicted) - float(simulated)), 0.1 * float(simulated), message)
+
+    def test_hosts_of_a_model_in_any_order(self):
+        placements = {"block": [0, 0, 1, 1, 2, 2, 3, 3], "round robin": [0, 1, 2, 3, 0, 1, 2, 3],
+                      "any": [3, 0, 3, 1, 2, 0, 0, 3]}
+        for name, host_of in placements.items():
+            with self.subTest(name):
+                model = self.file("m.json", model_with_hosts(host_of))
+                self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)",
+                              self.output("explain", "bcast", "64K", "--model", model))
+                edges, hosts, _ = self.edges("bcast", "64K", "--model", model)
+                # Numbered by their smallest ranks.
+                number = {host: n for n, host in enumerate(dict.fromkeys(host_of))}
+                self.assertEqual(hosts, {rank: number[host] for rank, host in enumerate(host_of)})
+                self.assertEqual(len([1 for a, b in edges if hosts[a] != hosts[b]]), 3)
+                self.output("compare", "--model", model, "--sizes", "8,64K")
+                self.assertIn("simulated", self.output("yardstick", "--model", model, "--sizes", "64K"))
+
+    def test_a_model_without_hosts_or_with_one_for_all_has_one_rank_a_host(self):
+        expected = self.told("bcast", "64K", "--model", self.file("m.json", MODEL))
+        self.assertEqual(expected["hosts"], 4)
+        for hosts in ([], [{"name": "laptop", "ranks": [0, 1, 2, 3]}]):
+            model = self.file("other.json", {**MODEL, "hosts": hosts})
+            self.assertEqual(self.told("bcast", "64K", "--model", model), expected)
+        without = {name: value for name, value in MODEL.items() if name != "hosts"}
+        self.assertEqual(self.told("bcast", "64K", "--model", self.file("old.json", without)), expected)
+
+    def test_one_rank_a_host_is_the_same_as_no_level_of_ranks(self):
+        for order in ("block", "round-robin"):
+            self.assertEqual(self.output("compare", "--synthetic", SITES[1] + " rank:1", "--placement", order),
+                             self.output("compare", *SITES))
+
+    def test_what_is_wrong_is_said(self):
+        call = ["explain", "bcast", "8"]
+        for text in ("rank:4", "rank:4 node:2", "site:2 rank:2 node:2"):
+            self.check_refused([*call, "--synthetic", text], "is the last level, after one of hosts", "rank:8")
+        for text in ("node:4 rank:0", "node:4 rank", "node:4 rank:2:0us", "node:4 rank:2:1us:1Gbit:x", "node:400 rank:400"):
+            self.check_refused([*call, "--synthetic", text], "laple-plan: ")
+        self.check_refused([*call, *HOSTS, "--placement", "scattered"], "--placement", "round-robin")
+        self.check_refused([*call, "--model", self.file("m.json", MODEL), "--placement", "round-robin"],
+                           'a model\'s "hosts" say where its ranks are')
+        overlapping = model_with_hosts([0, 0, 1, 1, 2, 2, 3, 3])
+        overlapping["hosts"][1]["ranks"].append(0)
+        self.check_refused([*call, "--model", self.file("o.json", overlapping)], "/hosts/1/ranks/2", "repeats rank 0")
 
 
 class Compare(PlanTest):
