@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -107,18 +106,11 @@ class Bench {
         context_.has_bounds = true;
     }
 
-    /// What is gathered: of the host with the fewest ranks, so that it is a bound still.
-    Bytes contributors_on_a_host(Collective collective) const {
-        const bool is_gathered = result_bytes(collective, 1, 2) > 1;
-        std::vector<Bytes> ranks(context_.hosts.size(), 0);
-        for (const int host : context_.host_of_rank) ++ranks[static_cast<std::size_t>(host)];
-        return is_gathered ? *std::min_element(ranks.begin(), ranks.end()) : 1;
-    }
-
     LowerBound bound_of(Collective collective, Bytes bytes) const {
         const int root = context_.host_of_rank[static_cast<std::size_t>(options_.root)];
-        return lower_bound(collective, bytes * contributors_on_a_host(collective), root, cluster_of_host_,
-                           network_);
+        std::vector<int> ranks_on_host(context_.hosts.size(), 0);
+        for (const int host : context_.host_of_rank) ++ranks_on_host[static_cast<std::size_t>(host)];
+        return lower_bound(collective, bytes, root, cluster_of_host_, network_, ranks_on_host);
     }
 
     void begin_report() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,9 +21,17 @@ using SiteSet = std::uint32_t;
 /// The nodes of one communicator in their network, with shortest paths.
 class Placement {
   public:
-    Placement(const std::vector<int>& cluster_of_node, Network network)
-        : network_(std::move(network)), nodes_in_(network_.clusters.size(), 0), path_(network_.latency) {
-        for (const int cluster : cluster_of_node) ++nodes_in_[index(cluster)];
+    Placement(const std::vector<int>& cluster_of_node, const std::vector<int>& ranks_on_node, Network network)
+        : network_(std::move(network)),
+          nodes_in_(network_.clusters.size(), 0),
+          ranks_in_(network_.clusters.size(), 0),
+          path_(network_.latency) {
+        for (std::size_t node = 0; node < cluster_of_node.size(); ++node) {
+            const int ranks = ranks_on_node.empty() ? 1 : ranks_on_node[node];
+            ++nodes_in_[index(cluster_of_node[node])];
+            ranks_in_[index(cluster_of_node[node])] += ranks;
+            fewest_ranks_ = node == 0 ? ranks : std::min(fewest_ranks_, ranks);
+        }
         const std::size_t count = path_.size();
         for (std::size_t k = 0; k < count; ++k) {
             if (nodes_in_[k] == 0) continue;  // nobody there to pass anything on
@@ -44,6 +53,9 @@ class Placement {
     const Network& network() const { return network_; }
     int nodes() const { return nodes_; }
     int nodes_in(int cluster) const { return nodes_in_[index(cluster)]; }
+    int ranks() const { return std::accumulate(ranks_in_.begin(), ranks_in_.end(), 0); }
+    /// On one node.
+    int fewest_ranks() const { return fewest_ranks_; }
     const std::vector<int>& clusters() const { return used_; }
     const std::vector<int>& sites() const { return sites_; }
     /// Between two nodes of these clusters. Two nodes of one cluster may be nearer by way of another.
@@ -71,10 +83,10 @@ class Placement {
         return std::min(taken, given);
     }
 
-    int nodes_outside(SiteSet set) const {
-        int nodes = 0;
-        for (const int cluster : used_) nodes += is_in(cluster, set) ? 0 : nodes_in(cluster);
-        return nodes;
+    int ranks_outside(SiteSet set) const {
+        int ranks = 0;
+        for (const int cluster : used_) ranks += is_in(cluster, set) ? 0 : ranks_in_[index(cluster)];
+        return ranks;
     }
 
     /// What a site can send, and receive.
@@ -115,10 +127,12 @@ class Placement {
 
     Network network_;
     std::vector<int> nodes_in_;
+    std::vector<int> ranks_in_;
     std::vector<std::vector<Seconds>> path_;
     std::vector<int> used_;
     std::vector<int> sites_;
     int nodes_ = 0;
+    int fewest_ranks_ = 1;
 };
 
 /// Keeps the largest.
@@ -169,7 +183,7 @@ FirstWords first_words_into(const Placement& placement, SiteSet set) {
     return words;
 }
 
-/// Each host hears of all others. Returns the shortest path between two of them.
+/// Each host hears of all others, `volume` of each. Returns the shortest path between two of them.
 Seconds consider_pairs(LowerBound& bound, const Placement& placement, double volume) {
     Seconds nearest = kNever;
     for (const int a : placement.clusters()) {
@@ -216,13 +230,14 @@ LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
 LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
     LowerBound bound;
     const auto volume = static_cast<double>(bytes);
-    const Seconds nearest = consider_pairs(bound, placement, volume);
+    const Seconds nearest = consider_pairs(bound, placement, volume * placement.fewest_ranks());
     if (bytes == 0) return bound;
-    consider(bound, nearest + Seconds(volume * (placement.nodes() - 1) / placement.network().nic), "node");
+    const double elsewhere = placement.ranks() - placement.fewest_ranks();
+    consider(bound, nearest + Seconds(volume * elsewhere / placement.network().nic), "node");
     for (const SiteSet set : placement.cuts()) {
         consider(bound,
                  first_words_into(placement, set).nearest +
-                     Seconds(volume * placement.nodes_outside(set) / placement.capacity_into(set)),
+                     Seconds(volume * placement.ranks_outside(set) / placement.capacity_into(set)),
                  placement.name_of(set));
     }
     return bound;
@@ -239,10 +254,10 @@ Network reversed(const Network& network) {
 }  // namespace
 
 LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::vector<int>& cluster_of_node,
-                       const Network& network) {
+                       const Network& network, const std::vector<int>& ranks_on_node) {
     if (cluster_of_node.size() < 2) return {};
     const CollectiveRow& row = row_of(collective);
-    const Placement placement(cluster_of_node, row.runs_to_root ? reversed(network) : network);
+    const Placement placement(cluster_of_node, ranks_on_node, row.runs_to_root ? reversed(network) : network);
     if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
     return is_gathered(collective) ? bound_of_gathering(placement, bytes)
                                    : bound_of_combining(placement, bytes);

@@ -33,18 +33,20 @@ struct LowerBound {
 ///              uplink,   every set of sites receives m from outside, after it could first hear of
 ///              cut       the farthest host there; and all C sites send 2m(C-1) together
 ///   barrier    latency
-///   allgather  latency   max SP(u, v), and then m through the last NIC
-///              node      every v receives m (H-1), the first byte no sooner than from the nearest u
-///              uplink,   every set of sites receives m for each host outside, after it could first hear of
-///              cut       the nearest one there
+///   allgather  latency   max SP(u, v), and then what the ranks of a host contribute through the last NIC
+///              node      every v receives m for each rank elsewhere, the first byte no sooner than from the
+///                        nearest u
+///              uplink,   every set of sites receives m for each rank outside, after it could first hear of
+///              cut       the nearest host there
 ///
 /// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all
 /// but one are tried as sets.
 ///
-/// `bytes` is m: the message, or where it is gathered, what each host contributes. `cluster_of_node` has the
-/// cluster of every host that takes part; ranks on one host are one node here. `root` is a node, and counts
-/// in rooted collectives only. Costs O(clusters³ + 2^sites · sites²).
+/// `bytes` is m: the message, or where it is gathered, what each rank contributes. `cluster_of_node` has the
+/// cluster of every host that takes part: its ranks share its NIC and are one node here. `ranks_on_node` has
+/// how many they are; one on each where it is empty. `root` is a node, and counts in rooted collectives only.
+/// Costs O(clusters³ + 2^sites · sites²).
 LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::vector<int>& cluster_of_node,
-                       const Network& network);
+                       const Network& network, const std::vector<int>& ranks_on_node = {});
 
 }  // namespace laple

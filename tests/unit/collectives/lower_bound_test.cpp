@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/collective/lower_bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -73,22 +74,51 @@ Network random_network(std::mt19937_64& random, std::size_t clusters) {
     return network;
 }
 
-SimulatedNetwork simulated(const Network& network, const std::vector<int>& cluster_of_rank) {
-    const auto cluster_of = [&](Rank rank) {
-        return static_cast<std::size_t>(cluster_of_rank[static_cast<std::size_t>(rank)]);
+/// Hosts in random clusters, each with one rank or some more, in any order.
+struct RandomHosts {
+    std::vector<int> cluster_of;  // by host
+    std::vector<int> host_of;     // by rank
+    std::vector<int> ranks_on;    // by host
+};
+
+RandomHosts random_hosts(std::mt19937_64& random, std::size_t clusters) {
+    RandomHosts hosts;
+    const std::size_t count = 2 + below(random, 15);
+    const std::size_t most = 1 + below(random, 3);
+    for (std::size_t host = 0; host < count; ++host) {
+        hosts.cluster_of.push_back(static_cast<int>(below(random, clusters)));
+        hosts.ranks_on.push_back(static_cast<int>(1 + below(random, most)));
+        hosts.host_of.insert(hosts.host_of.end(), static_cast<std::size_t>(hosts.ranks_on.back()),
+                             static_cast<int>(host));
+    }
+    std::shuffle(hosts.host_of.begin(), hosts.host_of.end(), random);
+    return hosts;
+}
+
+/// Ranks of a host share its port, and their memory takes no time. The arguments must outlive it.
+SimulatedNetwork simulated(const Network& network, const RandomHosts& hosts) {
+    const auto host_of = [&](Rank rank) {
+        return static_cast<std::size_t>(hosts.host_of[static_cast<std::size_t>(rank)]);
+    };
+    const auto cluster_of = [&hosts, host_of](Rank rank) {
+        return static_cast<std::size_t>(hosts.cluster_of[host_of(rank)]);
     };
     const auto site_of = [&network, cluster_of](Rank rank) {
         return static_cast<std::size_t>(network.clusters[cluster_of(rank)].site);
     };
-    SimulatedNetwork simulated;
-    simulated.port_count = cluster_of_rank.size();
-    simulated.port_out = [](Rank from, Rank) { return static_cast<std::size_t>(from); };
-    simulated.port_in = [](Rank, Rank to) { return static_cast<std::size_t>(to); };
-    simulated.gap = [&](Rank, Rank, Bytes bytes) {
-        return Seconds(static_cast<double>(bytes) / network.nic);
+    const auto port = [&hosts, host_of](Rank rank, Rank from, Rank to) {
+        const bool is_on_host = host_of(from) == host_of(to);
+        return is_on_host ? hosts.ranks_on.size() + static_cast<std::size_t>(rank) : host_of(rank);
     };
-    simulated.latency = [&network, cluster_of](Rank from, Rank to) {
-        return network.latency[cluster_of(from)][cluster_of(to)];
+    SimulatedNetwork simulated;
+    simulated.port_count = hosts.ranks_on.size() + hosts.host_of.size();
+    simulated.port_out = [port](Rank from, Rank to) { return port(from, from, to); };
+    simulated.port_in = [port](Rank from, Rank to) { return port(to, from, to); };
+    simulated.gap = [&network, host_of](Rank from, Rank to, Bytes bytes) {
+        return Seconds(host_of(from) == host_of(to) ? 0 : static_cast<double>(bytes) / network.nic);
+    };
+    simulated.latency = [&network, host_of, cluster_of](Rank from, Rank to) {
+        return host_of(from) == host_of(to) ? Seconds(0) : network.latency[cluster_of(from)][cluster_of(to)];
     };
     simulated.shared_links = [&network, site_of](Rank from, Rank to, Bytes bytes) {
         const std::size_t a = site_of(from);
@@ -159,6 +189,22 @@ TEST_CASE("one cluster: the NICs bind") {
     CHECK(bound_ms(Collective::allreduce, 10'000'000, 0, network, {0}) == 0);
 }
 
+TEST_CASE("what the ranks of a host contribute passes its NIC, one after the other") {
+    const Network network = three_sites();
+    const auto ms = [&](const std::vector<int>& clusters, const std::vector<int>& ranks) {
+        return lower_bound(Collective::allgather, 1'000'000, 0, clusters, network, ranks).time.count() * 1e3;
+    };
+    // Within A, 100 us apart and 100 MB/s each: the host of one rank receives most.
+    CHECK(ms({0, 0, 0}, {1, 1, 1}) == Approx(20.1));
+    CHECK(ms({0, 0, 0}, {1, 4, 4}) == Approx(80.1));
+    CHECK(ms({0, 0, 0}, {4, 4, 4}) == Approx(80.1));
+    // Eight ranks of A into B, 10 ms away, through 50 MB/s.
+    CHECK(ms({0, 0, 1, 1}, {4, 4, 1, 1}) == Approx(10 + 8e3 / 50));
+    // Of all others a host's NIC carries one copy, however many ranks it has.
+    CHECK(lower_bound(Collective::bcast, 10'000'000, 1, {0, 0, 0}, network, {8, 8, 8}).time.count() ==
+          Approx(0.1001));
+}
+
 TEST_CASE("no algorithm is simulated to be faster than the bound, on random networks") {
     std::mt19937_64 random(20061109);
     int cases = 0;
@@ -166,12 +212,14 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
     for (int t = 0; t < 2500; ++t) {
         const std::size_t clusters = 1 + below(random, 5);
         const Network network = random_network(random, clusters);
-        const std::size_t size = 2 + below(random, 15);
-        std::vector<int> cluster_of;
-        for (std::size_t rank = 0; rank < size; ++rank)
-            cluster_of.push_back(static_cast<int>(below(random, clusters)));
-        const Machine machine(Topology::from_labels(static_cast<int>(size), {cluster_of}));
-        const SimulatedNetwork simulation = simulated(network, cluster_of);
+        const RandomHosts hosts = random_hosts(random, clusters);
+        const std::size_t size = hosts.host_of.size();
+        std::vector<int> cluster_of_rank;
+        for (const int host : hosts.host_of)
+            cluster_of_rank.push_back(hosts.cluster_of[static_cast<std::size_t>(host)]);
+        const Machine machine(Topology::from_labels(static_cast<int>(size), {cluster_of_rank}),
+                              hosts.host_of);
+        const SimulatedNetwork simulation = simulated(network, hosts);
         for (const Collective collective : kAllCollectives) {
             const auto names = test::algorithm_names(collective);
             const AlgorithmPtr algorithm = parse_algorithm(names[below(random, names.size())], collective);
@@ -189,7 +237,9 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
             options.network = simulation;
             const auto result = simulate(schedules, machine, nullptr, options);
             REQUIRE(result.ok());
-            const LowerBound bound = lower_bound(collective, bytes, root, cluster_of, network);
+            const int root_host = hosts.host_of[static_cast<std::size_t>(plan.request.root)];
+            const LowerBound bound =
+                lower_bound(collective, bytes, root_host, hosts.cluster_of, network, hosts.ranks_on);
             ++cases;
             if (result.makespan.count() > 0) tightest = std::max(tightest, bound.time / result.makespan);
             if (bound.time <= result.makespan * (1 + 1e-9)) continue;
