@@ -153,8 +153,7 @@ std::string format_rate(double bytes_per_second) {
 std::string describe_model(const Model& model) {
     const Machine machine = machine_of(model);
     std::string text = describe(machine) + "\n" + describe_hosts(model, machine);
-    if (!model.node_levels.empty()) text += describe(model.node_levels) + "\n";
-    text += describe_latencies(model);
+    text += describe(model.node_levels) + describe_latencies(model);
     if (!model.links.clusters.empty()) {
         text += describe_clusters(model) + describe_links(model) + describe_natives(model.links.native);
         for (const std::string& warning : model.links.warnings) text += fmt::format("note: {}\n", warning);

@@ -11,7 +11,7 @@ namespace laple {
 ///
 ///     16 ranks on 8 hosts in 4 clusters (2 2 2 2 hosts)
 ///     ranks on hosts of cluster 0: north-1 (0, 1), north-2 (2, 3)
-///     1 level inside hosts: node (8 groups)
+///     1 level inside hosts: package (16 groups)
 ///     median latency in a cluster: up to 9.64 us
 ///     median latency between clusters: 10.1 ms to 10.1 ms
 ///     cluster   hosts                      latency   1 flow      NIC   uplink out/in   reduction

@@ -90,12 +90,14 @@ std::vector<NodeLevel> node_levels_of(const std::vector<Node>& nodes,
 }
 
 std::string describe(const std::vector<NodeLevel>& levels) {
-    if (levels.empty()) return "";
     std::vector<std::string> kinds;
-    for (const NodeLevel& level : levels)
+    for (const NodeLevel& level : levels) {
+        if (level.kind == kNodeLevelKinds.front()) continue;
         kinds.push_back(
             fmt::format("{} ({}{})", level.kind, level.groups.size(), kinds.empty() ? " groups" : ""));
-    return fmt::format("{} {} inside hosts: {}", levels.size(), levels.size() == 1 ? "level" : "levels",
+    }
+    if (kinds.empty()) return "";
+    return fmt::format("{} {} inside hosts: {}\n", kinds.size(), kinds.size() == 1 ? "level" : "levels",
                        fmt::join(kinds, ", "));
 }
 

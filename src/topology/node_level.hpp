@@ -43,7 +43,7 @@ struct Placement {
 std::vector<NodeLevel> node_levels_of(const std::vector<Node>& nodes,
                                       const std::vector<Placement>& placements);
 
-/// "2 levels inside hosts: node (16 groups), package (32)", or "" when there are none.
+/// "2 levels inside hosts: package (32 groups), l3 (64)\n", or "" when there are none; "node" is the hosts.
 std::string describe(const std::vector<NodeLevel>& levels);
 
 }  // namespace laple

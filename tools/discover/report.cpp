@@ -28,8 +28,7 @@ std::string summary_text(const Model& model, int odd_pairs) {
         return "one rank: start laple-discover with mpiexec, on the hosts of your job\n";
     if (nodes.size() == 1)
         return fmt::format("{}: all are on {}, nothing to measure\n{}", describe(model.topology),
-                           nodes.front().host,
-                           model.node_levels.empty() ? "" : describe(model.node_levels) + "\n");
+                           nodes.front().host, describe(model.node_levels));
     std::string text;
     if (model.matrix.nodes() > 0) {
         std::vector<std::string> names;

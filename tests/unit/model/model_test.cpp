@@ -302,7 +302,7 @@ TEST_CASE("a model is told in words", "[model]") {
     CHECK_THAT(text, Catch::StartsWith("6 ranks on 3 hosts in 2 clusters (2 1 hosts)\n"
                                        "ranks on hosts of cluster 0: a-1 (0, 1), a-2 (2, 3)\n"
                                        "ranks on hosts of cluster 1: b-1 (4, 5)\n"));
-    CHECK_THAT(text, Catch::Contains("\n2 levels inside hosts: node (3 groups), package (5)\n"));
+    CHECK_THAT(text, Catch::Contains("\n1 level inside hosts: package (5 groups)\n"));
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));

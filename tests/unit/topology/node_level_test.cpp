@@ -76,10 +76,11 @@ TEST_CASE("an inner part that crosses outer ones is cut by them", "[node-level]"
 
 TEST_CASE("levels inside hosts are described", "[node-level]") {
     CHECK(describe(std::vector<NodeLevel>{}) == "");
-    CHECK(describe(std::vector<NodeLevel>{{"node", {{0, 1}, {2}}}}) ==
-          "1 level inside hosts: node (2 groups)");
+    CHECK(describe(std::vector<NodeLevel>{{"node", {{0, 1}, {2}}}}) == "");  // the hosts themselves
     CHECK(describe(std::vector<NodeLevel>{{"node", {{0, 1}, {2}}}, {"l3", {{0}, {1}, {2}}}}) ==
-          "2 levels inside hosts: node (2 groups), l3 (3)");
+          "1 level inside hosts: l3 (3 groups)\n");
+    CHECK(describe(std::vector<NodeLevel>{{"package", {{0, 1}, {2}}}, {"l3", {{0}, {1}, {2}}}}) ==
+          "2 levels inside hosts: package (2 groups), l3 (3)\n");
 }
 
 TEST_CASE("levels inside hosts are written and read again", "[node-level]") {
