@@ -67,7 +67,8 @@ std::string composition(const Candidate& candidate, const Request& request, cons
     const bool is_to_root = row_of(request.collective).runs_to_root;
     const TreeTime& time = candidate.time;
     std::string text = fmt::format("  {}\n", algorithm.in_words());
-    if (const double on_hosts = time_on_hosts(algorithm, request, situation); on_hosts > 0)
+    const double on_hosts = time_on_hosts(algorithm, request, situation);
+    if (on_hosts > 0)
         text +=
             fmt::format("  {} of the time in the memory of hosts, from rank to rank\n", time_text(on_hosts));
     const std::uint64_t segments = algorithm.segments(request).count();
@@ -82,8 +83,12 @@ std::string composition(const Candidate& candidate, const Request& request, cons
     const bool is_average = algorithm.lanes() > 1;
     text += fmt::format("  {} until the first of {} segments is {}\n", time_text(time.first), segments,
                         is_to_root ? "at the root" : "everywhere");
+    // The interval is that of the network.
+    const double apart = rest / static_cast<double>(segments - 1);
+    const bool is_memory = on_hosts > 0 && apart > 1.01 * time.interval;
     text += fmt::format("  {} for the others, {} apart{}: {}\n", time_text(std::max(rest, 0.0)),
-                        time_text(time.interval), is_average ? " on average" : "", describe(time.binding));
+                        time_text(is_memory ? apart : time.interval), is_average ? " on average" : "",
+                        is_memory ? "the memory of the busiest host" : describe(time.binding));
     if (saves && !is_average) text += "  (less what NICs let pass at once, having rested)\n";
     return text;
 }

@@ -263,6 +263,9 @@ class Hosts(PlanTest):
         slow = ["--synthetic", HOSTS[1] + ":1ms:100Mbit"]
         self.assertRegex(self.output("explain", "bcast", "1M", *HOSTS), r"\n  \S+ us of the time in the memory of hosts")
         self.assertRegex(self.output("explain", "bcast", "1M", *slow), r"\n  \S+ ms of the time in the memory of hosts")
+        self.assertRegex(self.output("explain", "bcast", "1M", *slow, "--algorithm", "^native"),
+                         " apart( on average)?: the memory of the busiest host\n")
+        self.assertIn(" apart: the busiest NIC of ", self.output("explain", "reduce", "1M", *HOSTS, "--algorithm", "jackson/chain@8K"))
         self.assertNotIn("memory", self.output("explain", "bcast", "1M", *SITES))
 
     def test_text_says_where_a_message_comes_to_another_host(self):
