@@ -69,8 +69,8 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
 }
 
 /// Which ranks are on which host; nothing where each has one.
-std::string describe_hosts(const Model& model, const Machine& machine) {
-    if (machine.has_single_ranks()) return "";
+std::string describe_hosts(const Model& model) {
+    if (model.nodes.empty() || machine_of(model).has_single_ranks()) return "";
     std::string text;
     for (int cluster = 0; cluster < model.cluster_count(); ++cluster) {
         std::vector<std::string> hosts;
@@ -151,8 +151,7 @@ std::string format_rate(double bytes_per_second) {
 }
 
 std::string describe_model(const Model& model) {
-    const Machine machine = machine_of(model);
-    std::string text = describe(machine) + "\n" + describe_hosts(model, machine);
+    std::string text = describe(model) + "\n" + describe_hosts(model);
     text += describe(model.node_levels) + describe_latencies(model);
     if (!model.links.clusters.empty()) {
         text += describe_clusters(model) + describe_links(model) + describe_natives(model.links.native);

@@ -280,6 +280,10 @@ Machine machine_of(const Model& model) {
     return {model.topology, host_of_ranks(model.topology, model.nodes)};
 }
 
+std::string describe(const Model& model) {
+    return model.nodes.empty() ? describe(model.topology) : describe(machine_of(model));
+}
+
 LinkSurveyInput link_survey_input(const Findings& found) {
     LinkSurveyInput input{found.clusters, {}};
     for (int a = 0; a < found.between.nodes(); ++a) {

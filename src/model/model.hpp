@@ -68,6 +68,10 @@ Model model_of(const Findings& found, const std::vector<Node>& nodes, const Clus
 /// own where the hosts are not known.
 Machine machine_of(const Model& model);
 
+/// "16 ranks on 8 hosts in 4 clusters (2 2 2 2 hosts)" (topology/machine.hpp). Takes little where a file
+/// names no hosts, however many ranks it claims.
+std::string describe(const Model& model);
+
 /// What a survey of links begins with.
 LinkSurveyInput link_survey_input(const Findings& found);
 

@@ -90,7 +90,7 @@ Box box_of(const Model& model, int level, int group) {
                                         : fmt::format("{} ({} ranks)", node.host, node.ranks.size()));
         }
     }
-    box.title = level < 0            ? describe(machine_of(model))
+    box.title = level < 0            ? describe(model)
                 : level == innermost ? fmt::format("cluster {}", group)
                                      : fmt::format("group {}", group);
     const auto cluster = static_cast<std::size_t>(group);

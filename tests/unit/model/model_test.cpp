@@ -306,6 +306,9 @@ TEST_CASE("a model is told in words", "[model]") {
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
+    Model large;
+    large.topology = Topology::flat(1 << 24);
+    CHECK(describe_model(large) == "16777216 ranks in one cluster\n");
     Model dealt;
     dealt.topology = Topology::flat(13);
     dealt.nodes = {{"a", {0, 2, 4, 6, 8}}, {"b", {1, 3, 5, 7}}, {"c", {9, 10, 11, 12}}};
