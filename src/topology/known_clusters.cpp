@@ -6,17 +6,10 @@
 #include <cstddef>
 #include <set>
 
+#include "base/index.hpp"
 #include "base/median.hpp"
 
 namespace laple {
-namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void KnownClusters::place(int node, int cluster) {
     cluster_of_[at(node)] = cluster;
     members_[at(cluster)].push_back(node);
