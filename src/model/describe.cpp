@@ -46,9 +46,7 @@ std::string describe_latencies(const Model& model) {
 std::string hosts_of(const Model& model, int cluster) {
     std::vector<std::string> names;
     for (const Node& node : model.nodes) {
-        if (model.topology.is_flat() ||
-            model.topology.group_of(model.topology.level_count() - 1, node.ranks.front()) == cluster)
-            names.push_back(node.host);
+        if (model.topology.cluster_of(node.ranks.front()) == cluster) names.push_back(node.host);
     }
     return list_names(names);
 }

@@ -9,7 +9,6 @@
 #include "plogp/link_survey.hpp"
 #include "topology/latency_matrix.hpp"
 #include "topology/node.hpp"
-#include "topology/node_level.hpp"
 #include "topology/survey.hpp"
 #include "topology/topology.hpp"
 
@@ -32,7 +31,6 @@ struct Model {
     int pairs = 0;                ///< how many pairs of nodes were measured
     LinkModel links;              ///< empty: not measured
 
-    int cluster_count() const;
     bool operator==(const Model&) const = default;
 };
 
@@ -41,9 +39,9 @@ struct Model {
 ///
 ///     "format": "laple-model-1",
 ///     "date", "version", "mpi", "tolerance"        where it comes from
-///     "ranks": 4, "levels": [...]                  the topology (topology/topology_json.hpp)
+///     "ranks": 4, "levels": [...]                  the topology (topology/topology_file.hpp)
 ///     "hosts": [{"name", "ranks"}]                 the nodes
-///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/node_level_json.hpp)
+///     "node_levels": [{"kind", "groups"}]          levels inside hosts (the same)
 ///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
 ///     "pairs"                                      how many pairs of nodes were measured
 ///     "clusters", "links", "warnings"              parameters (plogp/link_model_json.hpp)

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "mpi/probe/nodes.hpp"
-#include "topology/node_level.hpp"
+#include "topology/node.hpp"
 
 namespace laple::discover {
 
