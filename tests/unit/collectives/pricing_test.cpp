@@ -631,7 +631,7 @@ TEST_CASE("planned schedules are correct, with any number of levels and of ranks
                                                  : test::random_machine(random, 12);
         const MachineCosts costs = test::random_costs(machine.cluster_count(), random);
         for (const Collective collective : kAllCollectives) {
-            const Rank root = is_rooted(collective) ? trial % machine.rank_count() : 0;
+            const Rank root = row_of(collective).is_rooted ? trial % machine.rank_count() : 0;
             const bool has_data = row_of(collective).has_data;
             const Request request{collective, has_data ? 80u : 1u, Bytes{has_data ? 512u : 0u}, root};
             for (const Candidate& candidate : Pricing(request, machine, costs).all()) {
