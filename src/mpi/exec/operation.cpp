@@ -13,7 +13,7 @@ constexpr int kSelfTag = 1;
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
                      Scratch& scratch)
     : prepared_(prepared),
-      schedule_(prepared.schedule()),
+      schedule_(prepared.schedule),
       operands_(operands),
       ways_(ways),
       scratch_(scratch),
@@ -27,7 +27,7 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
 void Operation::begin() {
     error_ = operands_.code;
     done_ = next_ready_ = 0;
-    waits_ = prepared_.graph().waits();
+    waits_ = prepared_.graph.waits();
     ready_.clear();
     ready_.reserve(schedule_.steps.size());
     channel_.emplace(prepared_, ways_.comm, scratch_.lists());
@@ -109,7 +109,7 @@ void Operation::has_started(std::uint32_t index) {
 
 void Operation::complete(std::uint32_t index) {
     ++done_;
-    for (const std::uint32_t successor : prepared_.graph().successors(index)) release(successor);
+    for (const std::uint32_t successor : prepared_.graph.successors(index)) release(successor);
 }
 
 void Operation::release(std::uint32_t index) {
