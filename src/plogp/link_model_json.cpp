@@ -13,25 +13,16 @@ namespace {
 constexpr Bytes kMaxBytes = Bytes{1} << 53;  // what JSON readers everywhere read exactly
 constexpr int kMaxLanes = 1 << 24;
 
-/// The curves of a link by their names in the file.
-constexpr std::array<std::pair<const char*, Curve Plogp::*>, 6> kCurves{{
-    {"send_overhead", &Plogp::send_overhead},
-    {"receive_overhead", &Plogp::receive_overhead},
-    {"gap", &Plogp::gap},
-    {"flood_gap", &Plogp::flood_gap},
-    {"cold_gap", &Plogp::cold_gap},
-    {"gap_confidence", &Plogp::gap_confidence},
-}};
-
-constexpr std::array<std::pair<const char*, double ClusterModel::*>, 7> kRates{{
-    {"nic_out", &ClusterModel::nic_out},
-    {"nic_in", &ClusterModel::nic_in},
-    {"uplink_out", &ClusterModel::uplink_out},
-    {"uplink_in", &ClusterModel::uplink_in},
-    {"reduction", &ClusterModel::reduction},
-    {"reserve", &ClusterModel::reserve},
-    {"burst", &ClusterModel::burst},
-}};
+/// Members by their names in the file.
+#define LAPLE_MEMBER(type, name) std::make_pair(#name, &type::name)
+constexpr std::array kCurves{LAPLE_MEMBER(Plogp, send_overhead), LAPLE_MEMBER(Plogp, receive_overhead),
+                             LAPLE_MEMBER(Plogp, gap),           LAPLE_MEMBER(Plogp, flood_gap),
+                             LAPLE_MEMBER(Plogp, cold_gap),      LAPLE_MEMBER(Plogp, gap_confidence)};
+constexpr std::array kRates{LAPLE_MEMBER(ClusterModel, nic_out),    LAPLE_MEMBER(ClusterModel, nic_in),
+                            LAPLE_MEMBER(ClusterModel, uplink_out), LAPLE_MEMBER(ClusterModel, uplink_in),
+                            LAPLE_MEMBER(ClusterModel, reduction),  LAPLE_MEMBER(ClusterModel, reserve),
+                            LAPLE_MEMBER(ClusterModel, burst)};
+#undef LAPLE_MEMBER
 
 Json json_of(const Curve& curve) {
     Json points = Json::array();
