@@ -3,13 +3,9 @@
 
 #include <cstring>
 
+#include "mpi/exec/communicator.hpp"
+
 namespace laple::mpi {
-namespace {
-
-constexpr int kSelfTag = 1;
-
-}  // namespace
-
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
                      Scratch& scratch)
     : prepared_(prepared),
@@ -21,10 +17,10 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
       ready_(scratch.lists().ready) {
-    begin();
+    restart();
 }
 
-void Operation::begin() {
+void Operation::restart() {
     error_ = operands_.code;
     done_ = next_ready_ = 0;
     waits_ = prepared_.graph.waits();
@@ -35,10 +31,6 @@ void Operation::begin() {
         if (waits_[i] == 0) ready_.push_back(i);
     }
     if (error_ != MPI_SUCCESS) abandon();
-}
-
-void Operation::restart() {
-    begin();
 }
 
 void Operation::progress() {
@@ -126,10 +118,7 @@ void Operation::copy(const Step& step) {
                     static_cast<std::size_t>(count) * static_cast<std::size_t>(operands_.layout.size));
         return;
     }
-    int self = 0;
-    check(PMPI_Comm_rank(ways_.comm, &self));
-    check(PMPI_Sendrecv(from, count, operands_.type, self, kSelfTag, to, count, operands_.type, self,
-                        kSelfTag, ways_.comm, MPI_STATUS_IGNORE));
+    check(send_to_self(from, count, operands_.type, to, count, operands_.type, ways_.comm));
 }
 
 void Operation::reduce(const Step& step) {

@@ -43,7 +43,6 @@ class Operation {
     void restart();
 
   private:
-    void begin();
     void start_ready();
     void start(std::uint32_t index);
     void take(const Channel::Completion& completion);
