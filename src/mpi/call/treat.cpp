@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -139,9 +140,9 @@ int treat(const Call& call) try {
     if (plan.is_native()) return pass_on(call, state, request.bytes());
 
     Recorder recorder(*state, call.collective, request.bytes());
-    std::optional<Verification> verification;
+    std::unique_ptr<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
-        verification.emplace(call, arguments, state->inner());
+        verification = verification_of(call, arguments, state->inner());
     int code = run(*state, plan, arguments);
     recorder.done(plan.algorithm);
     state->note_algorithm(plan.algorithm);
