@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "mpi/probe/patience.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "plogp/link_survey.hpp"
 
 namespace laple::mpi {

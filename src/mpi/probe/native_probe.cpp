@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/median.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/waiting.hpp"
@@ -42,7 +42,7 @@ Seconds from_ns(std::int64_t ns) {
 class NativeProbe {
   public:
     explicit NativeProbe(MPI_Comm comm) : comm_(comm), clock_(comm, ClockChoice::automatic) {
-        PMPI_Comm_size(comm, &times_.ranks);
+        times_.ranks = size_of(comm);
     }
 
     NativeTimes lead(Seconds most, const Patience& patience) {
@@ -160,10 +160,8 @@ class NativeProbe {
 }  // namespace
 
 NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
     NativeProbe probe(comm);
-    if (rank == 0) return probe.lead(most, patience);
+    if (rank_in(comm) == 0) return probe.lead(most, patience);
     probe.follow();
     return {};
 }

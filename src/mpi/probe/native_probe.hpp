@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "base/units.hpp"
-#include "mpi/probe/patience.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "plogp/native_times.hpp"
 
 namespace laple::mpi {

@@ -7,7 +7,7 @@
 #include <mpi.h>
 
 #include "mpi/probe/latency_probe.hpp"
-#include "mpi/probe/patience.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "plogp/link_survey.hpp"
 #include "topology/survey.hpp"
 
@@ -56,7 +56,10 @@ class Prober final : public LinkProbes {
 
     bool measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
                         const Progress& progress);
-    std::vector<ProbeRound> measure_far(Survey& survey, const std::vector<ProbeRound>& rounds);
+    std::vector<ProbeRound> measure_far(Survey& survey, std::vector<ProbeRound> rounds);
+    template <typename Use>
+    void measure_pairs(const std::vector<ProbeRound>& rounds, const Numbers& head, const Progress& progress,
+                       Use use);
     std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
     double seconds_left() const;
 
