@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "mpi/probe/nodes.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "topology/node.hpp"
 
 namespace laple::discover {

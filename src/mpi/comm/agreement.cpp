@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/discovery.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "mpi/probe/waiting.hpp"
@@ -39,12 +41,6 @@ struct Vote {
 };
 
 using Maxima = std::array<std::int64_t, 7>;  // of what each rank brings
-
-int world_size() {
-    int size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
 
 bool allows_racing_threads() {
     int level = MPI_THREAD_MULTIPLE;
@@ -105,11 +101,10 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     if (agreement.costs.is_empty()) return;
     // Measured on all ranks in their order; and another MPI has other algorithms.
     if (in_world != nullptr || model.mpi != mpi_version()) agreement.costs.native = {};
-    agreement.cluster_of.assign(static_cast<std::size_t>(world_size()), -1);
-    const int level = model.topology.level_count() - 1;
+    agreement.cluster_of.assign(at(size_of(MPI_COMM_WORLD)), -1);
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
-        const Rank world = in_world != nullptr ? (*in_world)[static_cast<std::size_t>(rank)] : rank;
-        agreement.cluster_of[static_cast<std::size_t>(world)] = model.topology.group_of(level, rank);
+        const Rank world = in_world != nullptr ? (*in_world)[at(rank)] : rank;
+        agreement.cluster_of[at(world)] = model.topology.cluster_of(rank);
     }
 }
 
@@ -118,33 +113,28 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
 /// ranks counts as a host. So does each rank of which nothing is known.
 void add_hosts(const std::vector<Node>& nodes, const std::vector<Rank>& in_world, Agreement& agreement) {
     const Topology& topology = agreement.topology;
-    const int level = topology.level_count() - 1;
-    agreement.host_of.resize(static_cast<std::size_t>(topology.size()));
-    for (Rank rank = 0; rank < topology.size(); ++rank)
-        agreement.host_of[static_cast<std::size_t>(rank)] = topology.size() + rank;
+    for (Rank rank = 0; rank < topology.size(); ++rank) agreement.host_of.push_back(topology.size() + rank);
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         std::vector<Rank> ranks;
-        for (const Rank rank : nodes[node].ranks) ranks.push_back(in_world[static_cast<std::size_t>(rank)]);
-        const bool is_divided =
-            level >= 0 && std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
-                return topology.group_of(level, rank) != topology.group_of(level, ranks.front());
-            });
+        for (const Rank rank : nodes[node].ranks) ranks.push_back(in_world[at(rank)]);
+        const bool is_divided = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+            return topology.cluster_of(rank) != topology.cluster_of(ranks.front());
+        });
         if (is_divided) continue;
-        for (const Rank rank : ranks)
-            agreement.host_of[static_cast<std::size_t>(rank)] = static_cast<int>(node);
+        for (const Rank rank : ranks) agreement.host_of[at(rank)] = static_cast<int>(node);
     }
 }
 
 /// What a topology of these ranks alone says about MPI_COMM_WORLD: of all others nothing is known.
 Agreement in_terms_of_world(const Topology& topology, const std::vector<Rank>& in_world,
                             std::string algorithm) {
-    const int world = world_size();
+    const int world = size_of(MPI_COMM_WORLD);
     std::vector<std::vector<int>> levels;
     for (int level = 0; level < topology.level_count(); ++level) {
         auto& labels = levels.emplace_back();
         for (Rank rank = 0; rank < world; ++rank) labels.push_back(topology.size() + rank);
         for (std::size_t i = 0; i < in_world.size(); ++i)
-            labels[static_cast<std::size_t>(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
+            labels[at(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
     }
     Agreement agreement{Topology::from_labels(world, levels), std::move(algorithm), {}, {}};
     if (static_cast<int>(in_world.size()) < world) agreement.ranks = in_world;
@@ -177,7 +167,9 @@ class Agreeing {
         switch (vote->best) {
             case Proposal::agreed:
                 agreement =
-                    hand_over(comm_, rank_, vote->source, {Content::agreement, copy_of(agreed)}).agreement;
+                    hand_over(comm_, rank_, vote->source,
+                              {Content::agreement, agreed != nullptr ? std::optional(*agreed) : std::nullopt})
+                        .agreement;
                 break;
             case Proposal::file:
                 agreement = agree_on_file(vote->source);
@@ -196,19 +188,15 @@ class Agreeing {
     }
 
   private:
-    static std::optional<Agreement> copy_of(const Agreement* agreement) {
-        return agreement != nullptr ? std::optional(*agreement) : std::nullopt;
-    }
-
     /// All ranks of the job take part, and none can be in another communicator's collective before it is
     /// through with this one: calls on two communicators in opposite orders are an error in MPI, unless
     /// threads make them. Each process may have asked for threads of its own, so that is voted on.
-    bool may_settle(const Vote& vote) const { return size_ == world_size() && !vote.may_race; }
+    bool may_settle(const Vote& vote) const { return size_ == size_of(MPI_COMM_WORLD) && !vote.may_race; }
 
     std::optional<Agreement> agree_on_file(int source) {
         constexpr int kTrials = 2;
         for (int trial = 1;; ++trial) {
-            const auto hosts = gather_hosts(comm_, source, rank_, size_);
+            const auto hosts = gather_hosts(comm_, source);
             Payload payload;
             if (hosts) payload.agreement = agreement_of_file(*hosts);
             if (payload.agreement) payload.content = Content::agreement;
@@ -229,8 +217,8 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            const Model model =
-                model_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file());
+            const Model model = model_for(*process_.model(), hosts, in_world_, size_of(MPI_COMM_WORLD),
+                                          settings.topology_file());
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
             add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
@@ -238,7 +226,7 @@ class Agreeing {
         } catch (const Error& error) {
             problem_ = error.what();
             // The file may not cover a part of the job, and match the whole all the same.
-            if (size_ == world_size()) process_.refuse_model(problem_);
+            if (size_ == size_of(MPI_COMM_WORLD)) process_.refuse_model(problem_);
             return std::nullopt;
         }
     }
@@ -255,7 +243,7 @@ class Agreeing {
 
     /// Rank 0 decides: from its cache, or else all measure.
     std::optional<Agreement> agree_by_measuring() {
-        const auto hosts = gather_hosts(comm_, 0, rank_, size_);
+        const auto hosts = gather_hosts(comm_, 0);
         const Payload payload = hand_over(comm_, rank_, 0, hosts ? from_cache(*hosts) : Payload());
         if (payload.content != Content::measure) return payload.agreement;
         const Seconds budget(process_.settings().probe_budget);

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "mpi/probe/nodes.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "plogp/link_sweep.hpp"
