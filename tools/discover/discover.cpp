@@ -326,7 +326,7 @@ int discover(const Options& options) {
         }
         prober->dismiss();
     }
-    layout.rest_until_measured();
+    layout.sleep_until_measured();
     const NativeTimes native = measure_natives_if(wants_natives, patience);
     return leader ? leader->finish(native) : exit_code;
 }

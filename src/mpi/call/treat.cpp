@@ -147,7 +147,7 @@ int treat(const Call& call) try {
     recorder.done(plan.algorithm);
     state->note_algorithm(plan.algorithm);
     if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);
-    state->look_at_network();
+    state->check_network();
     return finish(code, call.comm);
 } catch (const std::bad_alloc&) {
     return give_up(call.comm);

@@ -207,7 +207,7 @@ int CommState::run(const PreparedPlan& plan, const Operands& operands) {
     if (!is_watched_ || plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
     const Seconds start = now();
     const int code = run_unwatched(plan, operands);
-    is_look_due_ = slowness_.add(plan.watched_prediction, now() - start);
+    is_check_due_ = slowness_.add(plan.watched_prediction, now() - start);
     return code;
 }
 
@@ -218,8 +218,8 @@ int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands)
     return code;
 }
 
-void CommState::look_at_network() noexcept try {
-    if (!std::exchange(is_look_due_, false)) return;
+void CommState::check_network() noexcept try {
+    if (!std::exchange(is_check_due_, false)) return;
     // Of its own: a reference into the cache may be in use.
     if (!barrier_) barrier_ = plans_->make(request_for(Collective::barrier, 0));
     std::optional<TimedBarrier> barrier;

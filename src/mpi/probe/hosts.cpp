@@ -110,7 +110,7 @@ void NodeLayout::gather_nodes(const std::vector<Rank>& firsts, const std::vector
     }
 }
 
-void NodeLayout::rest_until_measured() const {
+void NodeLayout::sleep_until_measured() const {
     if (probes_ == MPI_COMM_NULL) return wait_for_signal(0, kMeasured, node_);
     for (int peer = 1; peer < size_of(node_); ++peer) send_signal(peer, kMeasured, node_);
 }

@@ -49,7 +49,7 @@ class NodeLayout {
     const std::vector<Node>& nodes() const { return nodes_; }
 
     /// Blocks all ranks of a node until their first one gets here, without keeping the processor busy.
-    void rest_until_measured() const;
+    void sleep_until_measured() const;
 
   private:
     /// On the first ranks: who is on which node, from the first rank of the node of each rank.

@@ -152,7 +152,7 @@ class PingPongs {
 
 }  // namespace
 
-Seconds ask_latency(MPI_Comm probes, int peer, Seconds settle, const Patience& patience) {
+Seconds measure_latency(MPI_Comm probes, int peer, Seconds settle, const Patience& patience) {
     Shortest shortest(settle);
     for (bool is_warm = false;; is_warm = true) {
         const Flag is_last = patience.is_over() || (is_warm && shortest.is_settled()) ? 1 : 0;

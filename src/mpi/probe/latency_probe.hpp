@@ -21,7 +21,7 @@ inline constexpr Seconds kSettle = std::chrono::milliseconds(20);
 /// connections to be made, does not count.
 ///
 /// Queues, in the network or for the processor, only ever add to it. (docs/algorithms.md)
-Seconds ask_latency(MPI_Comm probes, int peer, Seconds settle, const Patience& patience);
+Seconds measure_latency(MPI_Comm probes, int peer, Seconds settle, const Patience& patience);
 
 /// The other half. From its answer to the next message takes one round trip as well, so it has as many
 /// chances to see an undisturbed one; it may return infinity all the same.

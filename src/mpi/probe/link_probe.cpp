@@ -294,7 +294,8 @@ class LinkMeasurement {
 
 }  // namespace
 
-PlogpSamples ask_link(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience) {
+PlogpSamples measure_link(MPI_Comm probes, int peer, const LinkProbeOptions& options,
+                          const Patience& patience) {
     return LinkMeasurement(probes, peer, options, patience).measure();
 }
 

@@ -113,8 +113,8 @@ Numbers work_on_latencies(const Numbers& order, MPI_Comm probes, const std::atom
     connect(probes, peers);
     Numbers latencies;
     for (const int peer : peers) {
-        const Seconds trip =
-            rank < peer ? ask_latency(probes, peer, settle, patience) : answer_latency(probes, peer, settle);
+        const Seconds trip = rank < peer ? measure_latency(probes, peer, settle, patience)
+                                         : answer_latency(probes, peer, settle);
         latencies.push_back(trip.count() / 2);
         if (progress) progress(static_cast<int>(latencies.size()), static_cast<int>(peers.size()));
     }
@@ -139,7 +139,7 @@ Numbers work_on_link(const Numbers& order, MPI_Comm probes, const std::atomic<bo
     options.is_far = order[3] != 0;
     options.round_trip = Seconds(order[4]);
     options.longest_trip = Seconds(order[5]);
-    return encode(ask_link(probes, peer, options, patience_for(is_interrupted, order[6])));
+    return encode(measure_link(probes, peer, options, patience_for(is_interrupted, order[6])));
 }
 
 Numbers work_on_flows(const Numbers& order, MPI_Comm probes) {
@@ -279,7 +279,7 @@ bool Prober::survey(Survey& survey, Seconds settle, const Progress& progress) {
     }
 }
 
-bool Prober::survey_in_a_hurry(Survey& survey, Seconds settle) {
+bool Prober::survey_quickly(Survey& survey, Seconds settle) {
     while (true) {
         std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) return true;

@@ -36,7 +36,7 @@ class Prober final : public LinkProbes {
 
     /// Rank 0: the same, quickly. All requested pairs are measured at once, which is good enough for far
     /// ones; only close ones take turns. Few round trips in all, however many nodes.
-    bool survey_in_a_hurry(Survey& survey, Seconds settle);
+    bool survey_quickly(Survey& survey, Seconds settle);
 
     /// Rank 0: see LinkProbes.
     std::vector<PlogpSamples> links(const std::vector<Link>& links) override;
