@@ -118,8 +118,8 @@ class Landmarks final : public Survey {
         return not_yet_measured(rounds_of(pairs));
     }
 
-    /// Places those that were found to belong somewhere. Of the rest, as many as there are placed nodes to
-    /// meet them meet a node of each cluster, until all have.
+    /// Places those that were found to belong somewhere. Of the rest, as many as there are placed nodes
+    /// measure with a node of each cluster, until all have.
     Rounds try_all_clusters() {
         place_waiting();
         std::size_t capacity = order_.size() - waiting_.size();
@@ -127,11 +127,11 @@ class Landmarks final : public Survey {
         std::vector<std::size_t> turn(at(known_.count()), 0);
         for (const int node : waiting_) {
             if (capacity == 0) break;
-            if (!met_all_.insert(node).second) continue;
+            if (!has_tried_all_.insert(node).second) continue;
             --capacity;
             for (int cluster = 0; cluster < known_.count(); ++cluster) {
                 const auto& members = known_.members(cluster);
-                if (!members.empty() && !known_.has_met(node, cluster))
+                if (!members.empty() && !known_.has_measured(node, cluster))
                     pairs.push_back({node, members[turn[at(cluster)]++ % members.size()]});
             }
         }
@@ -140,16 +140,17 @@ class Landmarks final : public Survey {
     }
 
     void place_waiting() {
-        std::vector<std::pair<int, int>> homes;
+        std::vector<std::pair<int, int>> found;
         for (const int node : waiting_) {
-            if (const auto home = known_.home_of(node)) homes.emplace_back(node, *home);
+            if (const auto cluster = known_.nearest_cluster(node)) found.emplace_back(node, *cluster);
         }
-        for (const auto& [node, home] : homes) known_.place(node, home);
+        for (const auto& [node, cluster] : found) known_.place(node, cluster);
         std::erase_if(waiting_, [&](int node) { return known_.is_placed(node); });
         known_.learn();
     }
 
-    /// Every cluster has nodes in it, so that all clusters meet, those found in other samples too.
+    /// Every cluster has nodes in it, so that all are measured against each other, those of other samples
+    /// too.
     Rounds next_sample() {
         if (waiting_.empty()) {
             step_ = &Landmarks::check;
@@ -163,7 +164,7 @@ class Landmarks final : public Survey {
         }
         std::sort(sample_.begin(), sample_.end());
         doubts_.emplace(options_);
-        met_all_.clear();
+        has_tried_all_.clear();
         step_ = &Landmarks::measure_sample;
         return {};
     }
@@ -219,7 +220,7 @@ class Landmarks final : public Survey {
     std::optional<Doubts> doubts_;
     std::vector<int> waiting_;  // nodes without a cluster
     NeighbourWalk walk_{0};
-    std::set<int> met_all_;  // of these: who has met a node of each cluster
+    std::set<int> has_tried_all_;  // of these: who has measured with a node of each cluster
     std::vector<NodePair> checked_;
     int checks_ = 0;
     int odd_pairs_ = 0;

@@ -38,16 +38,16 @@ void StripedTrees::join(const SendOrder& order) {
         auto& load = loads[at(send.from)];
         for (std::size_t place = load.size(); place < from.hosts.size(); ++place)
             load.push_back(static_cast<int>(from.inside->links.children[place].size()));
-        to.before = send.from;
-        to.heard_from = least_loaded(from, load);
+        to.parent = send.from;
+        to.parent_place = least_loaded(from, load);
         to.depth = from.depth + 1;
-        ++load[at(to.heard_from)];
+        ++load[at(to.parent_place)];
         from.to.push_back(send.to);
-        from.from.push_back(to.heard_from);
+        from.from.push_back(to.parent_place);
     }
     const auto others = [](const Cluster& c) { return static_cast<int>(c.hosts.size()) - c.fixed; };
     for (Cluster& each : clusters_)
-        each.round = std::lcm(each.before < 0 ? 1 : others(cluster(each.before)), others(each));
+        each.round = std::lcm(each.parent < 0 ? 1 : others(cluster(each.parent)), others(each));
 }
 
 StripedTrees::Place StripedTrees::least_loaded(const Cluster& cluster, const std::vector<int>& load) {
@@ -125,8 +125,8 @@ void StripedTrees::add_links_between_hosts(int lane, Rank rank, RankLinks& links
     const int parent = inside.parent[at(place)];
     if (parent >= 0) {
         links.parent = leader_at(home, parent, lane);
-    } else if (home.before >= 0) {
-        links.parent = leader_at(cluster(home.before), home.heard_from, lane);
+    } else if (home.parent >= 0) {
+        links.parent = leader_at(cluster(home.parent), home.parent_place, lane);
     }
     for (std::size_t i = 0; i < home.to.size(); ++i) {
         if (home.from[i] == place) links.children.push_back(leader_at(cluster(home.to[i]), 0, lane));
