@@ -16,4 +16,8 @@ namespace laple::mpi {
 /// Takes about `most`.
 NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
 
+/// Seconds for each byte that MPI_Reduce_local combines, at best: a sum of doubles, in pieces that a cache
+/// holds. Local. (γ in docs/algorithms.md)
+double measure_reduction();
+
 }  // namespace laple::mpi

@@ -13,6 +13,7 @@
 #include "mpi/probe/burst_probe.hpp"
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
+#include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -162,22 +163,6 @@ Numbers work_on_burst(const Numbers& order, MPI_Comm probes) {
          run_bursts(probes, ends, senders, static_cast<Bytes>(order[1]), Seconds(order[2])))
         times.push_back(time.count());
     return times;
-}
-
-/// γ: seconds for each byte that MPI_Reduce_local combines, at best: a sum of doubles, in pieces that a cache
-/// holds. (docs/algorithms.md)
-double measure_reduction() {
-    constexpr int kCount = 8 * 1024;  // 64 KiB
-    constexpr int kTrials = 20;
-    const std::vector<double> input(kCount, 1.0);
-    std::vector<double> result(kCount, 0.0);
-    Seconds best = Seconds::max();
-    for (int i = 0; i < kTrials; ++i) {
-        const Seconds start = now();
-        PMPI_Reduce_local(input.data(), result.data(), kCount, MPI_DOUBLE, MPI_SUM);
-        best = std::min(best, now() - start);
-    }
-    return best.count() / (kCount * sizeof(double));
 }
 
 /// Does on this node, a rank of `probes`, what `order` says, with the others that it names; returns its
