@@ -19,12 +19,10 @@ constexpr std::array<SettingRow, 10> kRows{{
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
      "Which ranks are near each other. auto: found at the first collective that spans several hosts, and "
-     "kept "
-     "for later jobs. FILE: what laple-discover wrote. off: MPI's own collectives."},
+     "kept for later jobs. FILE: what laple-discover wrote. off: MPI's own collectives."},
     {"LAPLE_MODEL", "", "FILE",
      "What laple-discover --model wrote: how fast links are too. Tells who is near whom unless "
-     "LAPLE_TOPOLOGY "
-     "does."},
+     "LAPLE_TOPOLOGY does."},
     {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used. "
      "Rates may take half as long again. 0: do not measure."},
@@ -33,30 +31,22 @@ constexpr std::array<SettingRow, 10> kRows{{
      "for example bcast:0-64K:flat/binomial;^native."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
-     "same on all "
-     "ranks, and in every run with the same topology, model and settings. strict: the same whatever these "
-     "are, by one "
-     "tree over the ranks, which is slower; on all ranks or none, and not beyond 2 GiB. fast: no promise; "
-     "today as "
-     "stable."},
+     "same on all ranks, and in every run with the same topology, model and settings. strict: the same "
+     "whatever these are, by one tree over the ranks, which is slower; on all ranks or none, and not beyond "
+     "2 GiB. fast: no promise; today as stable."},
     {"LAPLE_VERIFY", "0", "0, 1",
      "1 compares each result with that of MPI's own call, says the first differences on stderr and at "
      "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "
      "ranks or none."},
     {"LAPLE_PCONTROL", "0", "0, 1",
      "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
-     "programs steer "
-     "profilers with it, some on one rank only: LaPle needs it on all, and no MPI_THREAD_MULTIPLE."},
+     "programs steer profilers with it, some on one rank only: LaPle needs it on all, and no "
+     "MPI_THREAD_MULTIPLE."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr. "
      "A world that MPI_Comm_spawn started writes FILE.spawned-PID."},
 }};
-
-std::optional<int> small_number(const std::string& value, int max) {
-    if (value.size() != 1 || value[0] < '0' || value[0] > '0' + max) return std::nullopt;
-    return value[0] - '0';
-}
 
 constexpr double kMostSeconds = 86400;
 
@@ -73,11 +63,16 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
     const auto refuse = [&](std::string_view accepted) {
         warnings.push_back(fmt::format("{}={} is ignored: use {}", name, value, accepted));
     };
+    const auto digit_or = [&](int fallback, std::string_view accepted, char most) {
+        if (value.size() == 1 && value[0] >= '0' && value[0] <= most) return value[0] - '0';
+        refuse(accepted);
+        return fallback;
+    };
     if (name == "LAPLE_DISABLE") {
-        const auto number = small_number(value, 1);
         // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
-        settings.is_disabled = !number || *number == 1;
-        if (!number) warnings.push_back(fmt::format("{}={} is taken as 1: use 0 or 1", name, value));
+        settings.is_disabled = value != "0";
+        if (value != "0" && value != "1")
+            warnings.push_back(fmt::format("{}={} is taken as 1: use 0 or 1", name, value));
     } else if (name == "LAPLE_TOPOLOGY") {
         settings.topology = value == "auto" ? "" : value;
     } else if (name == "LAPLE_MODEL") {
@@ -98,17 +93,11 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         else
             refuse("fast, stable or strict");
     } else if (name == "LAPLE_VERIFY") {
-        const auto number = small_number(value, 1);
-        if (number) settings.verify = *number == 1;
-        if (!number) refuse("0 or 1");
+        settings.verify = digit_or(settings.verify ? 1 : 0, "0 or 1", '1') == 1;
     } else if (name == "LAPLE_PCONTROL") {
-        const auto number = small_number(value, 1);
-        if (number) settings.heeds_pcontrol = *number == 1;
-        if (!number) refuse("0 or 1");
+        settings.heeds_pcontrol = digit_or(settings.heeds_pcontrol ? 1 : 0, "0 or 1", '1') == 1;
     } else if (name == "LAPLE_DEBUG") {
-        const auto number = small_number(value, 2);
-        if (number) settings.debug = *number;
-        if (!number) refuse("0, 1 or 2");
+        settings.debug = digit_or(settings.debug, "0, 1 or 2", '2');
     } else if (name == "LAPLE_REPORT") {
         settings.report = value == "0" ? "" : value == "1" ? "-" : value;
     } else {

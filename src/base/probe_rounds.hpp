@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <compare>
 #include <span>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace laple {
 struct NodePair {
     int a = 0;
     int b = 0;
-    bool operator==(const NodePair&) const = default;
+    auto operator<=>(const NodePair&) const = default;
 };
 
 /// Pairs without a node in common, so that they may be measured at the same time.
@@ -30,5 +31,12 @@ std::vector<ProbeRound> rounds_of_all(std::span<const int> nodes);
 /// Any pairs, in as few rounds as come out of giving each pair, in order, the first round in which both of
 /// its nodes are free: at most 2·d - 1, where d is the number of pairs of the busiest node.
 std::vector<ProbeRound> rounds_of(std::span<const NodePair> pairs);
+
+/// Takes out pairs for which `is_done(pair)`, and rounds of which nothing is left.
+template <typename IsDone>
+void take_out(std::vector<ProbeRound>& rounds, IsDone is_done) {
+    for (ProbeRound& round : rounds) std::erase_if(round, is_done);
+    std::erase_if(rounds, [](const ProbeRound& round) { return round.empty(); });
+}
 
 }  // namespace laple

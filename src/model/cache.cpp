@@ -16,19 +16,12 @@
 #include <unistd.h>
 
 #include "base/hash.hpp"
-#include "topology/topology_json.hpp"
+#include "topology/topology_file.hpp"
 
 namespace laple {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes) {
-    std::vector<std::string> hosts;
-    for (const Node& node : nodes) hosts.push_back(node.host);
-    std::sort(hosts.begin(), hosts.end());
-    return hosts;
-}
 
 bool are_distinct(const std::vector<std::string>& sorted) {
     return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();

@@ -46,9 +46,7 @@ std::string describe_latencies(const Model& model) {
 std::vector<Node> hosts_of(const Model& model, int cluster) {
     std::vector<Node> hosts;
     for (const Node& node : model.nodes) {
-        if (model.topology.is_flat() ||
-            model.topology.group_of(model.topology.level_count() - 1, node.ranks.front()) == cluster)
-            hosts.push_back(node);
+        if (model.topology.cluster_of(node.ranks.front()) == cluster) hosts.push_back(node);
     }
     return hosts;
 }
@@ -70,9 +68,11 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
 
 /// Which ranks are on which host; nothing where each has one.
 std::string describe_hosts(const Model& model) {
-    if (model.nodes.empty() || machine_of(model).has_single_ranks()) return "";
+    if (model.nodes.empty()) return "";
+    const Machine machine = machine_of(model);
+    if (machine.has_single_ranks()) return "";
     std::string text;
-    for (int cluster = 0; cluster < model.cluster_count(); ++cluster) {
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         std::vector<std::string> hosts;
         for (const Node& host : hosts_of(model, cluster))
             hosts.push_back(fmt::format("{} ({})", host.host, list_ranks(host.ranks)));

@@ -6,24 +6,19 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/json_reader.hpp"
+#include "base/index.hpp"
+#include "base/json.hpp"
 #include "model/unfinished.hpp"
 #include "plogp/link_model_json.hpp"
-#include "topology/node_level_json.hpp"
-#include "topology/topology_json.hpp"
+#include "topology/topology_file.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 Json rows_of(const LatencyMatrix& matrix) {
     Json rows = Json::array();
@@ -59,19 +54,18 @@ LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std:
 std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
     std::vector<Node> nodes;
     std::vector<bool> is_named(at(ranks), false);
-    for (std::size_t h = 0; h < in.array("/hosts").size(); ++h) {
+    for (const std::string& host : in.items("/hosts")) {
         Node& node = nodes.emplace_back();
-        node.host = in.text(item_pointer("/hosts", h, "/name"));
-        const std::string list = item_pointer("/hosts", h, "/ranks");
-        for (std::size_t i = 0; i < in.array(list).size(); ++i) {
-            const Rank rank = in.whole(item_pointer(list, i), 0, ranks - 1);
+        node.host = in.text(host + "/name");
+        for (const std::string& item : in.items(host + "/ranks")) {
+            const Rank rank = in.whole(item, 0, ranks - 1);
             if (is_named[at(rank)])
-                throw in.wrong(item_pointer(list, i), fmt::format("repeats rank {}", rank),
-                               "put it on one host");
+                throw in.wrong(item, fmt::format("repeats rank {}", rank), "put it on one host");
             is_named[at(rank)] = true;
             node.ranks.push_back(rank);
         }
-        if (node.ranks.empty()) throw in.wrong(list, "is empty", "leave out hosts that run no rank");
+        if (node.ranks.empty())
+            throw in.wrong(host + "/ranks", "is empty", "leave out hosts that run no rank");
         std::sort(node.ranks.begin(), node.ranks.end());
     }
     const auto missing = std::find(is_named.begin(), is_named.end(), false);
@@ -86,16 +80,9 @@ std::string optional_text(const JsonReader& in, const std::string& pointer) {
     return in.has(pointer) ? in.text(pointer) : "";
 }
 
-std::vector<std::string> names_of(const std::vector<Node>& nodes) {
-    std::vector<std::string> names;
-    for (const Node& node : nodes) names.push_back(node.host);
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
-    const auto then = names_of(model.nodes);
-    const auto now = names_of(nodes);
+    const auto then = sorted_hosts(model.nodes);
+    const auto now = sorted_hosts(nodes);
     if (std::adjacent_find(now.begin(), now.end()) != now.end()) {
         throw Error({file, 0, 0}, "cannot be matched with this job, in which several nodes have one name",
                     "give each host a name of its own");
@@ -136,15 +123,11 @@ Topology moved(const Model& model, const std::vector<Node>& nodes) {
 
 /// For each cluster of `to` the one of `from` with the same hosts.
 std::vector<int> matching_clusters(const Model& from, const Model& to) {
-    std::vector<int> matches(at(to.cluster_count()), 0);
-    const int from_level = from.topology.level_count() - 1;
-    const int to_level = to.topology.level_count() - 1;
-    if (to_level < 0) return matches;
+    std::vector<int> matches(at(to.topology.cluster_count()), 0);
     std::map<std::string, int> cluster_of;
-    for (const Node& node : from.nodes)
-        cluster_of[node.host] = from.topology.group_of(from_level, node.ranks.front());
+    for (const Node& node : from.nodes) cluster_of[node.host] = from.topology.cluster_of(node.ranks.front());
     for (const Node& node : to.nodes)
-        matches[at(to.topology.group_of(to_level, node.ranks.front()))] = cluster_of.at(node.host);
+        matches[at(to.topology.cluster_of(node.ranks.front()))] = cluster_of.at(node.host);
     return matches;
 }
 
@@ -183,11 +166,19 @@ std::vector<int> matching_nodes(const Model& from, const Model& to) {
     return matches;
 }
 
-}  // namespace
-
-int Model::cluster_count() const {
-    return topology.is_flat() ? 1 : topology.group_count(topology.level_count() - 1);
+/// Inside on the diagonal; 0 where that is not known.
+std::vector<std::vector<Seconds>> latencies_of(const LatencyMatrix& between,
+                                               const std::vector<Seconds>& inside) {
+    std::vector<std::vector<Seconds>> latencies;
+    for (int a = 0; a < between.nodes(); ++a) {
+        auto& row = latencies.emplace_back();
+        for (int b = 0; b < between.nodes(); ++b) row.push_back(between.at(a, b));
+        if (at(a) < inside.size()) row[at(a)] = inside[at(a)];
+    }
+    return latencies;
 }
+
+}  // namespace
 
 std::string model_text(const Model& model) {
     Json document;
@@ -224,19 +215,19 @@ Model parse_model(const JsonDocument& document) {
     if (in.has("/tolerance")) model.tolerance = in.at_least_0("/tolerance", "a part, for example 0.3");
     if (in.has("/hosts")) model.nodes = read_hosts(in, model.topology.size());
     model.node_levels = parse_node_levels(in, model.topology.size());
-    const std::size_t clusters = at(model.cluster_count());
+    const std::size_t clusters = at(model.topology.cluster_count());
     if (in.has("/inside")) {
         if (in.array("/inside").size() != clusters)
             throw in.wrong("/inside", fmt::format("does not hold {} numbers", clusters),
                            "give one for each cluster");
-        for (std::size_t c = 0; c < clusters; ++c)
-            model.inside.emplace_back(in.at_least_0(item_pointer("/inside", c), "seconds"));
+        for (const std::string& item : in.items("/inside"))
+            model.inside.emplace_back(in.at_least_0(item, "seconds"));
     }
     if (in.has("/between")) model.between = read_matrix(in, "/between", clusters);
     if (in.has("/matrix")) model.matrix = read_matrix(in, "/matrix", model.nodes.size());
     if (in.has("/pairs")) model.pairs = in.whole("/pairs", 0, 1 << 30);
     if (in.has("/clusters") || in.has("/links"))
-        model.links = parse_link_model_json(in, model.cluster_count(), model.topology.size());
+        model.links = parse_link_model_json(in, model.topology.cluster_count(), model.topology.size());
     return model;
 }
 
@@ -285,24 +276,12 @@ std::string describe(const Model& model) {
 }
 
 LinkSurveyInput link_survey_input(const Findings& found) {
-    LinkSurveyInput input{found.clusters, {}};
-    for (int a = 0; a < found.between.nodes(); ++a) {
-        auto& row = input.latency.emplace_back();
-        for (int b = 0; b < found.between.nodes(); ++b)
-            row.push_back(a == b ? found.inside[at(a)] : found.between.at(a, b));
-    }
-    return input;
+    return {found.clusters, latencies_of(found.between, found.inside)};
 }
 
 std::vector<std::vector<Seconds>> cluster_latencies(const Model& model) {
-    std::vector<std::vector<Seconds>> latencies;
-    if (model.between.nodes() != model.cluster_count()) return latencies;
-    for (int a = 0; a < model.between.nodes(); ++a) {
-        auto& row = latencies.emplace_back();
-        for (int b = 0; b < model.between.nodes(); ++b) row.push_back(model.between.at(a, b));
-        if (at(a) < model.inside.size()) row[at(a)] = model.inside[at(a)];
-    }
-    return latencies;
+    if (model.between.nodes() != model.topology.cluster_count()) return {};
+    return latencies_of(model.between, model.inside);
 }
 
 std::string list_names(const std::vector<std::string>& names) {

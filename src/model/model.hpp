@@ -10,7 +10,6 @@
 #include "topology/latency_matrix.hpp"
 #include "topology/machine.hpp"
 #include "topology/node.hpp"
-#include "topology/node_level.hpp"
 #include "topology/survey.hpp"
 #include "topology/topology.hpp"
 
@@ -33,7 +32,6 @@ struct Model {
     int pairs = 0;                ///< how many pairs of nodes were measured
     LinkModel links;              ///< empty: not measured
 
-    int cluster_count() const;
     bool operator==(const Model&) const = default;
 };
 
@@ -42,9 +40,9 @@ struct Model {
 ///
 ///     "format": "laple-model-1",
 ///     "date", "version", "mpi", "tolerance"        where it comes from
-///     "ranks": 4, "levels": [...]                  the topology (topology/topology_json.hpp)
+///     "ranks": 4, "levels": [...]                  the topology (topology/topology_file.hpp)
 ///     "hosts": [{"name", "ranks"}]                 which ranks share a host
-///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/node_level_json.hpp)
+///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/topology_file.hpp)
 ///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
 ///     "pairs"                                      how many pairs of nodes were measured
 ///     "clusters", "links", "warnings"              parameters (plogp/link_model_json.hpp)

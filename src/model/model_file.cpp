@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 #include "topology/topology_file.hpp"
 
 namespace laple {
@@ -18,14 +19,14 @@ constexpr const char* kMeasureAnew = "run laple-discover with this job's hosts a
 std::vector<std::string> host_of_rank(const std::vector<Node>& nodes, std::size_t ranks) {
     std::vector<std::string> hosts(ranks);
     for (const Node& node : nodes) {
-        for (const Rank rank : node.ranks) hosts[static_cast<std::size_t>(rank)] = node.host;
+        for (const Rank rank : node.ranks) hosts[at(rank)] = node.host;
     }
     return hosts;
 }
 
 std::vector<Node> with_world_ranks(std::vector<Node> nodes, const std::vector<Rank>& in_world) {
     for (Node& node : nodes) {
-        for (Rank& rank : node.ranks) rank = in_world[static_cast<std::size_t>(rank)];
+        for (Rank& rank : node.ranks) rank = in_world[at(rank)];
         std::sort(node.ranks.begin(), node.ranks.end());
     }
     std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.ranks < b.ranks; });
@@ -34,10 +35,10 @@ std::vector<Node> with_world_ranks(std::vector<Node> nodes, const std::vector<Ra
 
 void expect_same_places(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
                         const std::string& file) {
-    const auto then = host_of_rank(model.nodes, static_cast<std::size_t>(model.topology.size()));
+    const auto then = host_of_rank(model.nodes, at(model.topology.size()));
     const auto now = host_of_rank(nodes, in_world.size());
     for (std::size_t i = 0; i < in_world.size(); ++i) {
-        const std::string& before = then[static_cast<std::size_t>(in_world[i])];
+        const std::string& before = then[at(in_world[i])];
         if (before == now[i]) continue;
         throw Error(
             {file, 0, 0},

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
@@ -23,22 +25,11 @@ constexpr const char* kFills[] = {"#e8eef7", "#d6e4f5", "#f4f1e4", "#e9f5e4"};
 std::string xml_escaped(const std::string& text) {
     std::string result;
     for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += c;
-        }
+        result += c == '&'   ? "&amp;"
+                  : c == '<' ? "&lt;"
+                  : c == '>' ? "&gt;"
+                  : c == '"' ? "&quot;"
+                             : std::string(1, c);
     }
     return result;
 }
@@ -93,7 +84,7 @@ Box box_of(const Model& model, int level, int group) {
     box.title = level < 0            ? describe(model)
                 : level == innermost ? fmt::format("cluster {}", group)
                                      : fmt::format("group {}", group);
-    const auto cluster = static_cast<std::size_t>(group);
+    const auto cluster = at(group);
     if (level == innermost && cluster < model.inside.size() && model.inside[cluster] > Seconds(0))
         box.title += ", " + format_seconds(model.inside[cluster]);
     return box;
@@ -106,10 +97,9 @@ class DotWriter {
         add(box_of(model, -1, 0), "  ");
         for (int a = 0; a < model.between.nodes(); ++a) {
             for (int b = a + 1; b < model.between.nodes(); ++b) {
-                text_ += fmt::format(
-                    "  n{} -- n{} [label=\"{}\", ltail={}, lhead={}];\n", first_[static_cast<std::size_t>(a)],
-                    first_[static_cast<std::size_t>(b)], format_seconds(model.between.at(a, b)),
-                    anchor_[static_cast<std::size_t>(a)], anchor_[static_cast<std::size_t>(b)]);
+                text_ += fmt::format("  n{} -- n{} [label=\"{}\", ltail={}, lhead={}];\n", first_[at(a)],
+                                     first_[at(b)], format_seconds(model.between.at(a, b)), anchor_[at(a)],
+                                     anchor_[at(b)]);
             }
         }
         return text_ + "}\n";
@@ -123,7 +113,7 @@ class DotWriter {
                              dot_escaped(box.title));
         for (const Box& inner : box.boxes) add(inner, indent + "  ");
         if (box.boxes.empty()) {
-            const auto cluster = static_cast<std::size_t>(box.level < 0 ? 0 : box.group);
+            const auto cluster = at(box.level < 0 ? 0 : box.group);
             if (first_.size() <= cluster) {
                 first_.resize(cluster + 1);
                 anchor_.resize(cluster + 1);
@@ -170,7 +160,7 @@ class SvgWriter {
             for (int i = 0; i < count; ++i) {
                 draw(x + kGap + i % kHostsInARow * (kHostWidth + kGap),
                      y + kTitle + i / kHostsInARow * (kHostHeight + kGap), {kHostWidth, kHostHeight},
-                     "#ffffff", box.hosts[static_cast<std::size_t>(i)]);
+                     "#ffffff", box.hosts[at(i)]);
             }
             const int rows = (count + kHostsInARow - 1) / kHostsInARow;
             size.width += std::max(std::min(count, kHostsInARow), 2) * (kHostWidth + kGap);
@@ -194,7 +184,7 @@ class SvgWriter {
         // Behind what is inside it: earlier in the text.
         std::string inside = text_.substr(start);
         text_.resize(start);
-        draw(x, y, size, kFills[static_cast<std::size_t>(depth) % std::size(kFills)], box.title);
+        draw(x, y, size, kFills[at(depth) % std::size(kFills)], box.title);
         text_ += inside;
         return size;
     }

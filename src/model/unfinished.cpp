@@ -2,11 +2,12 @@
 #include "model/unfinished.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "base/json_reader.hpp"
+#include "base/index.hpp"
+#include "base/json.hpp"
 
 namespace laple {
 namespace {
@@ -16,16 +17,13 @@ constexpr int kNotHere = -1;
 /// For each host of the file its place in `nodes`.
 std::vector<int> read_hosts(const JsonReader& in, const std::vector<Node>& nodes) {
     std::vector<int> places;
-    std::vector<std::string> names;
-    for (std::size_t h = 0; h < in.array("/hosts").size(); ++h) {
-        const std::string name = in.text(item_pointer("/hosts", h));
-        if (std::find(names.begin(), names.end(), name) != names.end())
-            throw in.wrong(item_pointer("/hosts", h), "is given twice", "measure anew");
-        names.push_back(name);
+    std::set<std::string> names;
+    for (const std::string& item : in.items("/hosts")) {
+        const std::string name = in.text(item);
+        if (!names.insert(name).second) throw in.wrong(item, "is given twice", "measure anew");
         const auto has_name = [&](const Node& node) { return node.host == name; };
         if (std::count_if(nodes.begin(), nodes.end(), has_name) > 1) {
-            throw in.wrong(item_pointer("/hosts", h),
-                           fmt::format("stands for several nodes of this job: {}", name),
+            throw in.wrong(item, fmt::format("stands for several nodes of this job: {}", name),
                            "give each host a name of its own, or measure anew");
         }
         const auto found = std::find_if(nodes.begin(), nodes.end(), has_name);
@@ -51,8 +49,7 @@ RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const
     const JsonReader in(document, kUnfinishedFormat);
     const std::vector<int> places = read_hosts(in, nodes);
     RememberedSurvey::Latencies known;
-    for (std::size_t i = 0; i < in.array("/latencies").size(); ++i) {
-        const std::string item = item_pointer("/latencies", i);
+    for (const std::string& item : in.items("/latencies")) {
         if (in.array(item).size() != 3)
             throw in.wrong(item, "does not hold three numbers", "write [host, host, seconds]");
         const int last = static_cast<int>(places.size()) - 1;
@@ -61,8 +58,7 @@ RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const
         if (a == b) throw in.wrong(item, "joins a host with itself", "name two hosts");
         const Seconds latency(in.at_least_0(item + "/2", "seconds"));
         if (latency > kLongestLatency) throw in.wrong(item + "/2", "is longer than a minute", "measure anew");
-        const auto [from, to] =
-            std::minmax(places[static_cast<std::size_t>(a)], places[static_cast<std::size_t>(b)]);
+        const auto [from, to] = std::minmax(places[at(a)], places[at(b)]);
         if (from != kNotHere) known[{from, to}] = latency;
     }
     return known;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plogp/flow_rates.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include "plogp/flow_survey.hpp"
 
 namespace laple {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plogp/lane_survey.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <vector>
 
-#include "plogp/flow_rates.hpp"
+#include "plogp/flow_survey.hpp"
 
 namespace laple {
 namespace {

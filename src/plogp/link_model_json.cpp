@@ -13,25 +13,16 @@ namespace {
 constexpr Bytes kMaxBytes = Bytes{1} << 53;  // what JSON readers everywhere read exactly
 constexpr int kMaxLanes = 1 << 24;
 
-/// The curves of a link by their names in the file.
-constexpr std::array<std::pair<const char*, Curve Plogp::*>, 6> kCurves{{
-    {"send_overhead", &Plogp::send_overhead},
-    {"receive_overhead", &Plogp::receive_overhead},
-    {"gap", &Plogp::gap},
-    {"flood_gap", &Plogp::flood_gap},
-    {"cold_gap", &Plogp::cold_gap},
-    {"gap_confidence", &Plogp::gap_confidence},
-}};
-
-constexpr std::array<std::pair<const char*, double ClusterModel::*>, 7> kRates{{
-    {"nic_out", &ClusterModel::nic_out},
-    {"nic_in", &ClusterModel::nic_in},
-    {"uplink_out", &ClusterModel::uplink_out},
-    {"uplink_in", &ClusterModel::uplink_in},
-    {"reduction", &ClusterModel::reduction},
-    {"reserve", &ClusterModel::reserve},
-    {"burst", &ClusterModel::burst},
-}};
+/// Members by their names in the file.
+#define LAPLE_MEMBER(type, name) std::make_pair(#name, &type::name)
+constexpr std::array kCurves{LAPLE_MEMBER(Plogp, send_overhead), LAPLE_MEMBER(Plogp, receive_overhead),
+                             LAPLE_MEMBER(Plogp, gap),           LAPLE_MEMBER(Plogp, flood_gap),
+                             LAPLE_MEMBER(Plogp, cold_gap),      LAPLE_MEMBER(Plogp, gap_confidence)};
+constexpr std::array kRates{LAPLE_MEMBER(ClusterModel, nic_out),    LAPLE_MEMBER(ClusterModel, nic_in),
+                            LAPLE_MEMBER(ClusterModel, uplink_out), LAPLE_MEMBER(ClusterModel, uplink_in),
+                            LAPLE_MEMBER(ClusterModel, reduction),  LAPLE_MEMBER(ClusterModel, reserve),
+                            LAPLE_MEMBER(ClusterModel, burst)};
+#undef LAPLE_MEMBER
 
 Json json_of(const Curve& curve) {
     Json points = Json::array();
@@ -47,20 +38,13 @@ Json json_of(const Plogp& plogp) {
     return object;
 }
 
-Json json_of(const Lanes& lanes) {
-    Json points = Json::array();
-    for (const auto& [count, rate] : lanes.rate) points.push_back({count, rate});
-    return points;
-}
-
 void expect_pair(const JsonReader& in, const std::string& pointer, const char* what) {
     if (in.array(pointer).size() != 2) throw in.wrong(pointer, "does not hold two numbers", what);
 }
 
 Curve read_curve(const JsonReader& in, const std::string& pointer) {
     Curve curve;
-    for (std::size_t i = 0; i < in.array(pointer).size(); ++i) {
-        const std::string point = item_pointer(pointer, i);
+    for (const std::string& point : in.items(pointer)) {
         expect_pair(in, point, "write [bytes, seconds]");
         const double bytes = in.at_least_0(point + "/0", "bytes");
         if (bytes > static_cast<double>(kMaxBytes) || bytes != std::floor(bytes))
@@ -86,11 +70,9 @@ Plogp read_plogp(const JsonReader& in, const std::string& pointer) {
 Lanes read_lanes(const JsonReader& in, const std::string& pointer) {
     Lanes lanes;
     if (!in.has(pointer)) return lanes;
-    for (std::size_t i = 0; i < in.array(pointer).size(); ++i) {
-        const std::string point = item_pointer(pointer, i);
+    for (const std::string& point : in.items(pointer)) {
         expect_pair(in, point, "write [lanes, bytes a second]");
-        const int count = in.whole(point + "/0", 1, kMaxLanes);
-        lanes.rate[count] = in.at_least_0(point + "/1", "bytes a second");
+        lanes.rate[in.whole(point + "/0", 1, kMaxLanes)] = in.at_least_0(point + "/1", "bytes a second");
     }
     return lanes;
 }
@@ -112,8 +94,8 @@ void read_clusters(const JsonReader& in, int clusters, LinkModel& model) {
 
 void read_links(const JsonReader& in, int clusters, LinkModel& model) {
     if (!in.has("/links")) return;
-    for (std::size_t i = 0; i < in.array("/links").size(); ++i) {
-        const std::string between = item_pointer("/links", i, "/between");
+    for (const std::string& item : in.items("/links")) {
+        const std::string between = item + "/between";
         expect_pair(in, between, "write [a, b]: two clusters of the innermost level");
         LinkPair link;
         link.a = in.whole(between + "/0", 0, clusters - 1);
@@ -123,9 +105,9 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
             std::pair(link.a, link.b) <= std::pair(model.links.back().a, model.links.back().b))
             throw in.wrong(between, "does not come after the link before it",
                            "order links by their clusters");
-        link.plogp = read_plogp(in, item_pointer("/links", i, "/plogp"));
-        link.there = read_lanes(in, item_pointer("/links", i, "/there"));
-        link.back = read_lanes(in, item_pointer("/links", i, "/back"));
+        link.plogp = read_plogp(in, item + "/plogp");
+        link.there = read_lanes(in, item + "/there");
+        link.back = read_lanes(in, item + "/back");
         model.links.push_back(std::move(link));
     }
 }
@@ -159,8 +141,8 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     Json& links = document["links"] = Json::array();
     for (const LinkPair& link : model.links) {
         Json object{{"between", {link.a, link.b}}, {"plogp", json_of(link.plogp)}};
-        if (!link.there.rate.empty()) object["there"] = json_of(link.there);
-        if (!link.back.rate.empty()) object["back"] = json_of(link.back);
+        if (!link.there.rate.empty()) object["there"] = link.there.rate;
+        if (!link.back.rate.empty()) object["back"] = link.back.rate;
         links.push_back(std::move(object));
     }
     if (model.native.ranks > 0) {
@@ -179,8 +161,7 @@ LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
     read_links(in, clusters, model);
     model.native = read_native(in, ranks);
     if (in.has("/warnings")) {
-        for (std::size_t i = 0; i < in.array("/warnings").size(); ++i)
-            model.warnings.push_back(in.text(item_pointer("/warnings", i)));
+        for (const std::string& item : in.items("/warnings")) model.warnings.push_back(in.text(item));
     }
     return model;
 }

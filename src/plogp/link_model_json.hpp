@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/json_reader.hpp"
+#include "base/json.hpp"
 #include "plogp/link_model.hpp"
 
 namespace laple {

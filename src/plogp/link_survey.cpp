@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "plogp/flow_rates.hpp"
-#include "plogp/lane_survey.hpp"
-#include "plogp/uplink_survey.hpp"
+#include "base/index.hpp"
+#include "plogp/flow_survey.hpp"
 
 namespace laple {
 namespace {
@@ -18,10 +16,6 @@ namespace {
 constexpr int kFanOut = 3;  // nodes that exhaust the NIC of another one
 
 constexpr const char* kCutShort = "not all was measured: there was no more time";
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 class LinkSurvey {
   public:
@@ -157,9 +151,7 @@ class LinkSurvey {
 }  // namespace
 
 std::vector<ProbeRound> LinkSurveyInput::rounds() const {
-    std::vector<int> all(clusters.size());
-    std::iota(all.begin(), all.end(), 0);
-    return rounds_of_all(all);
+    return rounds_of_all(all_below(clusters.size()));
 }
 
 LinkModel survey_links(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known,

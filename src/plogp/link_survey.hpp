@@ -51,10 +51,7 @@ class LinkProbes {
         LinkProbeOptions options;
     };
 
-    LinkProbes() = default;
     virtual ~LinkProbes() = default;
-    LinkProbes(const LinkProbes&) = delete;
-    LinkProbes& operator=(const LinkProbes&) = delete;
 
     /// Round trips, overheads and floods of each of `links`, which have no node in common; those inside a
     /// cluster also after idle time.

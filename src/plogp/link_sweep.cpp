@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
@@ -20,10 +22,6 @@ constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
 
 constexpr const char* kRough =
     "rates were measured in passing, and no overheads: laple-discover --model measures all";
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// What the two-parameter line knows: m / rate.
 Plogp plogp_of(Seconds latency, double rate) {

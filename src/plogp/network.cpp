@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <limits>
 
-#include "base/json_reader.hpp"
+#include "base/index.hpp"
+#include "base/json.hpp"
 
 namespace laple {
 namespace {
@@ -13,29 +14,25 @@ constexpr const char* kFormat = "laple-network-1";
 
 std::vector<std::string> read_clusters(const JsonReader& in, Network& network) {
     std::vector<std::string> names;
-    for (std::size_t c = 0; c < in.array("/clusters").size(); ++c) {
-        names.push_back(in.text(item_pointer("/clusters", c, "/name")));
+    for (const std::string& cluster : in.items("/clusters")) {
+        names.push_back(in.text(cluster + "/name"));
         network.clusters.push_back({names.back(), -1});
-        const std::string hosts = item_pointer("/clusters", c, "/hosts");
-        for (std::size_t h = 0; h < in.array(hosts).size(); ++h) {
-            if (!network.cluster_of_host.emplace(in.text(item_pointer(hosts, h)), static_cast<int>(c)).second)
-                throw in.wrong(item_pointer(hosts, h), "is given twice", "put each host into one cluster");
+        for (const std::string& host : in.items(cluster + "/hosts")) {
+            if (!network.cluster_of_host.emplace(in.text(host), static_cast<int>(names.size()) - 1).second)
+                throw in.wrong(host, "is given twice", "put each host into one cluster");
         }
     }
     return names;
 }
 
 void read_sites(const JsonReader& in, const std::vector<std::string>& clusters, Network& network) {
-    for (std::size_t s = 0; s < in.array("/sites").size(); ++s) {
-        network.sites.push_back({in.text(item_pointer("/sites", s, "/name")),
-                                 in.positive(item_pointer("/sites", s, "/uplink_Bps"), "bytes a second")});
-        const std::string members = item_pointer("/sites", s, "/clusters");
-        for (std::size_t i = 0; i < in.array(members).size(); ++i) {
-            const int cluster = in.named(item_pointer(members, i), clusters);
-            int& site = network.clusters[static_cast<std::size_t>(cluster)].site;
-            if (site >= 0)
-                throw in.wrong(item_pointer(members, i), "is in a site already", "put each cluster into one");
-            site = static_cast<int>(s);
+    for (const std::string& item : in.items("/sites")) {
+        network.sites.push_back(
+            {in.text(item + "/name"), in.positive(item + "/uplink_Bps", "bytes a second")});
+        for (const std::string& member : in.items(item + "/clusters")) {
+            int& site = network.clusters[at(in.named(member, clusters))].site;
+            if (site >= 0) throw in.wrong(member, "is in a site already", "put each cluster into one");
+            site = static_cast<int>(network.sites.size()) - 1;
         }
     }
     for (std::size_t c = 0; c < clusters.size(); ++c) {
@@ -49,11 +46,10 @@ void read_links(const JsonReader& in, Network& network) {
     for (const Network::Site& site : network.sites) names.push_back(site.name);
     network.link.assign(names.size(),
                         std::vector<double>(names.size(), std::numeric_limits<double>::infinity()));
-    for (std::size_t i = 0; i < in.array("/links").size(); ++i) {
-        const auto a = static_cast<std::size_t>(in.named(item_pointer("/links", i, "/between/0"), names));
-        const auto b = static_cast<std::size_t>(in.named(item_pointer("/links", i, "/between/1"), names));
-        network.link[a][b] = network.link[b][a] =
-            in.positive(item_pointer("/links", i, "/rate_Bps"), "bytes a second");
+    for (const std::string& item : in.items("/links")) {
+        const std::size_t a = at(in.named(item + "/between/0", names));
+        const std::size_t b = at(in.named(item + "/between/1", names));
+        network.link[a][b] = network.link[b][a] = in.positive(item + "/rate_Bps", "bytes a second");
     }
 }
 
@@ -61,13 +57,11 @@ void read_latencies(const JsonReader& in, Network& network) {
     const std::size_t count = network.clusters.size();
     if (in.array("/latency_s").size() != count)
         throw in.wrong("/latency_s", "is not as long as /clusters", "give a row for each cluster");
-    for (std::size_t a = 0; a < count; ++a) {
-        const std::string row = item_pointer("/latency_s", a);
+    for (const std::string& row : in.items("/latency_s")) {
         if (in.array(row).size() != count)
             throw in.wrong(row, "is not as long as /clusters", "give a latency for each cluster");
         std::vector<Seconds>& latencies = network.latency.emplace_back();
-        for (std::size_t b = 0; b < count; ++b)
-            latencies.emplace_back(in.positive(item_pointer(row, b), "seconds"));
+        for (const std::string& item : in.items(row)) latencies.emplace_back(in.positive(item, "seconds"));
     }
 }
 

@@ -22,13 +22,13 @@ Seconds of_size_0(const std::map<Bytes, Seconds>& samples, const char* what) {
     return found->second;
 }
 
-/// Bends curves into a model, and says so where that changes a time by more than `tolerance`.
-class Bender {
+/// Corrects curves so that they are a model, and says so where that changes a time by more than `tolerance`.
+class Corrector {
   public:
-    Bender(Seconds empty_trip, std::vector<std::string>& warnings)
+    Corrector(Seconds empty_trip, std::vector<std::string>& warnings)
         : empty_trip_(empty_trip), tolerance_(kWorthSaying * empty_trip), warnings_(warnings) {}
 
-    void straighten(Curve& curve, const char* name) {
+    void make_monotone(Curve& curve, const char* name) {
         const Seconds bent = curve.make_monotone();
         if (bent > tolerance_) {
             warnings_.push_back(fmt::format("{} was measured longer for a shorter message: bent by up to {}",
@@ -86,11 +86,11 @@ PlogpFit fit_plogp(const PlogpSamples& samples) {
     for (const auto& [bytes, trip] : samples.cold)
         model.cold_gap.set(bytes, std::max(Seconds(0), trip - empty_trip + empty_gap));
     model.gap_confidence = Curve(samples.confidence);
-    Bender bender(empty_trip, fit.warnings);
-    bender.straighten(model.gap, "g(m)");
-    bender.straighten(model.flood_gap, "the flood's g(m)");
-    bender.raise_to(model.send_overhead, "os", model.gap);
-    bender.raise_to(model.receive_overhead, "or", model.gap);
+    Corrector corrector(empty_trip, fit.warnings);
+    corrector.make_monotone(model.gap, "g(m)");
+    corrector.make_monotone(model.flood_gap, "the flood's g(m)");
+    corrector.raise_to(model.send_overhead, "os", model.gap);
+    corrector.raise_to(model.receive_overhead, "or", model.gap);
     model.gap.make_monotone();  // overheads may fall
     for (const auto& [bytes, time] : std::vector(model.cold_gap.known()))
         model.cold_gap.set(bytes, std::max(time, model.gap.at(bytes)));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plogp/uplink_survey.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <ranges>
 #include <vector>
 
-#include "plogp/flow_rates.hpp"
+#include "base/index.hpp"
+#include "plogp/flow_survey.hpp"
 #include "plogp/uplink_burst.hpp"
 
 namespace laple {
@@ -24,10 +24,6 @@ constexpr double kBurstStep = 1.25;
 constexpr std::size_t kMostOfBurst = 8;  // nodes, and clusters that they send to
 constexpr int kBurstTrials = 3;
 constexpr Seconds kLeastRest = std::chrono::milliseconds(15);  // until token buckets are full again
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Of one cluster.
 class UplinkSurvey {
@@ -47,7 +43,7 @@ class UplinkSurvey {
         FlowOptions options = options_of_links();
         if (options.message_bytes == 0) return;  // no link of it was measured
         const auto count = std::max(nodes_.size(), input_.clusters.size() - 1);
-        const std::vector<int> others = spread_over_others(count);
+        const std::vector<int> others = nodes_of_others(count);
         // The flows share what fills the uplink.
         options.window_bytes = input_.is_undisturbed
                                    ? share_of_links(others.size(), options)
@@ -65,10 +61,15 @@ class UplinkSurvey {
     }
 
   private:
+    /// Of this cluster with others.
+    auto links() const {
+        return std::views::filter(model_.links,
+                                  [this](const LinkPair& pair) { return pair.joins(cluster_); });
+    }
+
     /// The uplink can carry whatever one link has carried.
     void at_least_links() {
-        for (const LinkPair& pair : model_.links) {
-            if (!pair.joins(cluster_)) continue;
+        for (const LinkPair& pair : links()) {
             known_.uplink_out = std::max(known_.uplink_out, pair.lanes_from(cluster_).most());
             known_.uplink_in = std::max(known_.uplink_in, pair.lanes_from(pair.other(cluster_)).most());
         }
@@ -84,8 +85,7 @@ class UplinkSurvey {
 
     FlowOptions options_of_links() const {
         FlowOptions options;
-        for (const LinkPair& pair : model_.links) {
-            if (!pair.joins(cluster_)) continue;
+        for (const LinkPair& pair : links()) {
             const Seconds one_way = input_.one_way(cluster_, pair.other(cluster_));
             options = larger(options, flow_options(pair.plogp, one_way, input_.is_undisturbed));
         }
@@ -93,13 +93,11 @@ class UplinkSurvey {
     }
 
     /// Up to `count` nodes of other clusters, each once: as many of each as its link can feed.
-    std::vector<int> spread_over_others(std::size_t count) const {
+    std::vector<int> nodes_of_others(std::size_t count) const {
         std::vector<double> left(input_.clusters.size(), 0);  // what its link could still carry
         std::vector<std::size_t> used(input_.clusters.size(), 0);
-        for (const LinkPair& pair : model_.links) {
-            if (pair.joins(cluster_))
-                left[at(pair.other(cluster_))] = std::min(pair.there.most(), pair.back.most());
-        }
+        for (const LinkPair& pair : links())
+            left[at(pair.other(cluster_))] = std::min(pair.there.most(), pair.back.most());
         std::vector<int> nodes;
         while (nodes.size() < count) {
             int best = -1;
@@ -118,8 +116,7 @@ class UplinkSurvey {
     /// As much for each of so many flows that together they fill all links of a cluster twice.
     Bytes share_of_links(std::size_t flows, const FlowOptions& options) const {
         double under_way = 0;
-        for (const LinkPair& pair : model_.links) {
-            if (!pair.joins(cluster_)) continue;
+        for (const LinkPair& pair : links()) {
             under_way += 2 * 2 * input_.one_way(pair.a, pair.b).count() *
                          std::max(pair.there.most(), pair.back.most());
         }
@@ -159,8 +156,7 @@ class UplinkSurvey {
     Seconds time_of_burst(const std::vector<Flow>& flows, double bytes) const {
         double longest = bytes / known_.uplink_out;
         const double each = bytes / static_cast<double>(flows.size());
-        for (const LinkPair& pair : model_.links) {
-            if (!pair.joins(cluster_)) continue;
+        for (const LinkPair& pair : links()) {
             const auto& nodes = input_.nodes_of(pair.other(cluster_));
             const auto count = std::count_if(flows.begin(), flows.end(), [&](const Flow& flow) {
                 return std::find(nodes.begin(), nodes.end(), flow.to) != nodes.end();

@@ -2,11 +2,11 @@
 #include "topology/clustering.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <limits>
-#include <numeric>
-#include <tuple>
 
+#include "base/index.hpp"
 #include "base/median.hpp"
 
 namespace laple {
@@ -18,27 +18,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// 5 us/km. Only ever decides where ratios of latencies do not.
 constexpr double kLanReach = 500e-6;
 
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-double median_inside(const LatencyMatrix& matrix, const std::vector<int>& group) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < group.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) values.push_back(matrix.at(group[i], group[j]).count());
-    }
-    return median(values);
-}
-
-double median_between(const LatencyMatrix& matrix, const std::vector<int>& a, const std::vector<int>& b) {
-    std::vector<double> values;
-    values.reserve(a.size() * b.size());
-    for (const int i : a) {
-        for (const int j : b) values.push_back(matrix.at(i, j).count());
-    }
-    return median(values);
-}
-
 Clusters in_order(Clusters clusters) {
     for (auto& members : clusters) std::sort(members.begin(), members.end());
     std::sort(clusters.begin(), clusters.end());
@@ -48,9 +27,7 @@ Clusters in_order(Clusters clusters) {
 /// Disjoint sets of nodes, each with the latency of the shortest edge that ECO has used in it.
 class Subnets {
   public:
-    explicit Subnets(int nodes) : parent_(at(nodes)), shortest_(at(nodes), kInfinity) {
-        std::iota(parent_.begin(), parent_.end(), 0);
-    }
+    explicit Subnets(int nodes) : parent_(all_below(at(nodes))), shortest_(at(nodes), kInfinity) {}
 
     int find(int node) {
         while (parent_[at(node)] != node) {
@@ -76,9 +53,7 @@ struct Edge {
     double latency = 0;
     int a = 0;
     int b = 0;
-    bool operator<(const Edge& other) const {
-        return std::tie(latency, a, b) < std::tie(other.latency, other.a, other.b);
-    }
+    auto operator<=>(const Edge&) const = default;
 };
 
 std::vector<Edge> edges_by_latency(const LatencyMatrix& matrix) {
@@ -109,7 +84,7 @@ class GroupTree {
   public:
     GroupTree(const LatencyMatrix& matrix, const Clusters& subnets) : matrix_(matrix) {
         for (const auto& members : subnets) {
-            add({.members = members, .width = median_inside(matrix, members)});
+            add({.members = members, .width = median_latency(matrix, members).count()});
         }
         while (roots_.size() > 1) join_nearest();
     }
@@ -120,11 +95,10 @@ class GroupTree {
     void add(Group group) {
         const int id = static_cast<int>(groups_.size());
         groups_.push_back(std::move(group));
-        between_.emplace_back();
-        for (int other = 0; other < id; ++other) between_.back().push_back(kInfinity);
+        between_.emplace_back(at(id), kInfinity);
         for (const int other : roots_) {
             between_.back()[at(other)] =
-                median_between(matrix_, groups_[at(other)].members, groups_.back().members);
+                median_latency(matrix_, groups_[at(other)].members, groups_.back().members).count();
         }
         roots_.push_back(id);
     }
@@ -264,6 +238,23 @@ double best_way_round(const LatencyMatrix& matrix, int a, int b) {
 
 }  // namespace
 
+Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& group) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) values.push_back(matrix.at(group[i], group[j]).count());
+    }
+    return Seconds(median(values));
+}
+
+Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& a, const std::vector<int>& b) {
+    std::vector<double> values;
+    values.reserve(a.size() * b.size());
+    for (const int i : a) {
+        for (const int j : b) values.push_back(matrix.at(i, j).count());
+    }
+    return Seconds(median(values));
+}
+
 Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance) {
     const int nodes = matrix.nodes();
     const double factor = 1 + tolerance;
@@ -298,7 +289,7 @@ LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters) {
     LatencyMatrix result(count);
     for (int a = 0; a < count; ++a) {
         for (int b = 0; b < a; ++b)
-            result.set(a, b, Seconds(median_between(matrix, clusters[at(a)], clusters[at(b)])));
+            result.set(a, b, median_latency(matrix, clusters[at(a)], clusters[at(b)]));
     }
     return result;
 }
@@ -323,28 +314,17 @@ std::vector<Clusters> cluster_levels(LatencyMatrix between, const Clusters& clus
     }
 }
 
-Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& group) {
-    return Seconds(median_inside(matrix, group));
-}
-
-Seconds median_latency(const LatencyMatrix& matrix, const std::vector<int>& a, const std::vector<int>& b) {
-    return Seconds(median_between(matrix, a, b));
-}
-
 std::vector<NodePair> doubtful_pairs(const LatencyMatrix& matrix, const Clusters& clusters) {
     constexpr double kCloseCall = 10;
-    std::vector<std::size_t> cluster_of(at(matrix.nodes()));
+    const std::vector<int> cluster_of = group_of_each(clusters, at(matrix.nodes()));
     std::vector<double> inside;
-    for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster) {
-        for (const int node : clusters[cluster]) cluster_of[at(node)] = cluster;
-        inside.push_back(median_inside(matrix, clusters[cluster]));
-    }
+    for (const auto& cluster : clusters) inside.push_back(median_latency(matrix, cluster).count());
     // Up to which latency a pair of these two clusters is beyond doubt, as far as clusters go.
     std::vector<std::vector<double>> limit(clusters.size(), std::vector<double>(clusters.size(), kInfinity));
     for (std::size_t a = 0; a < clusters.size(); ++a) {
         limit[a][a] = 2 * inside[a];
         for (std::size_t b = 0; b < a; ++b) {
-            const double between = median_between(matrix, clusters[a], clusters[b]);
+            const double between = median_latency(matrix, clusters[a], clusters[b]).count();
             if (between < std::max(kLanReach, kCloseCall * std::max(inside[a], inside[b])))
                 limit[a][b] = limit[b][a] = 0;
         }
@@ -352,8 +332,8 @@ std::vector<NodePair> doubtful_pairs(const LatencyMatrix& matrix, const Clusters
     std::vector<NodePair> pairs;
     for (int a = 0; a < matrix.nodes(); ++a) {
         for (int b = a + 1; b < matrix.nodes(); ++b) {
-            const double most =
-                std::min(limit[cluster_of[at(a)]][cluster_of[at(b)]], 1.5 * best_way_round(matrix, a, b));
+            const double most = std::min(limit[at(cluster_of[at(a)])][at(cluster_of[at(b)])],
+                                         1.5 * best_way_round(matrix, a, b));
             if (matrix.at(a, b).count() > most) pairs.push_back({a, b});
         }
     }

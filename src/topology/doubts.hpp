@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "topology/clustering.hpp"
@@ -21,7 +22,7 @@ class Doubts {
   private:
     ClusteringOptions options_;
     LatencyMatrix before_{0};
-    std::vector<NodePair> looked_at_;  // in the last look; all pairs in the first
+    std::set<NodePair> looked_at_;  // in the last look
     int looks_ = 1;
 };
 

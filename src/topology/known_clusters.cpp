@@ -6,17 +6,10 @@
 #include <cstddef>
 #include <set>
 
+#include "base/index.hpp"
 #include "base/median.hpp"
 
 namespace laple {
-namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 void KnownClusters::place(int node, int cluster) {
     cluster_of_[at(node)] = cluster;
     members_[at(cluster)].push_back(node);
@@ -77,7 +70,7 @@ void KnownClusters::learn() {
     }
 }
 
-bool KnownClusters::has_met(int node, int cluster) const {
+bool KnownClusters::has_measured(int node, int cluster) const {
     return std::any_of(members(cluster).begin(), members(cluster).end(), [&](int member) {
         return is_measured({node, member});
     });
@@ -91,19 +84,19 @@ LatencyMatrix KnownClusters::matrix_of(std::span<const int> nodes) const {
     return matrix;
 }
 
-std::optional<int> KnownClusters::home_of(int node) const {
+std::optional<int> KnownClusters::nearest_cluster(int node) const {
     double best = kInfinity;
-    int home = -1;
+    int nearest = -1;
     for (int cluster = 0; cluster < count(); ++cluster) {
         for (const int member : members(cluster)) {
             const auto measured = latency({node, member});
             if (!measured || *measured >= best) continue;
             best = *measured;
-            home = cluster;
+            nearest = cluster;
         }
     }
-    if (home < 0 || best > limit(home)) return std::nullopt;
-    return home;
+    if (nearest < 0 || best > limit(nearest)) return std::nullopt;
+    return nearest;
 }
 
 bool KnownClusters::fits(NodePair pair) const {

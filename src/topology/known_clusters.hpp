@@ -38,11 +38,11 @@ class KnownClusters {
     void learn();
 
     bool is_measured(NodePair pair) const { return latency(pair).has_value(); }
-    bool has_met(int node, int cluster) const;
+    bool has_measured(int node, int cluster) const;
     /// Of pairs that were all measured.
     LatencyMatrix matrix_of(std::span<const int> nodes) const;
-    /// The cluster of the nearest node that this one has met, if that is near enough.
-    std::optional<int> home_of(int node) const;
+    /// The cluster of the nearest node that this one has measured with, if that is near enough.
+    std::optional<int> nearest_cluster(int node) const;
     /// Whether the latency of two placed nodes is as usual in, or between, their clusters.
     bool fits(NodePair pair) const;
     Findings findings() const;

@@ -2,23 +2,16 @@
 #include "topology/machine.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 
 namespace laple {
 namespace {
-
-std::vector<int> one_each(int count) {
-    std::vector<int> numbers(static_cast<std::size_t>(count));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return numbers;
-}
 
 bool is_run(const std::vector<Rank>& ranks) {
     return ranks.back() - ranks.front() + 1 == static_cast<Rank>(ranks.size());
@@ -26,46 +19,39 @@ bool is_run(const std::vector<Rank>& ranks) {
 
 }  // namespace
 
-Machine::Machine(Topology groups) : Machine(groups, one_each(groups.size())) {}
+Machine::Machine(Topology groups) : Machine(groups, all_below(at(groups.size()))) {}
 
 Machine::Machine(Topology groups, const std::vector<int>& host_of) : groups_(std::move(groups)) {
     if (static_cast<int>(host_of.size()) != groups_.size()) {
         throw Error(fmt::format("hosts are given for {} ranks of {}", host_of.size(), groups_.size()),
                     "put every rank on a host");
     }
-    std::map<int, Host> known;
-    for (Rank rank = 0; rank < groups_.size(); ++rank) {
-        const auto [host, is_new] =
-            known.try_emplace(host_of[static_cast<std::size_t>(rank)], static_cast<Host>(hosts_.size()));
-        if (is_new) hosts_.emplace_back();
-        hosts_[static_cast<std::size_t>(host->second)].push_back(rank);
-        host_of_.push_back(host->second);
-    }
+    hosts_ = grouped(host_of);
+    host_of_ = group_of_each(hosts_, host_of.size());
     find_clusters();
     has_consecutive_ranks_ = are_runs();
 }
 
 void Machine::find_clusters() {
-    const int innermost = groups_.level_count() - 1;
-    clusters_.resize(innermost < 0 ? 1 : static_cast<std::size_t>(groups_.group_count(innermost)));
+    clusters_.resize(at(groups_.cluster_count()));
     for (Host host = 0; host < host_count(); ++host) {
         const auto ranks = ranks_on(host);
-        const int cluster = innermost < 0 ? 0 : groups_.group_of(innermost, ranks.front());
+        const int cluster = groups_.cluster_of(ranks.front());
         for (const Rank rank : ranks) {
-            if (innermost >= 0 && groups_.group_of(innermost, rank) != cluster) {
+            if (groups_.cluster_of(rank) != cluster) {
                 throw Error(
                     fmt::format("ranks {} and {} are on one host, but in two clusters", ranks.front(), rank),
                     "put all ranks of a host in one cluster");
             }
         }
         cluster_of_.push_back(cluster);
-        clusters_[static_cast<std::size_t>(cluster)].push_back(host);
+        clusters_[at(cluster)].push_back(host);
     }
-    outermost_.resize(innermost < 0 ? 1 : static_cast<std::size_t>(groups_.group_count(0)));
+    outermost_.resize(groups_.is_flat() ? 1 : at(groups_.group_count(0)));
     for (int cluster = 0; cluster < cluster_count(); ++cluster) {
         const Rank first = ranks_on(hosts_in(cluster).front()).front();
-        group_of_.push_back(innermost < 0 ? 0 : groups_.group_of(0, first));
-        outermost_[static_cast<std::size_t>(group_of_.back())].push_back(cluster);
+        group_of_.push_back(groups_.is_flat() ? 0 : groups_.group_of(0, first));
+        outermost_[at(group_of_.back())].push_back(cluster);
     }
 }
 

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
 namespace laple {
 namespace {
 
-constexpr int kMaxRanks = 1 << 24;  // a bound for hostile files, far above any MPI job
+constexpr const char* kExample = "write lines like: cluster 0 process 0 1 2 3";
 
 struct Token {
     std::string_view text;
@@ -75,27 +76,22 @@ int to_number(const Token& token) {
     int value = 0;
     const auto [end, status] =
         std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (status != std::errc{} || value >= kMaxRanks) {
+    if (status != std::errc{} || value >= kMostRanks) {
         throw Error(token.at, fmt::format("{} is out of range", token.text),
-                    fmt::format("use numbers below {}", kMaxRanks));
+                    fmt::format("use numbers below {}", kMostRanks));
     }
     return value;
 }
-
-struct Cluster {
-    FilePosition at;
-    std::vector<Rank> ranks;
-};
 
 class Parser {
   public:
     Parser(const std::string& text, const std::string& file) : tokens_(text, file), file_(file) {}
 
-    std::vector<Cluster> run() {
+    std::vector<std::vector<Rank>> run() {
         advance();
         while (token_) parse_cluster();
         if (clusters_.empty()) {
-            throw Error({file_, 0, 0}, "describes no cluster", "write lines like: cluster 0 process 0 1 2 3");
+            throw Error({file_, 0, 0}, "describes no cluster", kExample);
         }
         check_none_missing();
         return std::move(clusters_);
@@ -106,45 +102,46 @@ class Parser {
   private:
     void advance() { token_ = tokens_.next(); }
 
+    FilePosition here() const { return token_ ? token_->at : tokens_.position(); }
+
+    [[noreturn]] void expected(const std::string& what, const char* advice) const {
+        throw Error(
+            here(),
+            fmt::format("expected {}{}", what,
+                        token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
+            advice);
+    }
+
     void expect_word(std::string_view word) {
         if (!token_ || token_->text != word) {
             const bool is_range = token_ && token_->text.starts_with('-');
-            throw Error(
-                token_ ? token_->at : tokens_.position(),
-                fmt::format("expected \"{}\"{}", word,
-                            token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
-                is_range ? "there are no ranges: name every rank, as in cluster 0 process 0 1 2 3"
-                         : "write lines like: cluster 0 process 0 1 2 3");
+            expected(fmt::format("\"{}\"", word),
+                     is_range ? "there are no ranges: name every rank, as in cluster 0 process 0 1 2 3"
+                              : kExample);
         }
         advance();
     }
 
-    int expect_number(std::string_view what) {
-        if (!token_ || !token_->is_number) {
-            throw Error(
-                token_ ? token_->at : tokens_.position(),
-                fmt::format("expected {}{}", what,
-                            token_ ? fmt::format(", found \"{}\"", token_->text) : ", the file ends here"),
-                "write lines like: cluster 0 process 0 1 2 3");
-        }
+    int expect_number(const char* what) {
+        if (!token_ || !token_->is_number) expected(what, kExample);
         const int value = to_number(*token_);
         advance();
         return value;
     }
 
     void parse_cluster() {
-        Cluster cluster;
-        cluster.at = token_->at;
+        const FilePosition cluster_at = token_->at;
         expect_word("cluster");
-        const FilePosition number_at = token_ ? token_->at : tokens_.position();
+        const FilePosition number_at = here();
         const int number = expect_number("the cluster's number");
-        const auto [first, is_new] = place_of_cluster_.try_emplace(number, cluster.at);
+        const auto [first, is_new] = place_of_cluster_.try_emplace(number, cluster_at);
         if (!is_new) {
             throw Error(number_at,
                         fmt::format("cluster {} stands at {} already", number, to_string(first->second)),
                         "give each cluster its own number");
         }
         expect_word("process");
+        std::vector<Rank>& ranks = clusters_.emplace_back();
         while (token_ && token_->is_number) {
             const FilePosition at = token_->at;
             const Rank rank = expect_number("a rank");
@@ -153,31 +150,30 @@ class Parser {
                 throw Error(at, fmt::format("rank {} stands at {} already", rank, to_string(place->second)),
                             "remove one");
             }
-            cluster.ranks.push_back(rank);
+            ranks.push_back(rank);
         }
-        if (cluster.ranks.empty() && token_ && token_->text != "cluster") expect_number("a rank");
-        if (cluster.ranks.empty()) {
-            throw Error(cluster.at, fmt::format("cluster {} has no process", number),
+        if (ranks.empty() && token_ && token_->text != "cluster") expect_number("a rank");
+        if (ranks.empty()) {
+            throw Error(cluster_at, fmt::format("cluster {} has no process", number),
                         "name its ranks or remove it");
         }
-        clusters_.push_back(std::move(cluster));
     }
 
     void check_none_missing() const {
-        Rank expected = 0;
+        Rank next = 0;
         for (const auto& [rank, at] : place_of_rank_) {
-            if (rank != expected) {
-                throw Error(at, fmt::format("rank {} is here, but rank {} is in no cluster", rank, expected),
+            if (rank != next) {
+                throw Error(at, fmt::format("rank {} is here, but rank {} is in no cluster", rank, next),
                             "name every rank of MPI_COMM_WORLD exactly once");
             }
-            ++expected;
+            ++next;
         }
     }
 
     Tokenizer tokens_;
     std::string file_;
     std::optional<Token> token_;
-    std::vector<Cluster> clusters_;
+    std::vector<std::vector<Rank>> clusters_;
     std::map<int, FilePosition> place_of_cluster_;
     std::map<Rank, FilePosition> place_of_rank_;
 };
@@ -186,27 +182,17 @@ class Parser {
 
 Topology parse_magpie(const std::string& text, const std::string& file) {
     Parser parser(text, file);
-    const std::vector<Cluster> clusters = parser.run();
-    const int size = parser.rank_count();
-    std::vector<std::vector<Rank>> members;
-    members.reserve(clusters.size());
-    for (const Cluster& cluster : clusters) members.push_back(cluster.ranks);
-    return Topology::from_clusters(size, members);
+    const std::vector<std::vector<Rank>> clusters = parser.run();
+    return Topology::from_clusters(parser.rank_count(), clusters);
 }
 
 std::string format_magpie(const Topology& topology) {
+    std::vector<std::vector<Rank>> clusters(static_cast<std::size_t>(topology.cluster_count()));
+    for (Rank rank = 0; rank < topology.size(); ++rank)
+        clusters[static_cast<std::size_t>(topology.cluster_of(rank))].push_back(rank);
     std::string text;
-    const int innermost = topology.level_count() - 1;
-    const int clusters = topology.is_flat() ? 1 : topology.group_count(innermost);
-    for (int cluster = 0; cluster < clusters; ++cluster) {
-        text += fmt::format("cluster {} process", cluster);
-        if (topology.is_flat()) {
-            for (Rank rank = 0; rank < topology.size(); ++rank) text += fmt::format(" {}", rank);
-        } else {
-            for (const Rank rank : topology.members(innermost, cluster)) text += fmt::format(" {}", rank);
-        }
-        text += '\n';
-    }
+    for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster)
+        text += fmt::format("cluster {} process {}\n", cluster, fmt::join(clusters[cluster], " "));
     return text;
 }
 

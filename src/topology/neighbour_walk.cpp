@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/neighbour_walk.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace laple {

@@ -2,10 +2,45 @@
 #include "topology/node.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/index.hpp"
 
 namespace laple {
+namespace {
+
+/// Those of kNodeLevelKinds but the first.
+constexpr std::array<int Placement::*, kNodeLevelKinds.size() - 1> kParts{&Placement::package,
+                                                                          &Placement::numa, &Placement::l3};
+
+std::vector<int> node_of_each_rank(const std::vector<Node>& nodes) {
+    std::vector<int> node_of(at(rank_count(nodes)));
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+        for (const Rank rank : nodes[node].ranks) node_of[at(rank)] = static_cast<int>(node);
+    }
+    return node_of;
+}
+
+/// `outer`, with its groups divided by `part` on those nodes where every rank is in one.
+std::vector<std::vector<Rank>> divided(const std::vector<std::vector<Rank>>& outer,
+                                       const std::vector<Node>& nodes,
+                                       const std::vector<Placement>& placements, int Placement::*part) {
+    std::vector<std::pair<int, int>> keys;
+    for (const int group : group_of_each(outer, at(rank_count(nodes)))) keys.emplace_back(group, kNoPart);
+    for (const Node& node : nodes) {
+        const bool is_known = std::none_of(node.ranks.begin(), node.ranks.end(),
+                                           [&](Rank rank) { return placements[at(rank)].*part == kNoPart; });
+        if (!is_known) continue;
+        for (const Rank rank : node.ranks) keys[at(rank)].second = placements[at(rank)].*part;
+    }
+    return grouped(keys);
+}
+
+}  // namespace
 
 int rank_count(const std::vector<Node>& nodes) {
     std::size_t count = 0;
@@ -14,43 +49,70 @@ int rank_count(const std::vector<Node>& nodes) {
 }
 
 Topology topology_of(const std::vector<Clusters>& levels, const std::vector<Node>& nodes) {
-    const int size = rank_count(nodes);
+    const std::vector<int> node_of = node_of_each_rank(nodes);
     std::vector<std::vector<int>> labels;
     for (const Clusters& clusters : levels) {
-        auto& level = labels.emplace_back(static_cast<std::size_t>(size));
-        for (std::size_t group = 0; group < clusters.size(); ++group) {
-            for (const int node : clusters[group]) {
-                for (const Rank rank : nodes[static_cast<std::size_t>(node)].ranks)
-                    level[static_cast<std::size_t>(rank)] = static_cast<int>(group);
-            }
-        }
+        const std::vector<int> cluster_of = group_of_each(clusters, nodes.size());
+        auto& level = labels.emplace_back();
+        for (const int node : node_of) level.push_back(cluster_of[at(node)]);
     }
-    return Topology::from_labels(size, labels);
+    return Topology::from_labels(rank_count(nodes), labels);
+}
+
+std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes) {
+    std::vector<std::string> hosts;
+    for (const Node& node : nodes) hosts.push_back(node.host);
+    std::sort(hosts.begin(), hosts.end());
+    return hosts;
 }
 
 std::vector<int> host_of_ranks(const Topology& topology, const std::vector<Node>& nodes) {
-    const int innermost = topology.level_count() - 1;
-    std::vector<int> host_of(static_cast<std::size_t>(topology.size()));
+    std::vector<int> host_of(at(topology.size()));
     std::iota(host_of.begin(), host_of.end(), static_cast<int>(nodes.size()));
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         const std::vector<Rank>& ranks = nodes[node].ranks;
-        const bool is_divided =
-            innermost >= 0 && std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
-                return topology.group_of(innermost, rank) != topology.group_of(innermost, ranks.front());
-            });
+        const bool is_divided = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+            return topology.cluster_of(rank) != topology.cluster_of(ranks.front());
+        });
         if (is_divided) continue;
-        for (const Rank rank : ranks) host_of[static_cast<std::size_t>(rank)] = static_cast<int>(node);
+        for (const Rank rank : ranks) host_of[at(rank)] = static_cast<int>(node);
     }
     return host_of;
 }
 
 std::vector<int> by_name(const std::vector<Node>& nodes) {
-    std::vector<int> order(nodes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return nodes[static_cast<std::size_t>(a)].host < nodes[static_cast<std::size_t>(b)].host;
-    });
+    std::vector<int> order = all_below(nodes.size());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return nodes[at(a)].host < nodes[at(b)].host; });
     return order;
+}
+
+std::vector<NodeLevel> node_levels_of(const std::vector<Node>& nodes,
+                                      const std::vector<Placement>& placements) {
+    std::vector<NodeLevel> levels;
+    std::vector<std::vector<Rank>> outer = grouped(node_of_each_rank(nodes));
+    if (outer.size() > 1 && outer.size() < at(rank_count(nodes)))
+        levels.push_back({kNodeLevelKinds.front(), outer});
+    if (placements.empty()) return levels;
+    for (std::size_t kind = 0; kind < kParts.size(); ++kind) {
+        std::vector<std::vector<Rank>> inner = divided(outer, nodes, placements, kParts[kind]);
+        if (inner.size() == outer.size()) continue;
+        levels.push_back({kNodeLevelKinds[kind + 1], inner});
+        outer = std::move(inner);
+    }
+    return levels;
+}
+
+std::string describe(const std::vector<NodeLevel>& levels) {
+    std::vector<std::string> kinds;
+    for (const NodeLevel& level : levels) {
+        if (level.kind == kNodeLevelKinds.front()) continue;
+        kinds.push_back(
+            fmt::format("{} ({}{})", level.kind, level.groups.size(), kinds.empty() ? " groups" : ""));
+    }
+    if (kinds.empty()) return "";
+    return fmt::format("{} {} inside hosts: {}\n", kinds.size(), kinds.size() == 1 ? "level" : "levels",
+                       fmt::join(kinds, ", "));
 }
 
 }  // namespace laple

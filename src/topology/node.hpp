@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ int rank_count(const std::vector<Node>& nodes);
 /// Levels of nodes as levels of ranks; `nodes` hold each rank from 0 once, `levels` are outermost first.
 Topology topology_of(const std::vector<Clusters>& levels, const std::vector<Node>& nodes);
 
+/// The names of their hosts, sorted.
+std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes);
+
 /// The host of each rank of `topology`, as Machine takes it: the number of its node. A host that the topology
 /// divides between clusters is one that somebody has invented, to try LaPle on one machine: then each of its
 /// ranks counts as a host. So does each rank that is on none of `nodes`.
@@ -31,5 +35,42 @@ std::vector<int> host_of_ranks(const Topology& topology, const std::vector<Node>
 
 /// Nodes by the names of their hosts: likely neighbours side by side, whatever the order of the ranks.
 std::vector<int> by_name(const std::vector<Node>& nodes);
+
+/// Ranks that share a host, or a part of one. The groups hold every rank of the job once; they stand in the
+/// order of their smallest ranks, their members in ascending order.
+struct NodeLevel {
+    std::string kind;  ///< of kNodeLevelKinds
+    std::vector<std::vector<Rank>> groups;
+
+    bool operator==(const NodeLevel&) const = default;
+};
+
+/// Outermost first.
+inline constexpr std::array<const char*, 4> kNodeLevelKinds{"node", "package", "numa", "l3"};
+
+constexpr int kNoPart = -1;
+
+/// Where in its host a rank may run: the numbers of the package, of the NUMA node and of the L3 cache that
+/// have all its processors; kNoPart where it has some of several, or where there is none. They mean something
+/// only beside other ranks of the same host.
+struct Placement {
+    int package = kNoPart;
+    int numa = kNoPart;
+    int l3 = kNoPart;
+
+    bool operator==(const Placement&) const = default;
+};
+
+/// The levels of a job, outermost first; each refines the one before. `nodes` hold each rank from 0 once;
+/// `placements` are by rank, or empty when nothing is known.
+///
+/// "node" is there when some host has several ranks, and there is more than one host. Of a finer kind, a host
+/// is divided unless the part of one of its ranks is kNoPart; a kind that divides no host further is left
+/// out.
+std::vector<NodeLevel> node_levels_of(const std::vector<Node>& nodes,
+                                      const std::vector<Placement>& placements);
+
+/// "2 levels inside hosts: package (32 groups), l3 (64)\n", or "" when there are none; "node" is the hosts.
+std::string describe(const std::vector<NodeLevel>& levels);
 
 }  // namespace laple

@@ -19,16 +19,13 @@ std::vector<ProbeRound> RememberedSurvey::next() {
     while (true) {
         std::vector<ProbeRound> rounds = survey_->next();
         if (rounds.empty()) return rounds;
-        for (ProbeRound& round : rounds) {
-            std::erase_if(round, [&](const NodePair& pair) {
-                const auto found = before_.find(in_order(pair));
-                if (found == before_.end()) return false;
-                survey_->add({pair, found->second});
-                before_.erase(found);  // asked for once more, it is in doubt, and measured again
-                return true;
-            });
-        }
-        std::erase_if(rounds, [](const ProbeRound& round) { return round.empty(); });
+        take_out(rounds, [&](const NodePair& pair) {
+            const auto found = before_.find(in_order(pair));
+            if (found == before_.end()) return false;
+            survey_->add({pair, found->second});
+            before_.erase(found);  // asked for once more, it is in doubt, and measured again
+            return true;
+        });
         if (!rounds.empty()) return rounds;
     }
 }

@@ -40,10 +40,7 @@ struct Findings {
 /// One place decides for all nodes, so nothing here depends on who measures.
 class Survey {
   public:
-    Survey() = default;
     virtual ~Survey() = default;
-    Survey(const Survey&) = delete;
-    Survey& operator=(const Survey&) = delete;
 
     /// The rounds to measure next; none when the survey is over.
     virtual std::vector<ProbeRound> next() = 0;

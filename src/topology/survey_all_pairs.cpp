@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstddef>
 #include <memory>
-#include <numeric>
 #include <vector>
 
+#include "base/index.hpp"
 #include "topology/doubts.hpp"
 #include "topology/survey.hpp"
 
@@ -16,11 +15,7 @@ class AllPairs final : public Survey {
         : kind_(kind), options_(options), matrix_(nodes), doubts_(options) {}
 
     std::vector<ProbeRound> next() override {
-        if (looks_++ == 0) {
-            std::vector<int> nodes(static_cast<std::size_t>(matrix_.nodes()));
-            std::iota(nodes.begin(), nodes.end(), 0);
-            return rounds_of_all(nodes);
-        }
+        if (looks_++ == 0) return rounds_of_all(all_below(at(matrix_.nodes())));
         return rounds_of(doubts_.next(matrix_));
     }
 

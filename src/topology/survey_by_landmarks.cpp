@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.hpp"
 #include "topology/doubts.hpp"
 #include "topology/known_clusters.hpp"
 #include "topology/neighbour_walk.hpp"
@@ -19,10 +20,6 @@ namespace {
 
 constexpr int kAnchors = 2;  // nodes that stand for a cluster in a later sample
 constexpr int kMaxChecks = 3;
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 using Random = std::minstd_rand;
 
@@ -45,13 +42,6 @@ void pair_up(std::vector<int> nodes, Random& random, std::vector<NodePair>& pair
     for (std::size_t i = 1; i < nodes.size(); i += 2) pairs.push_back({nodes[i - 1], nodes[i]});
 }
 
-std::vector<ProbeRound> not_yet_measured(std::vector<ProbeRound> rounds, const KnownClusters& known) {
-    for (ProbeRound& round : rounds)
-        std::erase_if(round, [&](const NodePair& pair) { return known.is_measured(pair); });
-    std::erase_if(rounds, [](const ProbeRound& round) { return round.empty(); });
-    return rounds;
-}
-
 class Landmarks final : public Survey {
   public:
     Landmarks(std::span<const int> order, const ClusteringOptions& options)
@@ -63,8 +53,8 @@ class Landmarks final : public Survey {
     }
 
     std::vector<ProbeRound> next() override {
-        while (phase_ != Phase::over) {
-            if (auto rounds = step(); !rounds.empty()) return rounds;
+        while (step_ != nullptr) {
+            if (Rounds rounds = (this->*step_)(); !rounds.empty()) return rounds;
         }
         return {};
     }
@@ -78,36 +68,22 @@ class Landmarks final : public Survey {
     }
 
   private:
-    enum class Phase { sample, doubts, expected, others, strangers, check, look_again, judge, over };
+    using Rounds = std::vector<ProbeRound>;
+    /// Draws conclusions from what was measured, sets the next step, and returns what that one needs to know.
+    /// Empty when it needs nothing new.
+    using Step = Rounds (Landmarks::*)();
 
-    /// Draws conclusions from what was measured, goes on to the next phase, and returns what that one needs
-    /// to know. Empty when it needs nothing new.
-    std::vector<ProbeRound> step() {
-        switch (phase_) {
-            case Phase::sample:
-                phase_ = Phase::doubts;
-                return not_yet_measured(rounds_of_all(sample_), known_);
-            case Phase::doubts:
-                return look_at_doubts();
-            case Phase::expected:
-                return meet_expected();
-            case Phase::others:
-                return meet_others();
-            case Phase::strangers:
-                return next_sample();
-            case Phase::check:
-                return check();
-            case Phase::look_again:
-                return look_again();
-            case Phase::judge:
-                return judge();
-            case Phase::over:
-                break;
-        }
-        return {};
+    Rounds not_yet_measured(Rounds rounds) const {
+        take_out(rounds, [&](const NodePair& pair) { return known_.is_measured(pair); });
+        return rounds;
     }
 
-    std::vector<ProbeRound> look_at_doubts() {
+    Rounds measure_sample() {
+        step_ = &Landmarks::measure_doubtful;
+        return not_yet_measured(rounds_of_all(sample_));
+    }
+
+    Rounds measure_doubtful() {
         std::vector<NodePair> pairs = doubts_->next(known_.matrix_of(sample_));
         for (NodePair& pair : pairs) pair = {sample_[at(pair.a)], sample_[at(pair.b)]};
         if (!pairs.empty()) return rounds_of(pairs);
@@ -118,13 +94,13 @@ class Landmarks final : public Survey {
         known_.learn();
         waiting_.clear();
         walk_ = NeighbourWalk(order_.size());
-        phase_ = Phase::expected;
+        step_ = &Landmarks::try_expected_clusters;
         return {};
     }
 
     /// Each node that is in no cluster measures with the placed node closest to it in the order, and if it
     /// does not belong there, with the closest one on the other side.
-    std::vector<ProbeRound> meet_expected() {
+    Rounds try_expected_clusters() {
         place_waiting();
         std::vector<bool> is_placed;
         for (const int node : order_) is_placed.push_back(known_.is_placed(node));
@@ -137,46 +113,47 @@ class Landmarks final : public Survey {
         if (pairs.empty()) {
             std::copy_if(order_.begin(), order_.end(), std::back_inserter(waiting_),
                          [&](int node) { return !known_.is_placed(node); });
-            phase_ = Phase::others;
+            step_ = &Landmarks::try_all_clusters;
         }
-        return not_yet_measured(rounds_of(pairs), known_);
+        return not_yet_measured(rounds_of(pairs));
     }
 
-    /// Places those that were found to belong somewhere. Of the rest, as many as there are placed nodes to
-    /// meet them meet a node of each cluster, until all have.
-    std::vector<ProbeRound> meet_others() {
+    /// Places those that were found to belong somewhere. Of the rest, as many as there are placed nodes
+    /// measure with a node of each cluster, until all have.
+    Rounds try_all_clusters() {
         place_waiting();
         std::size_t capacity = order_.size() - waiting_.size();
         std::vector<NodePair> pairs;
         std::vector<std::size_t> turn(at(known_.count()), 0);
         for (const int node : waiting_) {
             if (capacity == 0) break;
-            if (!met_all_.insert(node).second) continue;
+            if (!has_tried_all_.insert(node).second) continue;
             --capacity;
             for (int cluster = 0; cluster < known_.count(); ++cluster) {
                 const auto& members = known_.members(cluster);
-                if (!members.empty() && !known_.has_met(node, cluster))
+                if (!members.empty() && !known_.has_measured(node, cluster))
                     pairs.push_back({node, members[turn[at(cluster)]++ % members.size()]});
             }
         }
-        if (pairs.empty()) phase_ = Phase::strangers;
+        if (pairs.empty()) step_ = &Landmarks::next_sample;
         return rounds_of(pairs);
     }
 
     void place_waiting() {
-        std::vector<std::pair<int, int>> homes;
+        std::vector<std::pair<int, int>> found;
         for (const int node : waiting_) {
-            if (const auto home = known_.home_of(node)) homes.emplace_back(node, *home);
+            if (const auto cluster = known_.nearest_cluster(node)) found.emplace_back(node, *cluster);
         }
-        for (const auto& [node, home] : homes) known_.place(node, home);
+        for (const auto& [node, cluster] : found) known_.place(node, cluster);
         std::erase_if(waiting_, [&](int node) { return known_.is_placed(node); });
         known_.learn();
     }
 
-    /// Every cluster has nodes in it, so that all clusters meet, those found in other samples too.
-    std::vector<ProbeRound> next_sample() {
+    /// Every cluster has nodes in it, so that all are measured against each other, those of other samples
+    /// too.
+    Rounds next_sample() {
         if (waiting_.empty()) {
-            phase_ = Phase::check;
+            step_ = &Landmarks::check;
             return {};
         }
         sample_ = sample_of(waiting_, sample_size_, random_);
@@ -187,36 +164,36 @@ class Landmarks final : public Survey {
         }
         std::sort(sample_.begin(), sample_.end());
         doubts_.emplace(options_);
-        met_all_.clear();
-        phase_ = Phase::sample;
+        has_tried_all_.clear();
+        step_ = &Landmarks::measure_sample;
         return {};
     }
 
     /// Random pairs, one of each node in its cluster, and one with another cluster.
-    std::vector<ProbeRound> check() {
+    Rounds check() {
         known_.learn();
         checked_.clear();
         for (int cluster = 0; cluster < known_.count(); ++cluster)
             pair_up(known_.members(cluster), random_, checked_);
         pair_up(order_, random_, checked_);
         std::erase_if(checked_, [&](const NodePair& pair) { return known_.is_measured(pair); });
-        phase_ = Phase::look_again;
+        step_ = &Landmarks::check_again;
         return rounds_of(checked_);
     }
 
     /// Pairs that do not fit are measured once more.
-    std::vector<ProbeRound> look_again() {
+    Rounds check_again() {
         std::erase_if(checked_, [&](const NodePair& pair) { return known_.fits(pair); });
-        phase_ = Phase::judge;
+        step_ = &Landmarks::place_odd_nodes_anew;
         return rounds_of(checked_);
     }
 
     /// Nodes that still do not fit are placed anew.
-    std::vector<ProbeRound> judge() {
+    Rounds place_odd_nodes_anew() {
         std::erase_if(checked_, [&](const NodePair& pair) { return known_.fits(pair); });
         odd_pairs_ = static_cast<int>(checked_.size());
         if (checked_.empty() || ++checks_ >= kMaxChecks) {
-            phase_ = Phase::over;
+            step_ = nullptr;
             return {};
         }
         waiting_.clear();
@@ -228,7 +205,7 @@ class Landmarks final : public Survey {
             }
         }
         known_.learn();
-        phase_ = Phase::strangers;
+        step_ = &Landmarks::next_sample;
         return {};
     }
 
@@ -237,13 +214,13 @@ class Landmarks final : public Survey {
     std::size_t sample_size_ = 0;
     Random random_{20061};  // any seed will do; the same at every run
 
-    Phase phase_ = Phase::sample;
+    Step step_ = &Landmarks::measure_sample;  // nullptr: it is over
     KnownClusters known_;
     std::vector<int> sample_;
     std::optional<Doubts> doubts_;
     std::vector<int> waiting_;  // nodes without a cluster
     NeighbourWalk walk_{0};
-    std::set<int> met_all_;  // of these: who has met a node of each cluster
+    std::set<int> has_tried_all_;  // of these: who has measured with a node of each cluster
     std::vector<NodePair> checked_;
     int checks_ = 0;
     int odd_pairs_ = 0;

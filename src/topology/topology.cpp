@@ -2,11 +2,11 @@
 #include "topology/topology.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 
 namespace laple {
 
@@ -15,16 +15,15 @@ Topology Topology::flat(int size) {
 }
 
 Topology Topology::from_clusters(int size, const std::vector<std::vector<Rank>>& clusters) {
-    std::vector<int> labels(static_cast<std::size_t>(size), -1);
+    std::vector<int> labels(at(size), -1);
     for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster) {
         for (const Rank rank : clusters[cluster]) {
             if (rank < 0 || rank >= size) {
                 throw Error(fmt::format("rank {} is outside 0…{}", rank, size - 1), "remove it");
             }
-            int& label = labels[static_cast<std::size_t>(rank)];
-            if (label >= 0)
+            if (labels[at(rank)] >= 0)
                 throw Error(fmt::format("rank {} is in two clusters", rank), "remove it from one");
-            label = static_cast<int>(cluster);
+            labels[at(rank)] = static_cast<int>(cluster);
         }
     }
     const auto missing = std::find(labels.begin(), labels.end(), -1);
@@ -41,15 +40,15 @@ Topology Topology::from_labels(int size, const std::vector<std::vector<int>>& la
 }
 
 int Topology::group_count(int level) const {
-    return static_cast<int>(levels_[static_cast<std::size_t>(level)].members.size());
+    return static_cast<int>(levels_[at(level)].members.size());
 }
 
 int Topology::group_of(int level, Rank rank) const {
-    return levels_[static_cast<std::size_t>(level)].group_of[static_cast<std::size_t>(rank)];
+    return levels_[at(level)].group_of[at(rank)];
 }
 
 std::span<const Rank> Topology::members(int level, int group) const {
-    return levels_[static_cast<std::size_t>(level)].members[static_cast<std::size_t>(group)];
+    return levels_[at(level)].members[at(group)];
 }
 
 Topology Topology::restricted_to(std::span<const Rank> ranks) const {
@@ -63,34 +62,25 @@ Topology Topology::restricted_to(std::span<const Rank> ranks) const {
     for (const Level& level : levels_) {
         std::vector<int> labels;
         labels.reserve(ranks.size());
-        for (const Rank rank : ranks) labels.push_back(level.group_of[static_cast<std::size_t>(rank)]);
+        for (const Rank rank : ranks) labels.push_back(level.group_of[at(rank)]);
         restricted.add_level(labels);
     }
     return restricted;
 }
 
 void Topology::add_level(const std::vector<int>& labels) {
-    if (labels.size() != static_cast<std::size_t>(size_)) {
+    if (labels.size() != at(size_)) {
         throw Error(fmt::format("a level names {} ranks of {}", labels.size(), size_),
                     "give every rank a group");
     }
     Level level;
-    level.group_of.reserve(labels.size());
-    std::map<int, int> group_of_label;
-    for (Rank rank = 0; rank < size_; ++rank) {
-        const int label = labels[static_cast<std::size_t>(rank)];
-        const auto [entry, is_new] =
-            group_of_label.try_emplace(label, static_cast<int>(level.members.size()));
-        if (is_new) level.members.emplace_back();
-        level.group_of.push_back(entry->second);
-        level.members[static_cast<std::size_t>(entry->second)].push_back(rank);
-    }
+    level.members = grouped(labels);
+    level.group_of = group_of_each(level.members, labels.size());
     if (!levels_.empty()) {
         const Level& outer = levels_.back();
         for (const auto& members : level.members) {
-            const int group = outer.group_of[static_cast<std::size_t>(members.front())];
             for (const Rank rank : members) {
-                if (outer.group_of[static_cast<std::size_t>(rank)] != group) {
+                if (outer.group_of[at(rank)] != outer.group_of[at(members.front())]) {
                     throw Error(fmt::format("ranks {} and {} share an inner group but not the outer one",
                                             members.front(), rank),
                                 "make each level refine the one before it");

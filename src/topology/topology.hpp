@@ -9,6 +9,9 @@
 
 namespace laple {
 
+/// The most ranks of a job that a file may describe: a bound for hostile ones, far above any MPI job.
+inline constexpr int kMostRanks = 1 << 24;
+
 /// Which ranks are near each other, at any number of levels.
 ///
 /// A level is a partition of the ranks into groups; level 0 is the outermost (sites), and each level
@@ -40,6 +43,10 @@ class Topology {
     int group_count(int level) const;
     int group_of(int level, Rank rank) const;
     std::span<const Rank> members(int level, int group) const;
+
+    /// Clusters are the groups of the innermost level; one of all ranks where there is none.
+    int cluster_count() const { return is_flat() ? 1 : group_count(level_count() - 1); }
+    int cluster_of(Rank rank) const { return is_flat() ? 0 : group_of(level_count() - 1, rank); }
 
     /// What a communicator sees that holds `ranks` only: `ranks[i]` is the rank here of its rank i.
     /// Throws Error when one is out of range.

@@ -20,7 +20,6 @@
 using namespace laple;
 using laple::mpi::Operands;
 using laple::mpi::Operation;
-using laple::mpi::PreparedSchedule;
 using laple::mpi::Ways;
 
 namespace {
@@ -204,7 +203,7 @@ Case draw_case(std::mt19937_64& random, const Kinds& kinds) {
     const Bytes element_bytes = c.kind.ints_per_element * sizeof(unsigned);
     c.plan.request = {
         collective, is_moved ? units * sizeof(unsigned) : units, is_moved ? 1 : element_bytes,
-        is_rooted(collective) ? static_cast<Rank>(random() % static_cast<unsigned>(world_size())) : 0,
+        row_of(collective).is_rooted ? static_cast<Rank>(random() % static_cast<unsigned>(world_size())) : 0,
         is_moved || c.kind.commutative};
     const auto names = test::algorithm_names(collective);
     c.plan.algorithm = parse_algorithm(names[random() % names.size()], collective);

@@ -60,7 +60,7 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
     };
     if (collective == Collective::bcast)
         names.insert(names.end(), {"scatter-allgather/chain@16x6", "scatter-allgather/binary@16x4"});
-    if (!is_rooted(collective)) {
+    if (!row_of(collective).is_rooted) {
         names.insert(
             names.end(),
             {"direct-exchange/flat", "direct-exchange/binomial@16", "direct-exchange/chain/binomial@16",

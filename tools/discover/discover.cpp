@@ -20,8 +20,8 @@
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
 #include "mpi/probe/clock.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/native_probe.hpp"
-#include "mpi/probe/nodes.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "options.hpp"
@@ -326,7 +326,7 @@ int discover(const Options& options) {
         }
         prober->dismiss();
     }
-    layout.rest_until_measured();
+    layout.sleep_until_measured();
     const NativeTimes native = measure_natives_if(wants_natives, patience);
     return leader ? leader->finish(native) : exit_code;
 }

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "mpi/probe/nodes.hpp"
-#include "topology/node_level.hpp"
+#include "mpi/probe/hosts.hpp"
+#include "topology/node.hpp"
 
 namespace laple::discover {
 

@@ -125,7 +125,7 @@ std::string flow_row(const NetworkState& state, const TcpFlow& flow) {
 }  // namespace
 
 std::optional<NetworkState> look_at_network(int rank, int ranks) {
-    const auto hosts = mpi::gather_hosts(MPI_COMM_WORLD, 0, rank, ranks);
+    const auto hosts = mpi::gather_hosts(MPI_COMM_WORLD, 0);
     // All ranks learn who is first on each host: those alone talk and tell.
     std::vector<int> firsts;
     if (hosts) {

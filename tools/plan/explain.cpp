@@ -119,9 +119,9 @@ std::string why_not(const Candidate& candidate, const Candidate& best, const Exp
         return fmt::format("{}: knows no clusters; {}", later_text(later), native_text(candidate));
     if (std::abs(later) < kAsFast * best.seconds) return "as fast";
     if (later < 0) {
-        const char* reason = best.algorithm->is_native() ? ", too little to leave MPI's own for"
-                             : is_near(best, candidate)  ? ", but less simple"
-                                                         : "";
+        const char* reason = best.algorithm->is_native()          ? ", too little to leave MPI's own for"
+                             : is_nearly_as_fast(best, candidate) ? ", but less simple"
+                                                                  : "";
         return later_text(later) + reason;
     }
     const bool is_cut = candidate.algorithm->segments(request).count() > 1;

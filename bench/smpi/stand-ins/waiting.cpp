@@ -3,6 +3,7 @@
 #include "mpi/probe/waiting.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <ctime>
 
 #include <smpi/smpi_helpers_internal.h>
@@ -40,6 +41,24 @@ void send_quietly(const void* data, int count, MPI_Datatype type, int to, int ta
 
 void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, Seconds) {
     PMPI_Recv(data, count, type, from, tag, comm, MPI_STATUS_IGNORE);
+}
+
+void connect(MPI_Comm, const std::vector<int>&) {}  // there are no connections to make
+
+/// Simulated time, the same on all ranks.
+std::int64_t local_now_ns() {
+    return std::llround(PMPI_Wtime() * 1e9);
+}
+
+std::string local_clock_name() {
+    return "simulated time";
+}
+
+void wait_until_local(std::int64_t time_ns) {
+    const std::int64_t left_ns = time_ns - local_now_ns();
+    if (left_ns <= 0) return;
+    const timespec left{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
+    smpi_nanosleep(&left, nullptr);
 }
 
 }  // namespace laple::mpi

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/collective/collective.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -50,72 +48,27 @@ std::vector<Piece> blocks_everywhere(const Request& request, int size, Rank) {
     return blocks;
 }
 
+constexpr CollectiveRow row(Collective collective, CollectiveRow traits,
+                            decltype(CollectiveRow::buffers) buffers, decltype(CollectiveRow::before) before,
+                            decltype(CollectiveRow::after) after) {
+    traits.collective = collective;
+    traits.buffers = buffers;
+    traits.before = before;
+    traits.after = after;
+    return traits;
+}
+
 constexpr std::array kRows{
-    CollectiveRow{
-        .collective = Collective::bcast,
-        .name = "bcast",
-        .is_rooted = true,
-        .combines = false,
-        .has_data = true,
-        .has_input = false,
-        .waits_for_all = false,
-        .runs_to_root = false,
-        .buffers = one_message,
-        .before = message_at_root,
-        .after = message_everywhere,
-    },
-    CollectiveRow{
-        .collective = Collective::reduce,
-        .name = "reduce",
-        .is_rooted = true,
-        .combines = true,
-        .has_data = true,
-        .has_input = true,
-        .waits_for_all = false,
-        .runs_to_root = true,
-        .buffers = one_message,
-        .before = own_contribution,
-        .after = combined_at_root,
-    },
-    CollectiveRow{
-        .collective = Collective::allreduce,
-        .name = "allreduce",
-        .is_rooted = false,
-        .combines = true,
-        .has_data = true,
-        .has_input = true,
-        .waits_for_all = true,
-        .runs_to_root = false,
-        .buffers = one_message,
-        .before = own_contribution,
-        .after = combined_everywhere,
-    },
-    CollectiveRow{
-        .collective = Collective::barrier,
-        .name = "barrier",
-        .is_rooted = false,
-        .combines = true,
-        .has_data = false,
-        .has_input = true,
-        .waits_for_all = true,
-        .runs_to_root = false,
-        .buffers = one_message,
-        .before = own_contribution,
-        .after = combined_everywhere,
-    },
-    CollectiveRow{
-        .collective = Collective::allgather,
-        .name = "allgather",
-        .is_rooted = false,
-        .combines = false,
-        .has_data = true,
-        .has_input = true,
-        .waits_for_all = true,
-        .runs_to_root = false,
-        .buffers = block_of_each,
-        .before = own_block,
-        .after = blocks_everywhere,
-    },
+    row(Collective::bcast, {.name = "bcast", .is_rooted = true, .has_input = false}, one_message,
+        message_at_root, message_everywhere),
+    row(Collective::reduce, {.name = "reduce", .is_rooted = true, .combines = true, .runs_to_root = true},
+        one_message, own_contribution, combined_at_root),
+    row(Collective::allreduce, {.name = "allreduce", .combines = true, .waits_for_all = true}, one_message,
+        own_contribution, combined_everywhere),
+    row(Collective::barrier, {.name = "barrier", .combines = true, .has_data = false, .waits_for_all = true},
+        one_message, own_contribution, combined_everywhere),
+    row(Collective::allgather, {.name = "allgather", .waits_for_all = true}, block_of_each, own_block,
+        blocks_everywhere),
 };
 static_assert(kRows.size() == kAllCollectives.size());
 

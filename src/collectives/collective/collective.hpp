@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,22 +23,22 @@ inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduc
 /// All that depends on which collective it is, but for its algorithms and for what MPI calls it
 /// (mpi/entry/entry.cpp, mpi/exec/native_call.cpp): a collective is added by adding its row.
 struct CollectiveRow {
-    Collective collective;
-    std::string_view name;  ///< "bcast", "reduce", ...: in settings, reports and benchmarks
-    bool is_rooted;         ///< one rank is the source or the destination of all data
-    bool combines;          ///< contributions of all ranks are combined by an operation
-    bool has_data;          ///< false: ranks only wait for each other
-    bool has_input;         ///< ranks contribute from memory of its own; false: from the result's (bcast)
+    Collective collective{};
+    std::string_view name;   ///< "bcast", "reduce", ...: in settings, reports and benchmarks
+    bool is_rooted = false;  ///< one rank is the source or the destination of all data
+    bool combines = false;   ///< contributions of all ranks are combined; in a barrier those of no bytes
+    bool has_data = true;    ///< false: ranks only wait for each other
+    bool has_input = true;   ///< ranks contribute from memory of its own; false: from the result's (bcast)
     /// No rank can leave before all have come: what the slowest rank measures is the network's time.
-    bool waits_for_all;
+    bool waits_for_all = false;
     /// Whether time runs backwards from the root: a tree towards the root is planned as one from it, with
     /// every message reversed.
-    bool runs_to_root;
+    bool runs_to_root = false;
 
-    BufferSizes (*buffers)(const Request& request, int size, Rank rank);
+    BufferSizes (*buffers)(const Request& request, int size, Rank rank) = nullptr;
     /// What `rank` of `size` holds before the collective, and must hold after it.
-    std::vector<Piece> (*before)(const Request& request, int size, Rank rank);
-    std::vector<Piece> (*after)(const Request& request, int size, Rank rank);
+    std::vector<Piece> (*before)(const Request& request, int size, Rank rank) = nullptr;
+    std::vector<Piece> (*after)(const Request& request, int size, Rank rank) = nullptr;
 };
 
 const CollectiveRow& row_of(Collective collective);
@@ -54,16 +53,6 @@ std::optional<Collective> collective_named(std::string_view name);
 
 /// "bcast, reduce, allreduce or barrier": for error messages and --help.
 std::string collective_names();
-
-/// Whether one rank is the source or the destination of all data.
-inline bool is_rooted(Collective collective) {
-    return row_of(collective).is_rooted;
-}
-
-/// Whether contributions are combined. A barrier is an allreduce of one unit without bytes.
-inline bool is_reduction(Collective collective) {
-    return row_of(collective).combines;
-}
 
 /// Whether each rank contributes a block of its own to a message that all get: data that are gathered.
 inline bool is_gathered(Collective collective) {

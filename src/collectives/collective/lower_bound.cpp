@@ -61,6 +61,15 @@ class Placement {
     /// Between two nodes of these clusters. Two nodes of one cluster may be nearer by way of another.
     Seconds path(int from, int to) const { return path_[index(from)][index(to)]; }
 
+    /// From there to the nearest cluster of a site in `set`.
+    Seconds shortest_into(SiteSet set, int from) const {
+        Seconds shortest = kNever;
+        for (const int to : used_) {
+            if (is_in(to, set)) shortest = std::min(shortest, path(from, to));
+        }
+        return shortest;
+    }
+
     bool is_in(int cluster, SiteSet set) const {
         const auto found = std::find(sites_.begin(), sites_.end(), network_.site_of(cluster));
         return ((set >> (found - sites_.begin())) & 1u) != 0;
@@ -153,34 +162,29 @@ LowerBound bound_from(const Placement& placement, Bytes bytes, int source) {
     if (bytes == 0) return bound;
     for (const SiteSet set : placement.cuts()) {
         if (placement.is_in(source, set)) continue;
-        Seconds first = kNever;
-        for (const int cluster : placement.clusters()) {
-            if (placement.is_in(cluster, set)) first = std::min(first, path(cluster));
-        }
-        consider(bound, first + Seconds(volume / placement.capacity_into(set)), placement.name_of(set));
+        consider(bound, placement.shortest_into(set, source) + Seconds(volume / placement.capacity_into(set)),
+                 placement.name_of(set));
     }
     return bound;
 }
 
-/// How soon some host on one side of a cut can hear of the nearest host on the other, and of the farthest.
-struct FirstWords {
+/// When the first byte of the nearest host on the other side of a cut can be on this one, and of the
+/// farthest.
+struct FirstArrivals {
     Seconds nearest = kNever;
     Seconds farthest{0};
 };
 
 /// What comes into the sites of `set`: from each cluster outside to the nearest host inside.
-FirstWords first_words_into(const Placement& placement, SiteSet set) {
-    FirstWords words;
+FirstArrivals first_arrivals_into(const Placement& placement, SiteSet set) {
+    FirstArrivals arrivals;
     for (const int from : placement.clusters()) {
         if (placement.is_in(from, set)) continue;
-        Seconds first = kNever;
-        for (const int to : placement.clusters()) {
-            if (placement.is_in(to, set)) first = std::min(first, placement.path(from, to));
-        }
-        words.nearest = std::min(words.nearest, first);
-        words.farthest = std::max(words.farthest, first);
+        const Seconds first = placement.shortest_into(set, from);
+        arrivals.nearest = std::min(arrivals.nearest, first);
+        arrivals.farthest = std::max(arrivals.farthest, first);
     }
-    return words;
+    return arrivals;
 }
 
 /// Each host hears of all others, `volume` of each. Returns the shortest path between two of them.
@@ -207,9 +211,10 @@ LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
     const double nodes = placement.nodes();
     consider(bound, nearest + Seconds(2 * volume * (nodes - 1) / (nodes * nic)), "node");
     for (const SiteSet set : placement.cuts()) {
-        consider(bound,
-                 first_words_into(placement, set).farthest + Seconds(volume / placement.capacity_into(set)),
-                 placement.name_of(set));
+        consider(
+            bound,
+            first_arrivals_into(placement, set).farthest + Seconds(volume / placement.capacity_into(set)),
+            placement.name_of(set));
     }
     const auto sites = static_cast<double>(placement.sites().size());
     if (sites < 2) return bound;
@@ -236,7 +241,7 @@ LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
     consider(bound, nearest + Seconds(volume * elsewhere / placement.network().nic), "node");
     for (const SiteSet set : placement.cuts()) {
         consider(bound,
-                 first_words_into(placement, set).nearest +
+                 first_arrivals_into(placement, set).nearest +
                      Seconds(volume * placement.ranks_outside(set) / placement.capacity_into(set)),
                  placement.name_of(set));
     }

@@ -10,7 +10,7 @@ namespace {
 
 /// How large segments are, as far as it matters. A processor needs some 10 us for each, which does not count
 /// where segments are this far apart.
-Bytes calm(const Candidate& candidate) {
+Bytes size_of_segments(const Candidate& candidate) {
     constexpr double kFarApart = 1e-3;
     constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
     if (candidate.segment_bytes() == 0) return kMost;
@@ -18,16 +18,17 @@ Bytes calm(const Candidate& candidate) {
 }
 
 /// Whether the busiest NIC is idle for at least half of the time.
-bool rests(const Candidate& candidate) {
+bool has_idle_nics(const Candidate& candidate) {
     return candidate.time.sustained <= candidate.seconds / 2;
 }
 
 /// Whether both are pipelines and the busiest NIC of `a` has clearly less load than that of `b`, which is
 /// busy most of the time. A NIC that is never idle delays everything behind it whenever it falls behind, and
 /// there may be several on a path.
-bool is_calmer(const Candidate& a, const Candidate& b) {
+bool has_less_busy_nics(const Candidate& a, const Candidate& b) {
     constexpr double kClearly = 0.75;
-    return a.is_pipeline && b.is_pipeline && !rests(b) && a.time.sustained < kClearly * b.time.sustained;
+    return a.is_pipeline && b.is_pipeline && !has_idle_nics(b) &&
+           a.time.sustained < kClearly * b.time.sustained;
 }
 
 /// Whether links between clusters limit both pipelines, and fewer clusters are behind that link in `a`: it is
@@ -40,26 +41,26 @@ bool holds_up_fewer(const Candidate& a, const Candidate& b) {
 /// and the path of `a` has clearly fewer ranks.
 bool is_shorter(const Candidate& a, const Candidate& b) {
     constexpr int kClearlyFewer = 4;
-    return rests(a) && rests(b) && a.hops + kClearlyFewer <= b.hops;
+    return has_idle_nics(a) && has_idle_nics(b) && a.hops + kClearlyFewer <= b.hops;
 }
 
 /// Fewer copies between groups; a less busy NIC; clearly fewer ranks on the path; fewer clusters behind the
 /// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
-    for (const auto& is_better : {is_calmer, is_shorter, holds_up_fewer}) {
+    for (const auto& is_better : {has_less_busy_nics, is_shorter, holds_up_fewer}) {
         if (is_better(a, b)) return true;
         if (is_better(b, a)) return false;
     }
-    if (calm(a) != calm(b)) return calm(a) > calm(b);
+    if (size_of_segments(a) != size_of_segments(b)) return size_of_segments(a) > size_of_segments(b);
     if (a.relays != b.relays) return a.relays < b.relays;
     return a.algorithm->lanes() < b.algorithm->lanes();
 }
 
 }  // namespace
 
-bool is_near(const Candidate& candidate, const Candidate& fastest) {
-    const double factor = is_calmer(candidate, fastest) ? kNearlyEqualIfCalmer : kNearlyEqual;
+bool is_nearly_as_fast(const Candidate& candidate, const Candidate& fastest) {
+    const double factor = has_less_busy_nics(candidate, fastest) ? kNearlyEqualIfLessBusy : kNearlyEqual;
     return candidate.seconds <= factor * fastest.seconds;
 }
 
@@ -72,10 +73,10 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         const bool is_native = candidate.algorithm->is_native();
         if (!may_use(*candidate.algorithm)) continue;
         if (is_native) native = &candidate;
-        if (is_native || (fastest != nullptr && !is_near(candidate, *fastest))) continue;
+        if (is_native || (fastest != nullptr && !is_nearly_as_fast(candidate, *fastest))) continue;
         // The larger allowance is for less busy NICs only.
         const bool is_late = fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds;
-        if (is_late && !is_calmer(candidate, *best)) continue;
+        if (is_late && !has_less_busy_nics(candidate, *best)) continue;
         if (fastest == nullptr) fastest = &candidate;
         if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
     }

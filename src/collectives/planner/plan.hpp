@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -30,6 +29,10 @@ inline Schedule expand(const Plan& plan, const Machine& machine, Rank rank) {
 }
 
 /// The schedules of all ranks.
-std::vector<Schedule> expand_all(const Plan& plan, const Machine& machine);
+inline std::vector<Schedule> expand_all(const Plan& plan, const Machine& machine) {
+    std::vector<Schedule> schedules;
+    for (Rank rank = 0; rank < machine.rank_count(); ++rank) schedules.push_back(expand(plan, machine, rank));
+    return schedules;
+}
 
 }  // namespace laple

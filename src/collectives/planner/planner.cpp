@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kAllForbidden = "what LaPle would choose is forbidden in LAPLE_ALGORITHM";
 
-static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfCalmer == 1.08 && kWorthwhile == 0.95,
+static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfLessBusy == 1.08 && kWorthwhile == 0.95,
               "reason_for says how near");
 
 /// `best` of those candidates that are allowed, of which `fastest` is the first.

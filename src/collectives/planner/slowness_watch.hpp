@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "base/units.hpp"
 
@@ -32,13 +34,22 @@ class SlownessWatch {
     using Ratios = std::array<double, kWindow>;
 
     /// Adds a call. True when the ranks shall find the least of their ratios() after it.
-    bool add(Seconds predicted, Seconds measured);
+    bool add(Seconds predicted, Seconds measured) {
+        if (calls_ == kEvery) calls_ = 0;
+        if (calls_ < kWindow) ratios_[static_cast<std::size_t>(calls_)] = measured / predicted;
+        ++calls_;
+        return calls_ == kWindow;
+    }
 
     /// Measured by predicted, of each call of the window.
     const Ratios& ratios() const { return ratios_; }
 
     /// How many times as long as predicted most of the calls took: the median.
-    static double typical(Ratios least_of_all_ranks);
+    static double typical(Ratios least_of_all_ranks) {
+        const auto middle = least_of_all_ranks.begin() + kWindow / 2;
+        std::nth_element(least_of_all_ranks.begin(), middle, least_of_all_ranks.end());
+        return *middle;
+    }
 
   private:
     int calls_ = 0;  // from 0 to kEvery

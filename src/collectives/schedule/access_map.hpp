@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace laple {
@@ -41,10 +43,29 @@ class AccessMap {
 
   private:
     /// The first interval that ends after `unit`.
-    std::size_t first_beyond(std::uint64_t unit) const;
-    void insert(std::size_t at, Access access);
+    std::size_t first_beyond(std::uint64_t unit) const {
+        const auto is_it = [&](std::size_t i) {
+            return (i == accesses_.size() || accesses_[i].end > unit) &&
+                   (i == 0 || accesses_[i - 1].end <= unit);
+        };
+        if (next_ <= accesses_.size() && is_it(next_)) return next_;
+        if (next_ > 0 && is_it(next_ - 1)) return next_ - 1;
+        const auto found = std::partition_point(accesses_.begin(), accesses_.end(),
+                                                [&](const Access& access) { return access.end <= unit; });
+        return static_cast<std::size_t>(found - accesses_.begin());
+    }
+
+    void insert(std::size_t at, Access access) {
+        accesses_.insert(accesses_.begin() + static_cast<std::ptrdiff_t>(at), std::move(access));
+    }
+
     /// Cuts interval `i` at `unit`, which is inside it.
-    void cut(std::size_t i, std::uint64_t unit);
+    void cut(std::size_t i, std::uint64_t unit) {
+        Access rest = accesses_[i];
+        rest.begin = unit;
+        accesses_[i].end = unit;
+        insert(i + 1, std::move(rest));
+    }
 
     std::vector<Access> accesses_;
     std::size_t next_ = 0;  // after the last access

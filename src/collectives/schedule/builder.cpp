@@ -32,12 +32,10 @@ Buffer ScheduleBuilder::add_temporary(std::uint64_t units) {
 }
 
 void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
-    const std::uint32_t step = begin(StepKind::send, peer, from.units);
-    schedule_.steps[step].from = from.place();
-    schedule_.steps[step].channel = channel;
+    const std::uint32_t step = begin(StepKind::send, peer, from.units, from.place(), {});
     reads(step, from);
     const bool is_inside = is_in_cluster(peer);
-    enter_channel(step, sends_[key(peer, channel)],
+    enter_channel(step, channel, sends_[key(peer, channel)],
                   is_inside ? windows_.in_cluster : windows_.between_clusters);
     depends_on(step, hold_all_);
     if (is_inside) depends_on(step, hold_in_cluster_);
@@ -45,36 +43,22 @@ void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
 }
 
 void ScheduleBuilder::recv(Rank peer, Region to, Channel channel) {
-    const std::uint32_t step = begin(StepKind::recv, peer, to.units);
-    schedule_.steps[step].to = to.place();
-    schedule_.steps[step].channel = channel;
+    const std::uint32_t step = begin(StepKind::recv, peer, to.units, {}, to.place());
     writes(step, to);
-    enter_channel(step, recvs_[key(peer, channel)], windows_.between_clusters);
+    enter_channel(step, channel, recvs_[key(peer, channel)], windows_.between_clusters);
     if (is_in_cluster(peer)) last_receive_in_cluster_ = step;
     end(step);
 }
 
-void ScheduleBuilder::copy(Region from, Place to) {
-    local(StepKind::copy, from, to);
-}
-
-void ScheduleBuilder::reduce(Region from, Place to) {
-    local(StepKind::reduce, from, to);
-}
-
 void ScheduleBuilder::local(StepKind kind, Region from, Place to) {
-    const std::uint32_t step = begin(kind, -1, from.units);
-    schedule_.steps[step].from = from.place();
-    schedule_.steps[step].to = to;
+    const std::uint32_t step = begin(kind, -1, from.units, from.place(), to);
     reads(step, from);
     writes(step, {to.buffer, to.offset, from.units});
     end(step);
 }
 
 void ScheduleBuilder::native(StepKind kind, Rank root, Region from, Place to) {
-    const std::uint32_t step = begin(kind, root, from.units);
-    schedule_.steps[step].from = from.place();
-    schedule_.steps[step].to = to;
+    const std::uint32_t step = begin(kind, root, from.units, from.place(), to);
     for (std::int64_t earlier = fence_ + 1; earlier < step; ++earlier) depends_on(step, earlier);
     if (kind == StepKind::native_reduce) reads(step, from);
     writes(step, {to.buffer, to.offset, from.units});
@@ -82,15 +66,8 @@ void ScheduleBuilder::native(StepKind kind, Rank root, Region from, Place to) {
     fence_ = step;
 }
 
-Schedule ScheduleBuilder::finish() && {
-    return std::move(schedule_);
-}
-
-std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint64_t units) {
-    Step step;
-    step.kind = kind;
-    step.peer = peer;
-    step.units = units;
+std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint64_t units, Place from, Place to) {
+    Step step{.kind = kind, .peer = peer, .units = units, .from = from, .to = to};
     step.first_dependency = static_cast<std::uint32_t>(schedule_.dependencies.size());
     schedule_.steps.push_back(step);
     const auto index = static_cast<std::uint32_t>(schedule_.steps.size() - 1);
@@ -129,7 +106,9 @@ void ScheduleBuilder::depends_on(std::uint32_t step, std::int64_t earlier) {
     schedule_.dependencies.push_back(dependency);
 }
 
-void ScheduleBuilder::enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window) {
+void ScheduleBuilder::enter_channel(std::uint32_t step, Channel channel, Traffic& traffic,
+                                    std::uint32_t window) {
+    schedule_.steps[step].channel = channel;
     if (traffic.count == 0) traffic.under_way.resize(window);
     if (traffic.count > 0) {
         const std::uint32_t previous = traffic.under_way[(traffic.count - 1) % window];

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collectives/schedule/access_map.hpp"
@@ -46,12 +47,12 @@ class ScheduleBuilder {
 
     void send(Rank peer, Region from, Channel channel = 0);
     void recv(Rank peer, Region to, Channel channel = 0);
-    void copy(Region from, Place to);
-    void reduce(Region from, Place to);
+    void copy(Region from, Place to) { local(StepKind::copy, from, to); }
+    void reduce(Region from, Place to) { local(StepKind::reduce, from, to); }
     /// Native calls block inside MPI: they wait for all steps before them and hold back all after them.
     void native(StepKind kind, Rank root, Region from, Place to);
 
-    Schedule finish() &&;
+    Schedule finish() && { return std::move(schedule_); }
 
   private:
     struct Traffic {
@@ -59,12 +60,12 @@ class ScheduleBuilder {
         std::uint64_t count = 0;
     };
 
-    std::uint32_t begin(StepKind kind, Rank peer, std::uint64_t units);
+    std::uint32_t begin(StepKind kind, Rank peer, std::uint64_t units, Place from, Place to);
     void local(StepKind kind, Region from, Place to);
     void reads(std::uint32_t step, Region region);
     void writes(std::uint32_t step, Region region);
     void depends_on(std::uint32_t step, std::int64_t earlier);
-    void enter_channel(std::uint32_t step, Traffic& traffic, std::uint32_t window);
+    void enter_channel(std::uint32_t step, Channel channel, Traffic& traffic, std::uint32_t window);
     bool is_in_cluster(Rank peer) const;
     static std::uint64_t key(Rank peer, Channel channel) {
         return (static_cast<std::uint64_t>(channel) << 32) | static_cast<std::uint32_t>(peer);

@@ -8,8 +8,10 @@ namespace laple {
 StepGraph::StepGraph(const Schedule& schedule)
     : first_successor_(schedule.steps.size() + 1, 0), successors_(schedule.dependencies.size()) {
     for (const Step& step : schedule.steps) {
-        const bool has_predecessor = step.is_message() && !step.is_first_in_channel;
-        waits_.push_back(step.dependency_count + (has_predecessor ? 1 : 0));
+        const bool is_first = step.is_message() && step.is_first_in_channel;
+        first_in_channel_.push_back(is_first ? 1 : 0);
+        channel_count_ += is_first ? 1 : 0;
+        waits_.push_back(step.dependency_count + (step.is_message() && !is_first ? 1 : 0));
         for (const std::uint32_t dependency : schedule.dependencies_of(step))
             ++first_successor_[dependency + 1];
     }

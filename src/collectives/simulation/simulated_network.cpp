@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
@@ -65,7 +67,6 @@ class Links {
         const auto add = [&](std::size_t number, double rate) {
             if (rate > 0) passed.push_back({number, Seconds(static_cast<double>(bytes) / rate)});
         };
-        const auto at = [](int i) { return static_cast<std::size_t>(i); };
         const int a = times_.cluster(from);
         const int b = times_.cluster(to);
         const std::size_t uplinks = trunks_.size();
@@ -113,11 +114,10 @@ SimulatedNetwork simulated_network(const Machine& machine, const MachineCosts& c
         return Seconds(costs.cluster(times.cluster(rank)).reduction * static_cast<double>(bytes));
     };
     // Of each host one to the network; of each rank one to the memory of its host.
-    const auto hosts = static_cast<std::size_t>(machine.host_count());
-    network.port_count = hosts + static_cast<std::size_t>(machine.rank_count());
+    const auto hosts = at(machine.host_count());
+    network.port_count = hosts + at(machine.rank_count());
     const auto port = [&machine, hosts, times](Rank rank, Rank from, Rank to) {
-        return times.is_local(from, to) ? hosts + static_cast<std::size_t>(rank)
-                                        : static_cast<std::size_t>(machine.host_of(rank));
+        return times.is_local(from, to) ? hosts + at(rank) : at(machine.host_of(rank));
     };
     network.port_out = [port](Rank from, Rank to) { return port(from, from, to); };
     network.port_in = [port](Rank from, Rank to) { return port(to, from, to); };

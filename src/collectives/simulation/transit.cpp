@@ -2,7 +2,6 @@
 #include "collectives/simulation/transit.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace laple {
 

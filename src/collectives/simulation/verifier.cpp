@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/index.hpp"
 #include "collectives/collective/collective.hpp"
 #include "collectives/simulation/simulator.hpp"
 
@@ -73,7 +74,7 @@ class SymbolicMemory final : public SimulatedMemory {
         const CollectiveRow& row = row_of(request.collective);
         const int size = static_cast<int>(schedules.size());
         for (Rank rank = 0; rank < size; ++rank) {
-            const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
+            const Schedule& schedule = schedules[at(rank)];
             const BufferSizes sizes = row.buffers(request, size, rank);
             auto& buffers = memory_.emplace_back();
             buffers.emplace_back(sizes.result_units, kUnwritten);
@@ -116,18 +117,17 @@ class SymbolicMemory final : public SimulatedMemory {
         return values;
     }
 
-    Expression at(Rank rank, Buffer buffer, std::uint64_t unit) { return cell(rank, buffer, unit); }
     const Expressions& expressions() const { return expressions_; }
 
-  private:
     Expression& cell(Rank rank, Buffer buffer, std::uint64_t unit) {
-        const std::int64_t shift = input_in_result_[static_cast<std::size_t>(rank)];
-        auto& buffers = memory_[static_cast<std::size_t>(rank)];
+        const std::int64_t shift = input_in_result_[at(rank)];
+        auto& buffers = memory_[at(rank)];
         if (buffer == kInput && shift >= 0)
             return buffers[kResult].at(unit + static_cast<std::uint64_t>(shift));
         return buffers.at(buffer).at(unit);
     }
 
+  private:
     Expressions expressions_;
     std::vector<std::vector<std::vector<Expression>>> memory_;  // by rank, buffer and unit
     std::vector<std::int64_t> input_in_result_;                 // by rank; below 0: two memories
@@ -149,8 +149,7 @@ std::string check_combined(const Expressions& expressions, Expression value, con
         operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
     }
     if (commutative) std::sort(operands.begin(), operands.end());
-    bool is_right = operands.size() == static_cast<std::size_t>(size) &&
-                    expressions.unit_of(value) == piece.source_offset + i;
+    bool is_right = operands.size() == at(size) && expressions.unit_of(value) == piece.source_offset + i;
     for (std::size_t r = 0; is_right && r < operands.size(); ++r)
         is_right = operands[r] == static_cast<Rank>(r);
     return is_right ? std::string() : fmt::format("combines ranks {}", fmt::join(operands, " "));
@@ -172,7 +171,7 @@ std::string verify(std::span<const Schedule> schedules, const Request& request, 
     for (Rank rank = 0; rank < size; ++rank) {
         for (const Piece& piece : row.after(request, size, rank)) {
             for (std::uint64_t i = 0; i < piece.units; ++i) {
-                const Expression value = memory.at(rank, piece.buffer, piece.offset + i);
+                const Expression value = memory.cell(rank, piece.buffer, piece.offset + i);
                 std::string wrong = value == kUnwritten ? "is not written"
                                     : piece.source == kAllRanks
                                         ? check_combined(memory.expressions(), value, piece, i,

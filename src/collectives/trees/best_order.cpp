@@ -9,14 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.hpp"
 #include "collectives/trees/heuristics.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The best heuristic, as it is.
 BestOrder best_heuristic(const ClusterTimes& times, int root, LocalPhase phase) {

@@ -8,20 +8,25 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
+/// Clusters without the message, in ascending order.
+std::vector<int> all_but(int root, int count) {
+    std::vector<int> waiting;
+    for (int j = 0; j < count; ++j) {
+        if (j != root) waiting.push_back(j);
+    }
+    return waiting;
 }
 
 SendOrder flat(const ClusterTimes& times, int root) {
     SendOrder order;
-    for (int j = 0; j < times.count(); ++j) {
-        if (j != root) order.push_back({root, j});
-    }
+    for (const int j : all_but(root, times.count())) order.push_back({root, j});
     return order;
 }
 
@@ -32,15 +37,6 @@ SendOrder jackson(const ClusterTimes& times, int root) {
     std::stable_sort(order.begin(), order.end(),
                      [&](const Send& a, const Send& b) { return tail(a) > tail(b); });
     return order;
-}
-
-/// Clusters without the message, in ascending order.
-std::vector<int> all_but(int root, int count) {
-    std::vector<int> waiting;
-    for (int j = 0; j < count; ++j) {
-        if (j != root) waiting.push_back(j);
-    }
-    return waiting;
 }
 
 /// For rules whose price of a message does not depend on when it is sent: for each cluster that waits, the

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
+#include "base/index.hpp"
 #include "collectives/trees/host_tree.hpp"
 
 namespace laple {
@@ -17,22 +17,29 @@ std::vector<Host> rotated_to(std::vector<Host> members, Host first) {
     return members;
 }
 
+/// Ascending.
+std::vector<Host> hosts_in(const Machine& machine, const std::vector<int>& clusters) {
+    std::vector<Host> hosts;
+    for (const int cluster : clusters) {
+        const auto here = machine.hosts_in(cluster);
+        hosts.insert(hosts.end(), here.begin(), here.end());
+    }
+    std::sort(hosts.begin(), hosts.end());
+    return hosts;
+}
+
 /// Builds the tree of a set of hosts level by level, from the inside out: first the trees of the groups, then
 /// the edges that join them, so that multi-leader edges can see how much each host has to send already; and
 /// in the end what is below the leader of each host.
 class HierarchyBuilder {
   public:
     HierarchyBuilder(const Machine& machine, const TreeShape& shape, Rank root, int lane = 0)
-        : machine_(machine),
-          topology_(machine.topology()),
-          shape_(shape),
-          lane_(lane),
-          tree_(Tree::lone_root(machine.rank_count(), root)) {}
+        : machine_(machine), shape_(shape), lane_(lane), tree_(Tree::lone_root(machine.rank_count(), root)) {}
 
     /// `level` is the first level that divides `hosts`, the first of which leads them; `outermost` is that to
     /// which the first of shape.between belongs.
     void build(int level, int outermost, const std::vector<Host>& hosts) {
-        if (level >= topology_.level_count()) {
+        if (level >= machine_.topology().level_count()) {
             if (!shape_.leaders_only) join_hosts(hosts);
             return;
         }
@@ -54,11 +61,11 @@ class HierarchyBuilder {
         }
         std::vector<std::vector<int>> depth(clusters.size());
         for (const Send& send : order) {
-            const auto from = static_cast<std::size_t>(send.from);
+            const auto from = at(send.from);
             if (multi_leader && depth[from].empty())
                 depth[from] = depths_below(tree_, leader(clusters[from].front()));
-            link_groups(topology_.level_count() - 1, clusters[from],
-                        clusters[static_cast<std::size_t>(send.to)].front(), multi_leader, depth[from]);
+            link_groups(machine_.topology().level_count() - 1, clusters[from], clusters[at(send.to)].front(),
+                        multi_leader, depth[from]);
         }
     }
 
@@ -83,7 +90,7 @@ class HierarchyBuilder {
     /// its leader.
     std::vector<std::vector<Host>> groups_of(int level, const std::vector<Host>& hosts) const {
         const auto group_of = [&](Host host) {
-            return topology_.group_of(level, machine_.ranks_on(host).front());
+            return machine_.topology().group_of(level, machine_.ranks_on(host).front());
         };
         std::map<int, std::vector<Host>> by_group;
         for (const Host host : hosts) by_group[group_of(host)].push_back(host);
@@ -106,8 +113,7 @@ class HierarchyBuilder {
         ShapeLinks& links = known->second;
         if (is_new) links = links_of(shape_.within, static_cast<int>(hosts.size()));
         for (std::size_t i = 0; i < hosts.size(); ++i) {
-            for (const int child : links.children[i])
-                tree_.link(leader(hosts[i]), leader(hosts[static_cast<std::size_t>(child)]));
+            for (const int child : links.children[i]) tree_.link(leader(hosts[i]), leader(hosts[at(child)]));
         }
     }
 
@@ -117,8 +123,7 @@ class HierarchyBuilder {
             std::vector<int> depth;
             if (shape.multi_leader) depth = depths_below(tree_, leader(groups[i].front()));
             for (const int child : links.children[i]) {
-                link_groups(level, groups[i], groups[static_cast<std::size_t>(child)].front(),
-                            shape.multi_leader, depth);
+                link_groups(level, groups[i], groups[at(child)].front(), shape.multi_leader, depth);
             }
         }
     }
@@ -128,35 +133,34 @@ class HierarchyBuilder {
                      const std::vector<int>& depth) {
         const Rank from = multi_leader ? least_loaded(group, depth) : leader(group.front());
         tree_.link(from, leader(to));
-        auto& children = tree_.children[static_cast<std::size_t>(from)];
+        auto& children = tree_.children[at(from)];
         // The long path first: before the edges inside the group, after those added just before.
         std::rotate(children.begin() + long_edges(level, from), children.end() - 1, children.end());
     }
 
     /// The number of edges that leave `from`'s group at `level` already, not counting the one just added.
     std::ptrdiff_t long_edges(int level, Rank from) const {
-        const auto& children = tree_.children[static_cast<std::size_t>(from)];
+        const auto& children = tree_.children[at(from)];
         return std::count_if(children.begin(), children.end() - 1, [&](Rank child) {
-            return topology_.group_of(level, child) != topology_.group_of(level, from);
+            return machine_.topology().group_of(level, child) != machine_.topology().group_of(level, from);
         });
     }
 
     LevelShape shape_at(int place) const {
         const auto& between = shape_.between;
         if (between.empty()) return {shape_.within, false};
-        return between[static_cast<std::size_t>(std::min(place, static_cast<int>(between.size()) - 1))];
+        return between[at(std::min(place, static_cast<int>(between.size()) - 1))];
     }
 
     /// The leader in the tree with the fewest children; of equals the one closest to the group's leader.
     Rank least_loaded(const std::vector<Host>& group, const std::vector<int>& depth) const {
         Rank best = leader(group.front());
-        const auto load = [&](Rank rank) { return tree_.children[static_cast<std::size_t>(rank)].size(); };
+        const auto load = [&](Rank rank) { return tree_.children[at(rank)].size(); };
         for (const Host host : group) {
             const Rank rank = leader(host);
-            const int d = depth[static_cast<std::size_t>(rank)];
+            const int d = depth[at(rank)];
             if (d < 0) continue;
-            if (load(rank) < load(best) ||
-                (load(rank) == load(best) && d < depth[static_cast<std::size_t>(best)])) {
+            if (load(rank) < load(best) || (load(rank) == load(best) && d < depth[at(best)])) {
                 best = rank;
             }
         }
@@ -164,7 +168,6 @@ class HierarchyBuilder {
     }
 
     const Machine& machine_;
-    const Topology& topology_;
     const TreeShape& shape_;
     int lane_;
     Tree tree_;
@@ -174,10 +177,8 @@ class HierarchyBuilder {
 }  // namespace
 
 Tree hierarchical_tree(const Machine& machine, const TreeShape& shape, Rank root) {
-    std::vector<Host> all(static_cast<std::size_t>(machine.host_count()));
-    std::iota(all.begin(), all.end(), 0);
     HierarchyBuilder builder(machine, shape, root);
-    builder.build(0, 0, rotated_to(std::move(all), machine.host_of(root)));
+    builder.build(0, 0, rotated_to(all_below(at(machine.host_count())), machine.host_of(root)));
     return builder.finish();
 }
 
@@ -185,14 +186,8 @@ Tree group_tree(const Machine& machine, const TreeShape& shape, Rank root, int l
     const Host host = machine.host_of(root);
     HierarchyBuilder builder(machine, shape, root, lane);
     if (machine.cluster_count() > 1) {
-        std::vector<Host> hosts;
-        for (const int cluster :
-             machine.groups()[static_cast<std::size_t>(machine.group_of(machine.cluster_of(host)))]) {
-            const auto here = machine.hosts_in(cluster);
-            hosts.insert(hosts.end(), here.begin(), here.end());
-        }
-        std::sort(hosts.begin(), hosts.end());
-        builder.build(1, 1, rotated_to(std::move(hosts), host));
+        const int group = machine.group_of(machine.cluster_of(host));
+        builder.build(1, 1, rotated_to(hosts_in(machine, machine.groups()[at(group)]), host));
     }
     return builder.finish();
 }
@@ -209,7 +204,7 @@ SendOrder order_of_shape(Shape shape, int clusters, int root) {
     const ShapeLinks links = links_of(shape, clusters);
     SendOrder order;
     for (int i = 0; i < clusters; ++i) {
-        for (const int child : links.children[static_cast<std::size_t>(i)])
+        for (const int child : links.children[at(i)])
             order.push_back({(root + i) % clusters, (root + child) % clusters});
     }
     return order;
@@ -219,15 +214,8 @@ std::vector<std::vector<Host>> outermost_hosts(const Machine& machine) {
     std::vector<std::vector<Host>> groups;
     if (machine.cluster_count() == 1) {
         for (Host host = 0; host < machine.host_count(); ++host) groups.push_back({host});
-        return groups;
-    }
-    for (const auto& clusters : machine.groups()) {
-        auto& hosts = groups.emplace_back();
-        for (const int cluster : clusters) {
-            const auto here = machine.hosts_in(cluster);
-            hosts.insert(hosts.end(), here.begin(), here.end());
-        }
-        std::sort(hosts.begin(), hosts.end());
+    } else {
+        for (const auto& clusters : machine.groups()) groups.push_back(hosts_in(machine, clusters));
     }
     return groups;
 }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/index.hpp"
+
 namespace laple {
 
 Rank leader_on(const Machine& machine, Host host, int lane) {
     const auto ranks = machine.ranks_on(host);
-    return ranks[static_cast<std::size_t>(lane) % ranks.size()];
+    return ranks[at(lane) % ranks.size()];
 }
 
 Rank leader_on(const Machine& machine, Host host, int lane, Rank root) {
@@ -26,9 +28,7 @@ RankLinks links_on_host(const Machine& machine, Rank rank, Rank leader, Shape sh
         return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r) - ranks.begin());
     };
     const std::size_t first = place_of(leader);
-    const auto rank_at = [&](int place) {
-        return ranks[(first + static_cast<std::size_t>(place)) % ranks.size()];
-    };
+    const auto rank_at = [&](int place) { return ranks[(first + at(place)) % ranks.size()]; };
     const std::size_t own = (place_of(rank) + ranks.size() - first) % ranks.size();
     RankLinks links = links_of_member(shape, static_cast<int>(ranks.size()), static_cast<int>(own));
     if (links.parent != Tree::kNoParent) links.parent = rank_at(links.parent);

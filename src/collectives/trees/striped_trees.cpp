@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/index.hpp"
 #include "collectives/trees/host_tree.hpp"
 
 namespace laple {
@@ -15,7 +16,7 @@ StripedTrees::StripedTrees(const Machine& machine, const SendOrder& order, Shape
 }
 
 void StripedTrees::add_clusters() {
-    clusters_.resize(static_cast<std::size_t>(machine_.cluster_count()));
+    clusters_.resize(at(machine_.cluster_count()));
     for (int number = 0; number < machine_.cluster_count(); ++number) {
         const auto hosts = machine_.hosts_in(number);
         Cluster& added = cluster(number);
@@ -34,26 +35,26 @@ void StripedTrees::join(const SendOrder& order) {
     for (const Send& send : order) {
         Cluster& from = cluster(send.from);
         Cluster& to = cluster(send.to);
-        auto& load = loads[static_cast<std::size_t>(send.from)];
+        auto& load = loads[at(send.from)];
         for (std::size_t place = load.size(); place < from.hosts.size(); ++place)
             load.push_back(static_cast<int>(from.inside->links.children[place].size()));
-        to.before = send.from;
-        to.heard_from = least_loaded(from, load);
+        to.parent = send.from;
+        to.parent_place = least_loaded(from, load);
         to.depth = from.depth + 1;
-        ++load[static_cast<std::size_t>(to.heard_from)];
+        ++load[at(to.parent_place)];
         from.to.push_back(send.to);
-        from.from.push_back(to.heard_from);
+        from.from.push_back(to.parent_place);
     }
     const auto others = [](const Cluster& c) { return static_cast<int>(c.hosts.size()) - c.fixed; };
     for (Cluster& each : clusters_)
-        each.round = std::lcm(each.before < 0 ? 1 : others(cluster(each.before)), others(each));
+        each.round = std::lcm(each.parent < 0 ? 1 : others(cluster(each.parent)), others(each));
 }
 
 StripedTrees::Place StripedTrees::least_loaded(const Cluster& cluster, const std::vector<int>& load) {
     const auto is_less = [&](std::size_t a, std::size_t b) {
         return load[a] != load[b] ? load[a] < load[b] : cluster.inside->depth[a] < cluster.inside->depth[b];
     };
-    auto best = static_cast<std::size_t>(cluster.fixed);
+    auto best = at(cluster.fixed);
     for (std::size_t place = best + 1; place < load.size(); ++place) {
         if (is_less(place, best)) best = place;
     }
@@ -77,7 +78,7 @@ const StripedTrees::Inside& StripedTrees::inside(int size, int fixed) {
         for (int& child : moved) child += fixed;
     }
     for (const int parent : links.parent)  // which comes before its children in every shape
-        inside.depth.push_back(parent < 0 ? 0 : inside.depth[static_cast<std::size_t>(parent)] + 1);
+        inside.depth.push_back(parent < 0 ? 0 : inside.depth[at(parent)] + 1);
     return inside;
 }
 
@@ -94,7 +95,7 @@ Rank StripedTrees::leader_at(const Cluster& cluster, Place place, int lane) cons
         const int others = static_cast<int>(cluster.hosts.size()) - cluster.fixed;
         number = cluster.fixed + (place - cluster.fixed + shift(cluster, lane)) % others;
     }
-    return leader_on(machine_, cluster.hosts[static_cast<std::size_t>(number)], lane, root_);
+    return leader_on(machine_, cluster.hosts[at(number)], lane, root_);
 }
 
 StripedTrees::Place StripedTrees::place_of(const Cluster& cluster, Host host, int lane) {
@@ -121,17 +122,16 @@ void StripedTrees::add_links_between_hosts(int lane, Rank rank, RankLinks& links
     const Cluster& home = cluster(machine_.cluster_of(host));
     const Place place = place_of(home, host, lane);
     const ShapeLinks& inside = home.inside->links;
-    const int parent = inside.parent[static_cast<std::size_t>(place)];
+    const int parent = inside.parent[at(place)];
     if (parent >= 0) {
         links.parent = leader_at(home, parent, lane);
-    } else if (home.before >= 0) {
-        links.parent = leader_at(cluster(home.before), home.heard_from, lane);
+    } else if (home.parent >= 0) {
+        links.parent = leader_at(cluster(home.parent), home.parent_place, lane);
     }
     for (std::size_t i = 0; i < home.to.size(); ++i) {
         if (home.from[i] == place) links.children.push_back(leader_at(cluster(home.to[i]), 0, lane));
     }
-    for (const int child : inside.children[static_cast<std::size_t>(place)])
-        links.children.push_back(leader_at(home, child, lane));
+    for (const int child : inside.children[at(place)]) links.children.push_back(leader_at(home, child, lane));
 }
 
 Tree StripedTrees::tree(int lane) const {

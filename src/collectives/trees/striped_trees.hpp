@@ -59,11 +59,11 @@ class StripedTrees {
         std::vector<Host> hosts;         // the root's first
         const Inside* inside = nullptr;  // of so many
         int fixed = 0;                   // of them: the root's, unless alone
-        int before = -1;                 // the cluster that this one hears from
-        Place heard_from = 0;            // the place there
+        int parent = -1;                 // the cluster that this one receives from
+        Place parent_place = 0;          // the place there
         int depth = 0;                   // clusters before it
         int round = 1;                   // lanes after which it shifts once more against the one before
-        std::vector<int> to;             // clusters that hear from this one, in order
+        std::vector<int> to;             // clusters that receive from this one, in order
         std::vector<Place> from;         // of each the place here
     };
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
@@ -46,14 +48,6 @@ void for_each_child(Shape shape, int first, int size, Use use) {
     }
 }
 
-void link_run(Shape shape, int first, int size, ShapeLinks& links) {
-    for_each_child(shape, first, size, [&](int child, int length) {
-        links.parent[static_cast<std::size_t>(child)] = first;
-        links.children[static_cast<std::size_t>(first)].push_back(child);
-        link_run(shape, child, length, links);
-    });
-}
-
 struct Run {
     Rank low;
     Rank high;
@@ -63,7 +57,7 @@ struct Run {
 /// The span of ranks below `rank`; clears `in_order` when some subtree has a gap.
 Run run_below(const Tree& tree, Rank rank, bool& in_order) {
     Run run{rank, rank, 1};
-    for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
+    for (const Rank child : tree.children[at(rank)]) {
         const Run below = run_below(tree, child, in_order);
         run.low = std::min(run.low, below.low);
         run.high = std::max(run.high, below.high);
@@ -104,16 +98,20 @@ std::optional<Shape> shape_named(std::string_view name) {
 }
 
 ShapeLinks links_of(Shape shape, int size) {
-    ShapeLinks links;
-    links.parent.assign(static_cast<std::size_t>(size), -1);
-    links.children.resize(static_cast<std::size_t>(size));
-    if (shape.kind == Shape::Kind::chain) {  // not recursive: a chain may be thousands of members long
-        for (int i = 1; i < size; ++i) {
-            links.parent[static_cast<std::size_t>(i)] = i - 1;
-            links.children[static_cast<std::size_t>(i - 1)].push_back(i);
-        }
-    } else {
-        link_run(shape, 0, size, links);
+    struct Subtree {
+        int first;
+        int size;
+    };
+    ShapeLinks links{std::vector<int>(at(size), -1), std::vector<std::vector<int>>(at(size))};
+    std::vector<Subtree> open{{0, size}};  // not recursive: a chain may be thousands of members long
+    while (!open.empty()) {
+        const Subtree run = open.back();
+        open.pop_back();
+        for_each_child(shape, run.first, run.size, [&](int child, int length) {
+            links.parent[at(child)] = run.first;
+            links.children[at(run.first)].push_back(child);
+            open.push_back({child, length});
+        });
     }
     return links;
 }
@@ -137,30 +135,30 @@ RankLinks links_of_member(Shape shape, int size, int member) {
 Tree Tree::lone_root(int size, Rank root) {
     Tree tree;
     tree.root = root;
-    tree.parent.assign(static_cast<std::size_t>(size), kNotInTree);
-    tree.children.resize(static_cast<std::size_t>(size));
-    tree.parent[static_cast<std::size_t>(root)] = kNoParent;
+    tree.parent.assign(at(size), kNotInTree);
+    tree.children.resize(at(size));
+    tree.parent[at(root)] = kNoParent;
     return tree;
 }
 
 void Tree::link(Rank from, Rank to) {
-    parent[static_cast<std::size_t>(to)] = from;
-    children[static_cast<std::size_t>(from)].push_back(to);
+    parent[at(to)] = from;
+    children[at(from)].push_back(to);
 }
 
 RankLinks links_in(const Tree& tree, Rank rank) {
-    return {tree.parent[static_cast<std::size_t>(rank)], tree.children[static_cast<std::size_t>(rank)]};
+    return {tree.parent[at(rank)], tree.children[at(rank)]};
 }
 
 std::vector<int> depths_below(const Tree& tree, Rank top) {
     std::vector<int> depth(tree.parent.size(), -1);
     std::vector<Rank> open{top};
-    depth[static_cast<std::size_t>(top)] = 0;
+    depth[at(top)] = 0;
     while (!open.empty()) {
         const Rank rank = open.back();
         open.pop_back();
-        for (const Rank child : tree.children[static_cast<std::size_t>(rank)]) {
-            depth[static_cast<std::size_t>(child)] = depth[static_cast<std::size_t>(rank)] + 1;
+        for (const Rank child : tree.children[at(rank)]) {
+            depth[at(child)] = depth[at(rank)] + 1;
             open.push_back(child);
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/call/packed_message.hpp"
 
+#include "mpi/exec/communicator.hpp"
+
 namespace laple::mpi {
 
 PackedMessage::PackedMessage(const UserBuffer& buffer, const TypeLayout& layout, MPI_Comm comm,
@@ -19,8 +21,9 @@ PackedMessage::PackedMessage(const UserBuffer& buffer, const TypeLayout& layout,
     data_ = (**scratch_).get(static_cast<std::size_t>(bytes_));
     if (!holds_data) return;
     int position = 0;
+    // MPICH's MPI_Pack and MPI_Unpack take no MPI_BOTTOM.
     code_ = buffer.data == MPI_BOTTOM
-                ? move(buffer.data, count_, buffer.type, data_, bytes_, MPI_PACKED)
+                ? send_to_self(buffer.data, count_, buffer.type, data_, bytes_, MPI_PACKED, comm_)
                 : PMPI_Pack(buffer.data, count_, buffer.type, data_, bytes_, &position, comm_);
 }
 
@@ -28,17 +31,8 @@ int PackedMessage::unpack() const {
     if (!must_unpack_) return MPI_SUCCESS;
     int position = 0;
     return buffer_.data == MPI_BOTTOM
-               ? move(data_, bytes_, MPI_PACKED, buffer_.data, count_, buffer_.type)
+               ? send_to_self(data_, bytes_, MPI_PACKED, buffer_.data, count_, buffer_.type, comm_)
                : PMPI_Unpack(data_, bytes_, &position, buffer_.data, count_, buffer_.type, comm_);
-}
-
-int PackedMessage::move(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                        MPI_Datatype to_type) const {
-    constexpr int kPackTag = 3;
-    int self = 0;
-    PMPI_Comm_rank(comm_, &self);
-    return PMPI_Sendrecv(from, from_count, from_type, self, kPackTag, to, to_count, to_type, self, kPackTag,
-                         comm_, MPI_STATUS_IGNORE);
 }
 
 }  // namespace laple::mpi

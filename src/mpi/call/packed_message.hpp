@@ -24,10 +24,6 @@ class PackedMessage {
     int unpack() const;
 
   private:
-    /// By a message to itself: MPICH's MPI_Pack and MPI_Unpack take no MPI_BOTTOM.
-    int move(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-             MPI_Datatype to_type) const;
-
     UserBuffer buffer_;
     int count_;
     int bytes_;

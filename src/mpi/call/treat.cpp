@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -139,14 +140,14 @@ int treat(const Call& call) try {
     if (plan.is_native()) return pass_on(call, state, request.bytes());
 
     Recorder recorder(*state, call.collective, request.bytes());
-    std::optional<Verification> verification;
+    std::unique_ptr<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
-        verification.emplace(call, arguments, state->inner());
+        verification = verification_of(call, arguments, state->inner());
     int code = run(*state, plan, arguments);
     recorder.done(plan.algorithm);
     state->note_algorithm(plan.algorithm);
     if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);
-    state->look_at_network();
+    state->check_network();
     return finish(code, call.comm);
 } catch (const std::bad_alloc&) {
     return give_up(call.comm);

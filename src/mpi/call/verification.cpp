@@ -10,31 +10,23 @@
 #include <fmt/format.h>
 
 #include "mpi/comm/log.hpp"
-#include "mpi/comm/verification_count.hpp"
+#include "mpi/comm/report.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/exec/native_call.hpp"
 
 namespace laple::mpi {
 namespace {
 
-constexpr int kTag = 5;
-
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-int size_of(const UserBuffer& message) {
+int bytes_of(const UserBuffer& message) {
     int size = 0;
     PMPI_Type_size(message.type, &size);
     return size * static_cast<int>(message.count);
 }
 
-/// From one form of a message to another: by a message to itself, for MPICH's MPI_Pack takes no MPI_BOTTOM.
+/// Not by MPI_Pack: MPICH's takes no MPI_BOTTOM.
 int move(const UserBuffer& from, const UserBuffer& to, MPI_Comm inner) {
-    const int self = rank_in(inner);
-    return PMPI_Sendrecv(from.data, static_cast<int>(from.count), from.type, self, kTag, to.data,
-                         static_cast<int>(to.count), to.type, self, kTag, inner, MPI_STATUS_IGNORE);
+    return send_to_self(from.data, static_cast<int>(from.count), from.type, to.data,
+                        static_cast<int>(to.count), to.type, inner);
 }
 
 UserBuffer packed(std::vector<std::byte>& bytes) {
@@ -85,167 +77,186 @@ double epsilon_of(std::size_t bytes) {
                                   : std::numeric_limits<double>::epsilon();
 }
 
+/// What is only moved: compares what this rank has got with what MPI's own call brings, as bytes in the order
+/// of the signature.
+class VerifiedMove final : public Verification {
+  public:
+    VerifiedMove(const Arguments& arguments, MPI_Comm inner) : arguments_(arguments), inner_(inner) {
+        const Request& request = arguments.request;
+        const CollectiveRow& row = row_of(request.collective);
+        if (!row.has_input) return;
+        if (!arguments.is_in_place) {
+            input_.resize(static_cast<std::size_t>(bytes_of(arguments.input)));
+            code_ = move(arguments.input, packed(input_), inner);
+            return;
+        }
+        std::vector<std::byte> result(static_cast<std::size_t>(bytes_of(arguments.result)));
+        code_ = move(arguments.result, packed(result), inner);
+        const BufferSizes buffers = row.buffers(request, size_of(inner), rank_in(inner));
+        const auto begin = result.begin() + static_cast<std::ptrdiff_t>(buffers.input_in_result);
+        input_.assign(begin, begin + static_cast<std::ptrdiff_t>(request.units));
+    }
+
+    int compare(const std::string& algorithm) override {
+        const UserBuffer& message = arguments_.result;
+        const Request& request = arguments_.request;
+        std::vector<std::byte> ours(static_cast<std::size_t>(bytes_of(message)));
+        if (code_ != MPI_SUCCESS) return code_;
+        if (const int code = move(message, packed(ours), inner_); code != MPI_SUCCESS) return code;
+        std::vector<std::byte> theirs = ours;
+        const int code =
+            call_native(request.collective, {input_.data(), theirs.data(), static_cast<int>(request.units),
+                                             MPI_BYTE, MPI_OP_NULL, request.root, inner_});
+        if (code != MPI_SUCCESS) return code;
+        if (may_be_padded(message.type)) return MPI_SUCCESS;
+        ++verification_count.compared;
+        const std::ptrdiff_t at = first_difference(ours, theirs);
+        if (at < 0) return MPI_SUCCESS;
+        say_difference(request.collective, algorithm, static_cast<std::size_t>(at), ours.size(), inner_,
+                       "; MPI's stands");
+        return move(packed(theirs), message, inner_);
+    }
+
+  private:
+    const Arguments& arguments_;
+    MPI_Comm inner_;
+    std::vector<std::byte> input_;  // as it was
+    int code_ = MPI_SUCCESS;        // of copying it
+};
+
+/// What is combined. Sums and products of floating-point numbers may differ by what another order rounds: n ε
+/// Σ|x| for n ranks, and some more for safety; or because one order overflows (or a product vanishes) where
+/// another does not. Of 0 and -0 either may be the larger one. A user's operation must give the same bits, or
+/// it is said that rounding may be why, and LaPle's result stays.
+class VerifiedReduction final : public Verification {
+  public:
+    VerifiedReduction(const Call& call, const Operands& operands, MPI_Comm inner)
+        : operands_(operands),
+          collective_(call.collective),
+          count_(static_cast<int>(call.result.count)),
+          root_(call.root),
+          inner_(inner) {
+        constexpr MPI_Count kMostSpan = MPI_Count{1} << 31;
+        // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
+        const TypeLayout& layout = operands.layout;
+        const TypeLayout::Span span = layout.span_of(static_cast<std::uint64_t>(count_));
+        bool is_impossible = layout.extent < 0 || span.bytes > kMostSpan;
+        try {
+            if (!is_impossible) memory_.resize(static_cast<std::size_t>(span.bytes));
+        } catch (const std::bad_alloc&) {
+            is_impossible = true;  // the others must learn of it
+        }
+        bool is_impossible_somewhere = true;
+        if (any_of_ranks(is_impossible, inner, is_impossible_somewhere) != MPI_SUCCESS ||
+            is_impossible_somewhere)
+            return;
+        is_possible_ = true;
+        low_ = span.low;
+        input_ = moved(memory_.data(), -low_);
+        // What is between the data may not even be readable.
+        auto* const from = const_cast<std::byte*>(operands.input);
+        move({from, count_, operands.type}, {input_, count_, operands.type}, inner);
+    }
+
+    int compare(const std::string& algorithm) override {
+        if (!is_possible_) return MPI_SUCCESS;
+        const UserBuffer result{operands_.result, count_, operands_.type};
+        const auto bytes = static_cast<std::size_t>(bytes_of(result));
+        // MPI's result in memory that looks like the user's: holes, if any, are not compared.
+        std::vector<std::byte> memory(memory_.size());
+        std::byte* const start = moved(memory.data(), -low_);
+        if (const int code = call_again(start); code != MPI_SUCCESS) return code;
+        if (const int code = take_magnitudes(); code != MPI_SUCCESS) return code;
+        std::vector<std::byte> ours(operands_.has_result ? bytes : 0);
+        std::vector<std::byte> theirs(ours.size());
+        int code = MPI_SUCCESS;
+        if (operands_.has_result) {
+            code = move(result, packed(ours), inner_);
+            if (code == MPI_SUCCESS) code = move({start, count_, operands_.type}, packed(theirs), inner_);
+        }
+        const bool is_compared =
+            code == MPI_SUCCESS && operands_.has_result && !may_be_padded(operands_.type);
+        if (is_compared) ++verification_count.compared;
+        const std::ptrdiff_t at = first_difference(ours, theirs);
+        const bool is_wrong = is_compared && at >= 0 && !is_rounding(ours, theirs);
+        const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
+        if (is_wrong)
+            say_difference(collective_, algorithm, static_cast<std::size_t>(at), bytes, inner_,
+                           is_certain ? "; MPI's stands"
+                                      : "; where the operation rounds or does not commute, that may be so");
+        // All or none: what is equal on all ranks must stay so.
+        bool is_wrong_somewhere = false;
+        if (const int voted = any_of_ranks(is_wrong && is_certain, inner_, is_wrong_somewhere);
+            voted != MPI_SUCCESS)
+            return voted;
+        if (code != MPI_SUCCESS || !is_wrong_somewhere || !operands_.has_result) return code;
+        return move(packed(theirs), result, inner_);
+    }
+
+  private:
+    int call_again(std::byte* result) const {
+        return call_native(collective_,
+                           {input_, result, count_, operands_.type, operands_.op, root_, inner_});
+    }
+
+    /// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
+    int take_magnitudes() {
+        const FloatLayout floats = float_layout_of(operands_.type);
+        if (floats.bytes == 0 || !is_predefined(operands_.op)) return MPI_SUCCESS;
+        const MPI_Op op = operands_.op == MPI_PROD ? MPI_PROD : MPI_SUM;
+        std::vector<double> own(static_cast<std::size_t>(count_));
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            for (std::size_t part = 0; part < floats.parts; ++part)
+                own[i] += std::abs(float_at(input_ + (i * floats.parts + part) * floats.bytes, floats.bytes));
+        }
+        magnitudes_.resize(own.size());
+        return call_native(collective_,
+                           {own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, root_, inner_});
+    }
+
+    bool may_differ(double ours, double theirs, double magnitude) const {
+        if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) return true;
+        const std::size_t bytes = float_layout_of(operands_.type).bytes;
+        const bool is_of_minmax = operands_.op == MPI_MAX || operands_.op == MPI_MIN;
+        const bool are_finite = std::isfinite(ours) && std::isfinite(theirs);
+        if (is_of_minmax) return std::isnan(magnitude);
+        // One order of factors may vanish or overflow where another does not.
+        if (operands_.op == MPI_PROD && (!are_finite || ours == 0 || theirs == 0)) return true;
+        const double largest = bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::max())
+                                                      : std::numeric_limits<double>::max();
+        if (!are_finite) return !(magnitude <= largest);
+        return std::abs(ours - theirs) <= 4.0 * size_of(inner_) * epsilon_of(bytes) * magnitude;
+    }
+
+    bool is_rounding(const std::vector<std::byte>& ours, const std::vector<std::byte>& theirs) const {
+        if (magnitudes_.empty()) return false;
+        const FloatLayout floats = float_layout_of(operands_.type);
+        for (std::size_t i = 0; i < magnitudes_.size() * floats.parts; ++i) {
+            const double a = float_at(ours.data() + i * floats.bytes, floats.bytes);
+            const double b = float_at(theirs.data() + i * floats.bytes, floats.bytes);
+            if (!may_differ(a, b, magnitudes_[i / floats.parts])) return false;
+        }
+        return true;
+    }
+
+    const Operands& operands_;
+    Collective collective_;
+    int count_;
+    int root_;
+    MPI_Comm inner_;
+    bool is_possible_ = false;
+    std::vector<std::byte> memory_;   // of the input, as it was
+    std::ptrdiff_t low_ = 0;          // from there to the first byte
+    std::byte* input_ = nullptr;      // where MPI wants it
+    std::vector<double> magnitudes_;  // of each number in the result: what it would be if no sign cancelled
+};
+
 }  // namespace
 
-Verification::Verification(const Call& call, const Arguments& arguments, MPI_Comm inner) {
-    if (row_of(call.collective).combines) {
-        reduction_.emplace(call, arguments.operands, inner);
-    } else {
-        move_.emplace(arguments, inner);
-    }
-}
-
-int Verification::compare(const std::string& algorithm) {
-    return reduction_ ? reduction_->compare(algorithm) : move_->compare(algorithm);
-}
-
-VerifiedMove::VerifiedMove(const Arguments& arguments, MPI_Comm inner)
-    : arguments_(arguments), inner_(inner) {
-    const Request& request = arguments.request;
-    const CollectiveRow& row = row_of(request.collective);
-    if (!row.has_input) return;
-    if (!arguments.is_in_place) {
-        input_.resize(static_cast<std::size_t>(size_of(arguments.input)));
-        code_ = move(arguments.input, packed(input_), inner);
-        return;
-    }
-    std::vector<std::byte> result(static_cast<std::size_t>(size_of(arguments.result)));
-    code_ = move(arguments.result, packed(result), inner);
-    int size = 0;
-    PMPI_Comm_size(inner, &size);
-    const BufferSizes buffers = row.buffers(request, size, rank_in(inner));
-    const auto begin = result.begin() + static_cast<std::ptrdiff_t>(buffers.input_in_result);
-    input_.assign(begin, begin + static_cast<std::ptrdiff_t>(request.units));
-}
-
-int VerifiedMove::compare(const std::string& algorithm) const {
-    const UserBuffer& message = arguments_.result;
-    const Request& request = arguments_.request;
-    std::vector<std::byte> ours(static_cast<std::size_t>(size_of(message)));
-    if (code_ != MPI_SUCCESS) return code_;
-    if (const int code = move(message, packed(ours), inner_); code != MPI_SUCCESS) return code;
-    std::vector<std::byte> theirs = ours;
-    const int code =
-        call_native(request.collective, {input_.data(), theirs.data(), static_cast<int>(request.units),
-                                         MPI_BYTE, MPI_OP_NULL, request.root, inner_});
-    if (code != MPI_SUCCESS) return code;
-    if (may_be_padded(message.type)) return MPI_SUCCESS;
-    ++verification_count.compared;
-    const std::ptrdiff_t at = first_difference(ours, theirs);
-    if (at < 0) return MPI_SUCCESS;
-    say_difference(request.collective, algorithm, static_cast<std::size_t>(at), ours.size(), inner_,
-                   "; MPI's stands");
-    return move(packed(theirs), message, inner_);
-}
-
-VerifiedReduction::VerifiedReduction(const Call& call, const Operands& operands, MPI_Comm inner)
-    : operands_(operands),
-      collective_(call.collective),
-      count_(static_cast<int>(call.result.count)),
-      root_(call.root),
-      inner_(inner) {
-    constexpr MPI_Count kMostSpan = MPI_Count{1} << 31;
-    // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
-    const TypeLayout& layout = operands.layout;
-    const MPI_Count last = count_ > 0 ? (count_ - 1) * layout.extent : 0;
-    const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
-    const MPI_Count span =
-        count_ > 0 ? layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0) - low : 0;
-    bool is_impossible = layout.extent < 0 || span > kMostSpan;
-    try {
-        if (!is_impossible) memory_.resize(static_cast<std::size_t>(span));
-    } catch (const std::bad_alloc&) {
-        is_impossible = true;  // the others must learn of it
-    }
-    bool is_impossible_somewhere = true;
-    if (any_of_ranks(is_impossible, inner, is_impossible_somewhere) != MPI_SUCCESS || is_impossible_somewhere)
-        return;
-    is_possible_ = true;
-    low_ = low;
-    input_ = moved(memory_.data(), -low);
-    // What is between the data may not even be readable.
-    auto* const from = const_cast<std::byte*>(operands.input);
-    move({from, count_, operands.type}, {input_, count_, operands.type}, inner);
-}
-
-int VerifiedReduction::call_again(std::byte* result) const {
-    return call_native(collective_, {input_, result, count_, operands_.type, operands_.op, root_, inner_});
-}
-
-/// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
-int VerifiedReduction::take_magnitudes() {
-    const FloatLayout floats = float_layout_of(operands_.type);
-    if (floats.bytes == 0 || !is_predefined(operands_.op)) return MPI_SUCCESS;
-    const MPI_Op op = operands_.op == MPI_PROD ? MPI_PROD : MPI_SUM;
-    std::vector<double> own(static_cast<std::size_t>(count_));
-    for (std::size_t i = 0; i < own.size(); ++i) {
-        for (std::size_t part = 0; part < floats.parts; ++part)
-            own[i] += std::abs(float_at(input_ + (i * floats.parts + part) * floats.bytes, floats.bytes));
-    }
-    magnitudes_.resize(own.size());
-    return call_native(collective_, {own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, root_, inner_});
-}
-
-bool VerifiedReduction::may_differ(double ours, double theirs, double magnitude) const {
-    if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) return true;
-    const std::size_t bytes = float_layout_of(operands_.type).bytes;
-    const bool is_of_minmax = operands_.op == MPI_MAX || operands_.op == MPI_MIN;
-    const bool are_finite = std::isfinite(ours) && std::isfinite(theirs);
-    if (is_of_minmax) return std::isnan(magnitude);
-    // One order of factors may vanish or overflow where another does not.
-    if (operands_.op == MPI_PROD && (!are_finite || ours == 0 || theirs == 0)) return true;
-    const double largest = bytes == sizeof(float) ? static_cast<double>(std::numeric_limits<float>::max())
-                                                  : std::numeric_limits<double>::max();
-    if (!are_finite) return !(magnitude <= largest);
-    int ranks = 0;
-    PMPI_Comm_size(inner_, &ranks);
-    return std::abs(ours - theirs) <= 4.0 * ranks * epsilon_of(bytes) * magnitude;
-}
-
-bool VerifiedReduction::is_rounding(const std::vector<std::byte>& ours,
-                                    const std::vector<std::byte>& theirs) const {
-    if (magnitudes_.empty()) return false;
-    const FloatLayout floats = float_layout_of(operands_.type);
-    for (std::size_t i = 0; i < magnitudes_.size() * floats.parts; ++i) {
-        const double a = float_at(ours.data() + i * floats.bytes, floats.bytes);
-        const double b = float_at(theirs.data() + i * floats.bytes, floats.bytes);
-        if (!may_differ(a, b, magnitudes_[i / floats.parts])) return false;
-    }
-    return true;
-}
-
-int VerifiedReduction::compare(const std::string& algorithm) {
-    if (!is_possible_) return MPI_SUCCESS;
-    const UserBuffer result{operands_.result, count_, operands_.type};
-    const auto bytes = static_cast<std::size_t>(size_of(result));
-    // MPI's result in memory that looks like the user's: holes, if any, are not compared.
-    std::vector<std::byte> memory(memory_.size());
-    std::byte* const start = moved(memory.data(), -low_);
-    if (const int code = call_again(start); code != MPI_SUCCESS) return code;
-    if (const int code = take_magnitudes(); code != MPI_SUCCESS) return code;
-    std::vector<std::byte> ours(operands_.has_result ? bytes : 0);
-    std::vector<std::byte> theirs(ours.size());
-    int code = MPI_SUCCESS;
-    if (operands_.has_result) {
-        code = move(result, packed(ours), inner_);
-        if (code == MPI_SUCCESS) code = move({start, count_, operands_.type}, packed(theirs), inner_);
-    }
-    const bool is_compared = code == MPI_SUCCESS && operands_.has_result && !may_be_padded(operands_.type);
-    if (is_compared) ++verification_count.compared;
-    const std::ptrdiff_t at = first_difference(ours, theirs);
-    const bool is_wrong = is_compared && at >= 0 && !is_rounding(ours, theirs);
-    const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
-    if (is_wrong)
-        say_difference(collective_, algorithm, static_cast<std::size_t>(at), bytes, inner_,
-                       is_certain ? "; MPI's stands"
-                                  : "; where the operation rounds or does not commute, that may be so");
-    // All or none: what is equal on all ranks must stay so.
-    bool is_wrong_somewhere = false;
-    if (const int voted = any_of_ranks(is_wrong && is_certain, inner_, is_wrong_somewhere);
-        voted != MPI_SUCCESS)
-        return voted;
-    if (code != MPI_SUCCESS || !is_wrong_somewhere || !operands_.has_result) return code;
-    return move(packed(theirs), result, inner_);
+std::unique_ptr<Verification> verification_of(const Call& call, const Arguments& arguments, MPI_Comm inner) {
+    if (row_of(call.collective).combines)
+        return std::make_unique<VerifiedReduction>(call, arguments.operands, inner);
+    return std::make_unique<VerifiedMove>(arguments, inner);
 }
 
 }  // namespace laple::mpi

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/discovery.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "mpi/probe/waiting.hpp"
@@ -27,8 +29,8 @@ constexpr Seconds kPatience(60);
 /// What a rank could contribute to an agreement, in ascending order of how much that weighs.
 enum class Proposal { measure, off, file, agreed };
 
-/// How the ranks of a communicator have voted.
-struct Vote {
+/// What the proposals of all ranks of a communicator come to.
+struct Consensus {
     Proposal best = Proposal::off;
     int source = 0;  ///< the lowest rank of those with that proposal; 0 for Proposal::measure
     bool is_one_host = true;
@@ -39,12 +41,6 @@ struct Vote {
 };
 
 using Maxima = std::array<std::int64_t, 7>;  // of what each rank brings
-
-int world_size() {
-    int size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
 
 bool allows_racing_threads() {
     int level = MPI_THREAD_MULTIPLE;
@@ -72,8 +68,9 @@ int find_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxim
     });
 }
 
-/// The vote of all `size` ranks of `comm`, on each of them; nothing after an MPI error. One collective call.
-std::optional<Vote> take_vote(Process& process, MPI_Comm comm, int rank, int size, Proposal proposal) {
+/// That of the `size` ranks of `comm`, on each of them; nothing after an MPI error. One collective call.
+std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
+                                        Proposal proposal) {
     const std::int64_t host = host_number();
     const Settings& settings = process.settings();
     const Maxima mine{static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
@@ -85,16 +82,16 @@ std::optional<Vote> take_vote(Process& process, MPI_Comm comm, int rank, int siz
                       settings.heeds_pcontrol ? 0 : 1};
     Maxima most{};
     if (find_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
-    Vote vote;
-    vote.best = static_cast<Proposal>(most[0] / size);
-    vote.source = static_cast<int>(size - 1 - most[0] % size);
-    vote.is_one_host = most[1] == -most[2];
-    vote.may_race = most[3] != 0;
-    vote.is_strict = most[4] == 0;
-    vote.is_verified = most[5] == 0;
+    Consensus consensus;
+    consensus.best = static_cast<Proposal>(most[0] / size);
+    consensus.source = static_cast<int>(size - 1 - most[0] % size);
+    consensus.is_one_host = most[1] == -most[2];
+    consensus.may_race = most[3] != 0;
+    consensus.is_strict = most[4] == 0;
+    consensus.is_verified = most[5] == 0;
     // It says nothing of which calls of other threads come before it.
-    vote.heeds_pcontrol = most[6] == 0 && !vote.may_race;
-    return vote;
+    consensus.heeds_pcontrol = most[6] == 0 && !consensus.may_race;
+    return consensus;
 }
 
 /// What `model` says of the network under `in_world`, whose rank i is rank i of the model, or under all of
@@ -105,18 +102,17 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     if (agreement.costs.is_empty()) return;
     // Measured on all ranks in their order; and another MPI has other algorithms.
     if (in_world != nullptr || model.mpi != mpi_version()) agreement.costs.native = {};
-    agreement.cluster_of.assign(static_cast<std::size_t>(world_size()), -1);
-    const int level = model.topology.level_count() - 1;
+    agreement.cluster_of.assign(at(size_of(MPI_COMM_WORLD)), -1);
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
-        const Rank world = in_world != nullptr ? (*in_world)[static_cast<std::size_t>(rank)] : rank;
-        agreement.cluster_of[static_cast<std::size_t>(world)] = model.topology.group_of(level, rank);
+        const Rank world = in_world != nullptr ? (*in_world)[at(rank)] : rank;
+        agreement.cluster_of[at(world)] = model.topology.cluster_of(rank);
     }
 }
 
 /// The hosts of the ranks of MPI_COMM_WORLD; rank i of `nodes` is `in_world[i]` there.
 void add_hosts(std::vector<Node> nodes, const std::vector<Rank>& in_world, Agreement& agreement) {
     for (Node& node : nodes) {
-        for (Rank& rank : node.ranks) rank = in_world[static_cast<std::size_t>(rank)];
+        for (Rank& rank : node.ranks) rank = in_world[at(rank)];
     }
     agreement.host_of = host_of_ranks(agreement.topology, nodes);
 }
@@ -124,13 +120,13 @@ void add_hosts(std::vector<Node> nodes, const std::vector<Rank>& in_world, Agree
 /// What a topology of these ranks alone says about MPI_COMM_WORLD: of all others nothing is known.
 Agreement in_terms_of_world(const Topology& topology, const std::vector<Rank>& in_world,
                             std::string algorithm) {
-    const int world = world_size();
+    const int world = size_of(MPI_COMM_WORLD);
     std::vector<std::vector<int>> levels;
     for (int level = 0; level < topology.level_count(); ++level) {
         auto& labels = levels.emplace_back();
         for (Rank rank = 0; rank < world; ++rank) labels.push_back(topology.size() + rank);
         for (std::size_t i = 0; i < in_world.size(); ++i)
-            labels[static_cast<std::size_t>(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
+            labels[at(in_world[i])] = topology.group_of(level, static_cast<Rank>(i));
     }
     Agreement agreement{Topology::from_labels(world, levels), std::move(algorithm), {}, {}};
     if (static_cast<int>(in_world.size()) < world) agreement.ranks = in_world;
@@ -151,61 +147,61 @@ class Agreeing {
         if (process_.settled()) return *process_.settled();
         const Settings& settings = process_.settings();
         const Agreement* agreed = process_.adopted(in_world_);
-        const auto vote = take_vote(process_, comm_, rank_, size_,
-                                    agreed != nullptr              ? Proposal::agreed
-                                    : settings.is_topology_off()   ? Proposal::off
-                                    : settings.has_topology_file() ? Proposal::file
-                                                                   : Proposal::measure);
-        if (!vote) return {};
-        Terms terms{std::nullopt, vote->is_strict, vote->is_verified, vote->heeds_pcontrol};
+        const auto consensus = find_consensus(process_, comm_, rank_, size_,
+                                              agreed != nullptr              ? Proposal::agreed
+                                              : settings.is_topology_off()   ? Proposal::off
+                                              : settings.has_topology_file() ? Proposal::file
+                                                                             : Proposal::measure);
+        if (!consensus) return {};
+        Terms terms{std::nullopt, consensus->is_strict, consensus->is_verified, consensus->heeds_pcontrol};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
-        switch (vote->best) {
+        switch (consensus->best) {
             case Proposal::agreed:
                 agreement =
-                    hand_over(comm_, rank_, vote->source, {Content::agreement, copy_of(agreed)}).agreement;
+                    broadcast(comm_, consensus->source,
+                              {Content::agreement, agreed != nullptr ? std::optional(*agreed) : std::nullopt})
+                        .agreement;
                 break;
             case Proposal::file:
-                agreement = agree_on_file(vote->source);
+                agreement = agree_on_file(consensus->source);
                 break;
             case Proposal::measure:
-                is_for_good = vote->is_one_host;
-                if (!vote->is_one_host) agreement = agree_by_measuring();
+                is_for_good = consensus->is_one_host;
+                if (!consensus->is_one_host) agreement = agree_by_measuring();
                 break;
             case Proposal::off:
                 is_for_good = true;
                 break;
         }
         if (agreement && !process_.adopted(in_world_)) process_.adopt(*agreement);
-        if ((agreement || is_for_good) && may_settle(*vote)) process_.settle(terms);
+        if ((agreement || is_for_good) && may_settle(*consensus)) process_.settle(terms);
         return terms;
     }
 
   private:
-    static std::optional<Agreement> copy_of(const Agreement* agreement) {
-        return agreement != nullptr ? std::optional(*agreement) : std::nullopt;
-    }
-
     /// All ranks of the job take part, and none can be in another communicator's collective before it is
     /// through with this one: calls on two communicators in opposite orders are an error in MPI, unless
-    /// threads make them. Each process may have asked for threads of its own, so that is voted on.
-    bool may_settle(const Vote& vote) const { return size_ == world_size() && !vote.may_race; }
+    /// threads make them. Each process may have asked for threads of its own, so all are asked.
+    bool may_settle(const Consensus& consensus) const {
+        return size_ == size_of(MPI_COMM_WORLD) && !consensus.may_race;
+    }
 
     std::optional<Agreement> agree_on_file(int source) {
         constexpr int kTrials = 2;
         for (int trial = 1;; ++trial) {
-            const auto hosts = gather_hosts(comm_, source, rank_, size_);
+            const auto hosts = gather_hosts(comm_, source);
             Payload payload;
             if (hosts) payload.agreement = agreement_of_file(*hosts);
             if (payload.agreement) payload.content = Content::agreement;
-            payload = hand_over(comm_, rank_, source, payload);
+            payload = broadcast(comm_, source, payload);
             if (payload.agreement) return payload.agreement;
             if (trial == kTrials) break;
             // That file does not fit. Now all ranks read theirs.
-            const auto vote =
-                take_vote(process_, comm_, rank_, size_, process_.model() ? Proposal::file : Proposal::off);
-            if (!vote || vote->best != Proposal::file) break;
-            source = vote->source;
+            const auto consensus = find_consensus(process_, comm_, rank_, size_,
+                                                  process_.model() ? Proposal::file : Proposal::off);
+            if (!consensus || consensus->best != Proposal::file) break;
+            source = consensus->source;
         }
         warn_of_file();
         return std::nullopt;
@@ -215,8 +211,8 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            const Model model =
-                model_for(*process_.model(), hosts, in_world_, world_size(), settings.topology_file());
+            const Model model = model_for(*process_.model(), hosts, in_world_, size_of(MPI_COMM_WORLD),
+                                          settings.topology_file());
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
             add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
@@ -224,7 +220,7 @@ class Agreeing {
         } catch (const Error& error) {
             problem_ = error.what();
             // The file may not cover a part of the job, and match the whole all the same.
-            if (size_ == world_size()) process_.refuse_model(problem_);
+            if (size_ == size_of(MPI_COMM_WORLD)) process_.refuse_model(problem_);
             return std::nullopt;
         }
     }
@@ -241,14 +237,14 @@ class Agreeing {
 
     /// Rank 0 decides: from its cache, or else all measure.
     std::optional<Agreement> agree_by_measuring() {
-        const auto hosts = gather_hosts(comm_, 0, rank_, size_);
-        const Payload payload = hand_over(comm_, rank_, 0, hosts ? from_cache(*hosts) : Payload());
+        const auto hosts = gather_hosts(comm_, 0);
+        const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
         if (payload.content != Content::measure) return payload.agreement;
         const Seconds budget(process_.settings().probe_budget);
         const auto model = discover(comm_, budget);
         Payload found{Content::agreement, std::nullopt};
         if (rank_ == 0) found.agreement = of_discovery(model);
-        return hand_over(comm_, rank_, 0, found).agreement;
+        return broadcast(comm_, 0, found).agreement;
     }
 
     Payload from_cache(const std::vector<Node>& hosts) const {

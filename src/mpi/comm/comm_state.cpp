@@ -5,19 +5,20 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/index.hpp"
 #include "model/cache.hpp"
 #include "mpi/comm/agreement.hpp"
 #include "mpi/comm/bypass.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
 #include "mpi/comm/slowness.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -36,8 +37,7 @@ std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
     MPI_Group world = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
+    const std::vector<int> ranks = all_below(at(size));
     std::vector<int> in_world(ranks.size());
     PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
     PMPI_Group_free(&group);
@@ -51,28 +51,23 @@ std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
 MachineCosts costs_for(const Agreement& agreement, const Topology& topology,
                        const std::vector<Rank>& in_world) {
     if (agreement.costs.is_empty() || topology.is_flat()) return {};
-    std::vector<int> clusters;
+    const auto measured_cluster_of = [&](Rank rank) { return agreement.cluster_of[at(in_world[at(rank)])]; };
     const int level = topology.level_count() - 1;
-    for (int group = 0; group < topology.group_count(level); ++group) {
-        const auto first = static_cast<std::size_t>(topology.members(level, group).front());
-        const int cluster = agreement.cluster_of[static_cast<std::size_t>(in_world[first])];
-        if (cluster < 0) return {};
-        clusters.push_back(cluster);
+    std::vector<int> clusters;
+    for (int group = 0; group < topology.cluster_count(); ++group) {
+        clusters.push_back(measured_cluster_of(topology.members(level, group).front()));
+        if (clusters.back() < 0) return {};
     }
     MachineCosts costs = agreement.costs.restricted_to(clusters);
     // Measured on all ranks, in their order.
-    std::vector<Rank> all(in_world.size());
-    std::iota(all.begin(), all.end(), 0);
-    if (in_world == all) costs.native = agreement.costs.native;
+    if (in_world == all_below(in_world.size())) costs.native = agreement.costs.native;
     // Where the communicator has few ranks of each, several measured clusters are one of its own.
-    for (int group = 0; group < topology.group_count(level); ++group) {
+    for (int group = 0; group < topology.cluster_count(); ++group) {
         for (const Rank member : topology.members(level, group)) {
-            const int other =
-                agreement.cluster_of[static_cast<std::size_t>(in_world[static_cast<std::size_t>(member)])];
-            const int first = clusters[static_cast<std::size_t>(group)];
+            const int other = measured_cluster_of(member);
             if (other < 0) return {};
-            if (other == first) continue;
-            costs.link(group, group) = agreement.costs.link(first, other);
+            if (other == clusters[at(group)]) continue;
+            costs.link(group, group) = agreement.costs.link(clusters[at(group)], other);
             break;
         }
     }
@@ -84,7 +79,7 @@ Machine machine_of(const Topology& topology, const std::vector<int>& host_of,
                    const std::vector<Rank>& in_world) {
     if (host_of.empty()) return Machine(topology);
     std::vector<int> hosts;
-    for (const Rank rank : in_world) hosts.push_back(host_of[static_cast<std::size_t>(rank)]);
+    for (const Rank rank : in_world) hosts.push_back(host_of[at(rank)]);
     return {topology, hosts};
 }
 
@@ -145,8 +140,8 @@ CommState* CommState::of(MPI_Comm comm) {
 }
 
 CommState::CommState(Process& process, MPI_Comm comm) : process_(&process) {
-    PMPI_Comm_rank(comm, &rank_);
-    PMPI_Comm_size(comm, &size_);
+    rank_ = rank_in(comm);
+    size_ = size_of(comm);
     machine_ = Machine(Topology::flat(size_));
     if (size_ == 1) return;
     const ReturnErrors guard(comm);
@@ -168,9 +163,7 @@ void CommState::set_up(MPI_Comm comm) {
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     heeds_pcontrol_ = terms.heeds_pcontrol;
-    int world_size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    is_watched_ = size_ == world_size;
+    is_watched_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
         if (!terms.agreement)
             say(fmt::format("new communicator: {} ranks on one host, or of no known topology", size_));
@@ -214,7 +207,7 @@ int CommState::run(const PreparedPlan& plan, const Operands& operands) {
     if (!is_watched_ || plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
     const Seconds start = now();
     const int code = run_unwatched(plan, operands);
-    is_look_due_ = slowness_.add(plan.watched_prediction, now() - start);
+    is_check_due_ = slowness_.add(plan.watched_prediction, now() - start);
     return code;
 }
 
@@ -225,8 +218,8 @@ int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands)
     return code;
 }
 
-void CommState::look_at_network() noexcept try {
-    if (!std::exchange(is_look_due_, false)) return;
+void CommState::check_network() noexcept try {
+    if (!std::exchange(is_check_due_, false)) return;
     // Of its own: a reference into the cache may be in use.
     if (!barrier_) barrier_ = plans_->make(request_for(Collective::barrier, 0));
     std::optional<TimedBarrier> barrier;

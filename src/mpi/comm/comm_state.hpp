@@ -67,7 +67,7 @@ class CommState {
 
     /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
-    void look_at_network() noexcept;
+    void check_network() noexcept;
 
     void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
     const std::string* last_algorithm() const { return last_algorithm_; }
@@ -91,7 +91,7 @@ class CommState {
     OwnComms comms_;
     std::optional<PlanCache> plans_;  // where there is work
     bool is_watched_ = false;         // all ranks of the job are in it
-    bool is_look_due_ = false;
+    bool is_check_due_ = false;
     SlownessWatch slowness_;
     std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
     const std::string* last_algorithm_ = nullptr;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "mpi/probe/nodes.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "plogp/link_sweep.hpp"
@@ -18,7 +18,7 @@ constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
 std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Seconds end) {
     const ClusteringOptions options;
     const std::unique_ptr<Survey> survey = survey_sites(by_name(nodes), options);
-    if (!prober.survey_in_a_hurry(*survey, kSettle)) return std::nullopt;
+    if (!prober.survey_quickly(*survey, kSettle)) return std::nullopt;
     const Findings found = survey->findings();
     Model model = model_of(found, nodes, options, mpi_version());
     model.links =
@@ -45,7 +45,7 @@ std::optional<Model> discover(MPI_Comm comm, Seconds budget) {
             prober.dismiss();
         }
     }
-    layout.rest_until_measured();
+    layout.sleep_until_measured();
     return model;
 }
 

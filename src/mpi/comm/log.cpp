@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "mpi/exec/communicator.hpp"
+
 namespace laple::mpi {
 
 void say(const std::string& text) {
-    int rank = 0;
-    int size = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    const std::string line = fmt::format("[laple {}/{}] {}\n", rank, size, text);
+    const std::string line =
+        fmt::format("[laple {}/{}] {}\n", rank_in(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), text);
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

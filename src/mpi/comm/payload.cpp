@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "mpi/exec/communicator.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -88,9 +89,9 @@ Payload decode(const std::vector<int>& numbers) {
 
 }  // namespace
 
-Payload hand_over(MPI_Comm comm, int rank, int source, const Payload& payload) {
+Payload broadcast(MPI_Comm comm, int source, const Payload& payload) {
     std::vector<int> numbers;
-    if (rank == source) numbers = encode(payload);
+    if (rank_in(comm) == source) numbers = encode(payload);
     numbers.resize(std::max(numbers.size(), kFirstPart));
     if (PMPI_Bcast(numbers.data(), static_cast<int>(kFirstPart), MPI_INT, source, comm) != MPI_SUCCESS)
         return {};

@@ -11,7 +11,7 @@ namespace laple::mpi {
 
 enum class Content : int { nothing, agreement, measure };
 
-/// What a rank hands over to all others of a communicator.
+/// What a rank broadcasts to all others of a communicator.
 struct Payload {
     Content content = Content::nothing;
     std::optional<Agreement> agreement;
@@ -19,6 +19,6 @@ struct Payload {
 
 /// What `payload` is on the source, on all ranks: one broadcast, or two when it is large. Nothing after an
 /// MPI error.
-Payload hand_over(MPI_Comm comm, int rank, int source, const Payload& payload);
+Payload broadcast(MPI_Comm comm, int source, const Payload& payload);
 
 }  // namespace laple::mpi

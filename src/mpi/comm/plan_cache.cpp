@@ -112,7 +112,7 @@ const PreparedPlan& PlanCache::make_and_keep(const Request& request) {
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
     PreparedPlan prepared = prepare(plan);
-    if (!prepared.is_native()) cached_steps_ += prepared.schedule->schedule().steps.size();
+    if (!prepared.is_native()) cached_steps_ += prepared.schedule->schedule.steps.size();
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();

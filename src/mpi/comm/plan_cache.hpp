@@ -9,8 +9,8 @@
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
+#include "collectives/schedule/step_graph.hpp"
 #include "mpi/comm/own_comms.hpp"
-#include "mpi/exec/prepared_schedule.hpp"
 #include "topology/machine.hpp"
 
 namespace laple::mpi {

@@ -20,15 +20,13 @@
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
-#include "mpi/comm/verification_count.hpp"
+#include "mpi/exec/communicator.hpp"
 
 namespace laple::mpi {
 namespace {
 
 bool is_world_rank_zero() {
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank == 0;
+    return rank_in(MPI_COMM_WORLD) == 0;
 }
 
 /// MPI_Finalize has begun: MPI_COMM_SELF may be gone though MPI is not, while attributes of other

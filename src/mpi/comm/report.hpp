@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -32,5 +33,13 @@ class Report {
     mutable std::mutex mutex_;
     std::map<std::tuple<Collective, Bytes, std::string>, Line> lines_;
 };
+
+/// What this process has compared so far with MPI's own results (LAPLE_VERIFY), and how often they were not
+/// the same.
+struct VerificationCount {
+    std::atomic<int> compared{0};
+    std::atomic<int> different{0};
+};
+inline VerificationCount verification_count;
 
 }  // namespace laple::mpi

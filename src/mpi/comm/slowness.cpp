@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -12,7 +13,7 @@ namespace {
 constexpr int kBarriers = 5;
 
 /// On rank 0 of `inner`.
-double slowness_of(const TimedBarrier& barrier, MPI_Comm inner, int size) {
+double slowness_of(const TimedBarrier& barrier, MPI_Comm inner) {
     std::array<double, kBarriers> mine{};
     std::array<double, kBarriers> sums{};
     barrier.run();
@@ -23,22 +24,18 @@ double slowness_of(const TimedBarrier& barrier, MPI_Comm inner, int size) {
     }
     if (PMPI_Reduce(mine.data(), sums.data(), kBarriers, MPI_DOUBLE, MPI_SUM, 0, inner) != MPI_SUCCESS)
         return 0;
-    return *std::min_element(sums.begin(), sums.end()) / size;
+    return *std::min_element(sums.begin(), sums.end()) / size_of(inner);
 }
 
 }  // namespace
 
 double find_slowness(const SlownessWatch::Ratios& ratios, const std::optional<TimedBarrier>& barrier,
                      MPI_Comm inner) {
-    int rank = 0;
-    int size = 0;
-    PMPI_Comm_rank(inner, &rank);
-    PMPI_Comm_size(inner, &size);
-    const double of_barrier = barrier ? slowness_of(*barrier, inner, size) : 0;
+    const double of_barrier = barrier ? slowness_of(*barrier, inner) : 0;
     SlownessWatch::Ratios least{};
     if (PMPI_Reduce(ratios.data(), least.data(), SlownessWatch::kWindow, MPI_DOUBLE, MPI_MIN, 0, inner) !=
             MPI_SUCCESS ||
-        rank != 0) {
+        rank_in(inner) != 0) {
         return 0;
     }
     return std::max(SlownessWatch::typical(least), of_barrier);

@@ -7,6 +7,7 @@
 
 #include "laple/laple.h"
 #include "mpi/comm/comm_state.hpp"
+#include "mpi/exec/communicator.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -29,9 +30,7 @@ LAPLE_EXPORT int laple_algorithm_used(MPI_Comm comm, char* name) {
 
 LAPLE_EXPORT int laple_cluster_of_rank(MPI_Comm comm, int rank, int* cluster) {
     if (cluster == nullptr || comm == MPI_COMM_NULL) return MPI_ERR_ARG;
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    if (rank < 0 || rank >= size) return MPI_ERR_RANK;
+    if (rank < 0 || rank >= laple::mpi::size_of(comm)) return MPI_ERR_RANK;
     const CommState* state = CommState::find(comm);
     *cluster = state == nullptr ? 0 : state->machine().group_of(state->machine().cluster_of_rank(rank));
     return MPI_SUCCESS;

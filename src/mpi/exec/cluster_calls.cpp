@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "mpi/exec/communicator.hpp"
+
 namespace laple::mpi {
 
 int ClusterCalls::rank_in_cluster(Rank rank) const {
@@ -24,15 +26,13 @@ int ClusterCalls::bcast(const Step& step) const {
 int ClusterCalls::reduce(const Step& step) const {
     const int count = memory_.count_of(step);
     if (count == 0) return PMPI_Barrier(ways_.cluster);
-    int self = 0;
-    if (const int code = PMPI_Comm_rank(ways_.cluster, &self); code != MPI_SUCCESS) return code;
     const int root = rank_in_cluster(step.peer);
     const std::byte* from = memory_.address(step.from);
-    std::byte* to = self == root ? memory_.address(step.to) : nullptr;
+    std::byte* to = rank_in(ways_.cluster) == root ? memory_.address(step.to) : nullptr;
     // Not MPI_IN_PLACE: MPICH 4.0.2 crashes on it above some KiB when the root is not rank 0.
     std::vector<std::byte> copy_of_input;
     if (from == to) {
-        const StepMemory::Span span = memory_.span_of(step.units);
+        const TypeLayout::Span span = operands_.layout.span_of(step.units);
         const std::byte* const first = moved(from, span.low);
         copy_of_input.assign(first, first + span.bytes);
         from = moved(copy_of_input.data(), -span.low);

@@ -147,6 +147,14 @@ bool is_one_of(TypeClass type_class, std::initializer_list<TypeClass> classes) {
 
 }  // namespace
 
+TypeLayout::Span TypeLayout::span_of(std::uint64_t elements) const {
+    if (elements == 0) return {};
+    const MPI_Count last = (static_cast<MPI_Count>(elements) - 1) * extent;
+    const MPI_Count low = true_lb + std::min<MPI_Count>(last, 0);
+    const MPI_Count high = true_lb + true_extent + std::max<MPI_Count>(last, 0);
+    return {low, high - low};
+}
+
 TypeLayout layout_of(MPI_Datatype type) {
     TypeLayout layout;
     MPI_Count lb = 0;

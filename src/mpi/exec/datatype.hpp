@@ -16,8 +16,15 @@ struct TypeLayout {
     MPI_Count extent = 0;       ///< distance from one element to the next
     MPI_Count true_lb = 0;      ///< offset of the first byte of data
     MPI_Count true_extent = 0;  ///< from the first byte of data to the last
-    bool is_contiguous =
-        false;  ///< elements are plain bytes, one after the other, in the order of the signature
+    /// Elements are plain bytes, one after the other, in the order of the signature.
+    bool is_contiguous = false;
+
+    /// Where elements that follow each other have their bytes, from the address of the first one.
+    struct Span {
+        std::ptrdiff_t low = 0;
+        std::ptrdiff_t bytes = 0;
+    };
+    Span span_of(std::uint64_t elements) const;
 };
 
 /// `address` and so many bytes more, also where that is in no object: buffers of types with absolute

@@ -9,13 +9,13 @@ namespace laple::mpi {
 
 MpiChannel::MpiChannel(const PreparedSchedule& prepared, MPI_Comm comm, Scratch::Lists& lists)
     : prepared_(prepared), comm_(comm), lists_(lists) {
-    lists_.under_way.assign(prepared.schedule().steps.size(), MPI_REQUEST_NULL);
-    lists_.is_oldest = prepared.first_in_channel();
+    lists_.under_way.assign(prepared.schedule.steps.size(), MPI_REQUEST_NULL);
+    lists_.is_oldest = prepared.graph.first_in_channel();
     lists_.watched.clear();
     lists_.step_of_watched.clear();
     // How many there are at a time differs from run to run.
-    lists_.watched.reserve(prepared.channel_count());
-    lists_.step_of_watched.reserve(prepared.channel_count());
+    lists_.watched.reserve(prepared.graph.channel_count());
+    lists_.step_of_watched.reserve(prepared.graph.channel_count());
 }
 
 int MpiChannel::send(std::uint32_t step, const Transfer& transfer) {
@@ -65,7 +65,7 @@ Channel::Completion MpiChannel::wait() {
 Channel::Completion MpiChannel::completed(int finished, int code, const MPI_Status& status) {
     if (code != MPI_SUCCESS) return {0, code};
     const std::uint32_t number = lists_.step_of_watched[static_cast<std::size_t>(finished)];
-    const Step& step = prepared_.schedule().steps[number];
+    const Step& step = prepared_.schedule.steps[number];
     lists_.watched.erase(lists_.watched.begin() + finished);
     lists_.step_of_watched.erase(lists_.step_of_watched.begin() + finished);
     if (step.next_in_channel >= 0) {
@@ -78,7 +78,7 @@ Channel::Completion MpiChannel::completed(int finished, int code, const MPI_Stat
 
 /// A shorter message is no error to MPI: the ranks give different lengths, or its sender has met an error.
 int MpiChannel::check_length(const Step& step, const MPI_Status& status) const {
-    if (!has_size_ || prepared_.schedule().unit_bytes == 0) return MPI_SUCCESS;
+    if (!has_size_ || prepared_.schedule.unit_bytes == 0) return MPI_SUCCESS;
     int count = 0;
     const int code = PMPI_Get_count(&status, type_, &count);
     if (code != MPI_SUCCESS) return code;
@@ -99,7 +99,7 @@ void MpiChannel::abandon() {
     for (std::size_t step = 0; step < lists_.under_way.size(); ++step) {
         MPI_Request& request = lists_.under_way[step];
         if (request == MPI_REQUEST_NULL) continue;
-        if (prepared_.schedule().steps[step].kind == StepKind::recv) PMPI_Cancel(&request);
+        if (prepared_.schedule.steps[step].kind == StepKind::recv) PMPI_Cancel(&request);
         PMPI_Request_free(&request);
     }
 }

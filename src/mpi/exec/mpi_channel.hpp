@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/channel.hpp"
-#include "mpi/exec/prepared_schedule.hpp"
 #include "mpi/exec/scratch.hpp"
 
 namespace laple::mpi {

@@ -3,17 +3,13 @@
 
 #include <cstring>
 
+#include "mpi/exec/communicator.hpp"
+
 namespace laple::mpi {
-namespace {
-
-constexpr int kSelfTag = 1;
-
-}  // namespace
-
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
                      Scratch& scratch)
     : prepared_(prepared),
-      schedule_(prepared.schedule()),
+      schedule_(prepared.schedule),
       operands_(operands),
       ways_(ways),
       scratch_(scratch),
@@ -21,13 +17,13 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
       ready_(scratch.lists().ready) {
-    begin();
+    restart();
 }
 
-void Operation::begin() {
+void Operation::restart() {
     error_ = operands_.code;
     done_ = next_ready_ = 0;
-    waits_ = prepared_.graph().waits();
+    waits_ = prepared_.graph.waits();
     ready_.clear();
     ready_.reserve(schedule_.steps.size());
     channel_.emplace(prepared_, ways_.comm, scratch_.lists());
@@ -35,10 +31,6 @@ void Operation::begin() {
         if (waits_[i] == 0) ready_.push_back(i);
     }
     if (error_ != MPI_SUCCESS) abandon();
-}
-
-void Operation::restart() {
-    begin();
 }
 
 void Operation::progress() {
@@ -109,7 +101,7 @@ void Operation::has_started(std::uint32_t index) {
 
 void Operation::complete(std::uint32_t index) {
     ++done_;
-    for (const std::uint32_t successor : prepared_.graph().successors(index)) release(successor);
+    for (const std::uint32_t successor : prepared_.graph.successors(index)) release(successor);
 }
 
 void Operation::release(std::uint32_t index) {
@@ -126,10 +118,7 @@ void Operation::copy(const Step& step) {
                     static_cast<std::size_t>(count) * static_cast<std::size_t>(operands_.layout.size));
         return;
     }
-    int self = 0;
-    check(PMPI_Comm_rank(ways_.comm, &self));
-    check(PMPI_Sendrecv(from, count, operands_.type, self, kSelfTag, to, count, operands_.type, self,
-                        kSelfTag, ways_.comm, MPI_STATUS_IGNORE));
+    check(send_to_self(from, count, operands_.type, to, count, operands_.type, ways_.comm));
 }
 
 void Operation::reduce(const Step& step) {

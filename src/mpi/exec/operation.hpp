@@ -8,10 +8,10 @@
 
 #include <mpi.h>
 
+#include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/cluster_calls.hpp"
 #include "mpi/exec/mpi_channel.hpp"
 #include "mpi/exec/operands.hpp"
-#include "mpi/exec/prepared_schedule.hpp"
 #include "mpi/exec/scratch.hpp"
 #include "mpi/exec/step_memory.hpp"
 
@@ -43,7 +43,6 @@ class Operation {
     void restart();
 
   private:
-    void begin();
     void start_ready();
     void start(std::uint32_t index);
     void take(const Channel::Completion& completion);

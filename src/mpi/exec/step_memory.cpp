@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/exec/step_memory.hpp"
 
-#include <algorithm>
-
 namespace laple::mpi {
 namespace {
 
@@ -14,30 +12,21 @@ std::size_t aligned(std::ptrdiff_t bytes) {
 
 }  // namespace
 
-StepMemory::Span StepMemory::span_of(std::uint64_t units) const {
-    if (units == 0) return {0, 0};
-    const TypeLayout& layout = operands_.layout;
-    const MPI_Count last = (static_cast<MPI_Count>(units) - 1) * layout.extent;
-    const MPI_Count low = layout.true_lb + std::min<MPI_Count>(last, 0);
-    const MPI_Count high = layout.true_lb + layout.true_extent + std::max<MPI_Count>(last, 0);
-    return {low, high - low};
-}
-
 StepMemory::StepMemory(const Schedule& schedule, const Operands& operands, Scratch& scratch)
     : schedule_(schedule), operands_(operands), buffers_(scratch.lists().buffers) {
     const auto for_each_span = [&](auto&& use) {
-        if (!operands_.has_result) use(span_of(schedule_.result_units));
-        for (const std::uint64_t units : schedule_.temporary_units) use(span_of(units));
+        if (!operands_.has_result) use(operands_.layout.span_of(schedule_.result_units));
+        for (const std::uint64_t units : schedule_.temporary_units) use(operands_.layout.span_of(units));
     };
     std::size_t total = 0;
-    for_each_span([&](const Span& span) { total += aligned(span.bytes); });
+    for_each_span([&](const TypeLayout::Span& span) { total += aligned(span.bytes); });
     std::byte* next = scratch.get(total);
 
     buffers_.clear();
     // Only read from: no step writes to kInput.
     buffers_.push_back(const_cast<std::byte*>(operands_.input));
     if (operands_.has_result) buffers_.push_back(operands_.result);
-    for_each_span([&](const Span& span) {
+    for_each_span([&](const TypeLayout::Span& span) {
         buffers_.push_back(moved(next, -span.low));
         next += aligned(span.bytes);
     });

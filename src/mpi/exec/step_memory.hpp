@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "collectives/schedule/schedule.hpp"
@@ -27,13 +26,6 @@ class StepMemory {
     int count_of(const Step& step) const {
         return schedule_.unit_bytes == 0 ? 0 : static_cast<int>(step.units);
     }
-
-    /// Where units that follow each other have their bytes, from the address of the first one.
-    struct Span {
-        std::ptrdiff_t low;
-        std::ptrdiff_t bytes;
-    };
-    Span span_of(std::uint64_t units) const;
 
   private:
     const Schedule& schedule_;

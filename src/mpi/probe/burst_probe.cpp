@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -12,14 +13,6 @@ namespace {
 enum Tag { kBurst = 41, kReady, kSenderReady, kGo, kGot };
 
 constexpr Bytes kMessage = 16 * 1024;  // sent without a handshake
-
-void tell(int peer, Tag tag, MPI_Comm probes) {
-    send_quietly(nullptr, 0, MPI_BYTE, peer, tag, probes);
-}
-
-void hear(int peer, Tag tag, MPI_Comm probes) {
-    receive_quietly(nullptr, 0, MPI_BYTE, peer, tag, probes);
-}
 
 /// All that this node sends in one burst, or gets.
 class Burst {
@@ -30,14 +23,14 @@ class Burst {
     void get_all() {
         for (const FlowEnd& end : ends_) {
             if (end.sends) continue;
-            auto& requests = open(end);
+            auto& requests = receiving_.emplace_back(Receiving{end.peer, {}}).requests;
             for (std::size_t i = 0; i < messages_; ++i) {
                 // The data do not matter, so one buffer would do, but MPI forbids overlapping receives.
                 auto& memory = received_.emplace_back(length(i));
                 PMPI_Irecv(memory.data(), static_cast<int>(length(i)), MPI_BYTE, end.peer, kBurst, probes_,
                            &requests.emplace_back());
             }
-            tell(end.peer, kReady, probes_);
+            send_signal(end.peer, kReady, probes_);
         }
     }
 
@@ -55,7 +48,7 @@ class Burst {
     void answer_all() {
         for (auto& [peer, requests] : receiving_) {
             for (MPI_Request& request : requests) wait_quietly(request);
-            tell(peer, kGot, probes_);
+            send_signal(peer, kGot, probes_);
         }
     }
 
@@ -85,10 +78,6 @@ class Burst {
         std::vector<MPI_Request> requests;
     };
 
-    std::vector<MPI_Request>& open(const FlowEnd& end) {
-        return receiving_.emplace_back(Receiving{end.peer, {}}).requests;
-    }
-
     Bytes length(std::size_t message) const {
         return std::min(kMessage, memory_.size() - message * kMessage);
     }
@@ -103,19 +92,18 @@ class Burst {
 };
 
 /// Returns when all `senders` are here, of which this is one.
-void meet(const std::vector<int>& senders, MPI_Comm probes) {
-    int rank = 0;
-    PMPI_Comm_rank(probes, &rank);
+void wait_for_all(const std::vector<int>& senders, MPI_Comm probes) {
+    const int rank = rank_in(probes);
     if (rank != senders.front()) {
-        tell(senders.front(), kSenderReady, probes);
-        hear(senders.front(), kGo, probes);
+        send_signal(senders.front(), kSenderReady, probes);
+        wait_for_signal(senders.front(), kGo, probes);
         return;
     }
     for (const int sender : senders) {
-        if (sender != rank) hear(sender, kSenderReady, probes);
+        if (sender != rank) wait_for_signal(sender, kSenderReady, probes);
     }
     for (const int sender : senders) {
-        if (sender != rank) tell(sender, kGo, probes);
+        if (sender != rank) send_signal(sender, kGo, probes);
     }
 }
 
@@ -128,12 +116,12 @@ std::vector<Seconds> run_bursts(MPI_Comm probes, const std::vector<FlowEnd>& end
     bool sends = false;
     for (const FlowEnd& end : ends) {
         if (!end.sends) continue;
-        hear(end.peer, kReady, probes);
+        wait_for_signal(end.peer, kReady, probes);
         sends = true;
     }
     Seconds start{0};
     if (sends) {
-        meet(senders, probes);
+        wait_for_all(senders, probes);
         rest(rest_time);
         start = now();
         burst.send_all();

@@ -11,7 +11,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi/probe/local_time.hpp"
+#include "mpi/exec/communicator.hpp"
+#include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -52,14 +53,10 @@ Clock::Clock(MPI_Comm control, ClockChoice choice) : control_(control) {
 
 void Clock::synchronize() {
     if (shared_) return;
-    int rank = 0;
-    int size = 0;
-    PMPI_Comm_rank(control_, &rank);
-    PMPI_Comm_size(control_, &size);
     // One after the other: pings of several ranks at once would disturb each other.
     std::int64_t error = 0;
-    if (rank == 0) {
-        for (int other = 1; other < size; ++other) error = std::max(error, ping(other));
+    if (rank_in(control_) == 0) {
+        for (int other = 1; other < size_of(control_); ++other) error = std::max(error, ping(other));
     } else {
         offset_ns_ = answer_pings();
     }

@@ -77,19 +77,19 @@ class Flows {
     /// pair exchanges a message, so that no time of the flow goes into making the connection.
     void start_all() {
         for (Running& flow : running_) {
-            if (flow.end.sends) tell(flow);
+            if (flow.end.sends) send_signal(flow.end.peer, kReady, probes_);
         }
         for (std::size_t f = 0; f < running_.size(); ++f) {
             Running& flow = running_[f];
             if (flow.end.sends) continue;
             for (std::size_t i = 0; i < window_; ++i) receive({f, i});
-            hear(flow);
+            wait_for_signal(flow.end.peer, kReady, probes_);
             flow.start = now();
-            tell(flow);
+            send_signal(flow.end.peer, kReady, probes_);
         }
         for (Running& flow : running_) {
             if (!flow.end.sends) continue;
-            hear(flow);
+            wait_for_signal(flow.end.peer, kReady, probes_);
             flow.start = now();
         }
         for (std::size_t f = 0; f < running_.size(); ++f) {
@@ -98,9 +98,6 @@ class Flows {
             while (running_[f].used < first) send({f, running_[f].used++});
         }
     }
-
-    void tell(const Running& flow) { send_quietly(nullptr, 0, MPI_BYTE, flow.end.peer, kReady, probes_); }
-    void hear(const Running& flow) { receive_quietly(nullptr, 0, MPI_BYTE, flow.end.peer, kReady, probes_); }
 
     void receive(const Slot& slot) {
         MPI_Request request = MPI_REQUEST_NULL;

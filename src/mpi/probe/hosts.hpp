@@ -18,12 +18,47 @@ std::int64_t host_number();
 
 /// The host's name of each rank of `comm`, on `root`; elsewhere nothing, and nothing after an MPI error.
 /// Collective.
-std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root, int rank, int size);
+std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root);
 
 /// The hosts of the ranks of `comm`, ordered by their first rank: ranks that share memory, as MPI says
 /// (MPI_Comm_split_type); containers and cloned machines may share a name. On other ranks than `root`
 /// nothing, and nothing after an MPI error. Collective, with MPI's own calls; by name where MPI has no
 /// communicator left to say who shares memory.
-std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root, int rank, int size);
+std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root);
+
+/// Who shares a node with whom in a communicator, and the communicators to measure on. Owns them, so it ends
+/// before MPI_Finalize.
+class NodeLayout {
+  public:
+    /// Collective over `comm`. Takes few collectives, and no copy of `comm`, which would run the copy
+    /// callbacks of the user's attributes: between far sites each of them counts.
+    explicit NodeLayout(MPI_Comm comm);
+    ~NodeLayout();
+    NodeLayout(const NodeLayout&) = delete;
+    NodeLayout& operator=(const NodeLayout&) = delete;
+
+    /// False, on all ranks, when MPI had no communicator left; then there is nothing else to ask for.
+    bool is_good() const { return is_good_; }
+
+    /// The first ranks of all nodes, in the order of nodes(); MPI_COMM_NULL on other ranks.
+    MPI_Comm probes() const { return probes_; }
+    /// The ranks of this rank's node.
+    MPI_Comm node() const { return node_; }
+
+    /// All nodes, ordered by their first rank, with ranks of `comm`; empty except on rank 0.
+    const std::vector<Node>& nodes() const { return nodes_; }
+
+    /// Blocks all ranks of a node until their first one gets here, without keeping the processor busy.
+    void sleep_until_measured() const;
+
+  private:
+    /// On the first ranks: who is on which node, from the first rank of the node of each rank.
+    void gather_nodes(const std::vector<Rank>& firsts, const std::vector<Rank>& first_of_rank);
+
+    bool is_good_ = false;
+    MPI_Comm node_ = MPI_COMM_NULL;
+    MPI_Comm probes_ = MPI_COMM_NULL;
+    std::vector<Node> nodes_;
+};
 
 }  // namespace laple::mpi

@@ -16,7 +16,7 @@ namespace {
 
 enum Tag { kCommand = 1, kData, kEmpty };
 
-/// What the asking side wants of the answering one, as often as `count` says.
+/// What the measuring side wants of the answering one, as often as `count` says.
 enum Order : std::uint64_t { kOver, kAnswer, kSendOnRequest, kSink };
 struct Command {
     std::uint64_t order = kOver;
@@ -39,11 +39,9 @@ constexpr Bytes kLongMessage = 1024;  // floods of such are not disturbed by muc
 constexpr int kFloods = 2;
 
 constexpr Seconds kTimePerSize = std::chrono::milliseconds(20);  // round trips of one size, two at least
-constexpr double kDisturbed =
-    1.5;  // by which factor an empty trip must be longer than expected to be looked at again
+constexpr double kDisturbed = 1.5;  // times what is expected: an empty trip is measured again
 constexpr int kMoreLooks = 5;
-constexpr double kOdd =
-    1.05;  // by which factor a trip must be longer than that of a larger message to be doubted
+constexpr double kOdd = 1.05;  // times that of a larger message: a trip is doubted
 constexpr Bytes kLeastRested = 16 * 1024;
 constexpr Bytes kMostRested = 16 * 1024 * 1024;
 constexpr int kRestedTrips = 3;
@@ -92,9 +90,21 @@ struct Trip {
     Seconds send;  // inside the send call
 };
 
-class Asker {
+/// Receives and floods are measured for 0 and powers of 4; far not for the small ones, which take all the
+/// same time, and a round trip each.
+bool has_overheads(Bytes bytes, bool is_far) {
+    const bool is_power_of_4 = (bytes & (bytes - 1)) == 0 && (bytes & 0x5555555555555555u) == bytes;
+    return is_power_of_4 && (bytes == 0 || !is_far || bytes >= kLeastFar);
+}
+
+Sampler::Options sampling_of(Bytes bytes, bool is_long) {
+    if (is_long) return {.precision = 0.03, .least = 2, .most = 6};
+    return {.precision = 0.03, .least = 5, .most = bytes <= 1024 ? 72u : bytes <= 65536 ? 36u : 18u};
+}
+
+class LinkMeasurement {
   public:
-    Asker(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience)
+    LinkMeasurement(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience)
         : probes_(probes), peer_(peer), options_(options), patience_(patience) {}
 
     PlogpSamples measure() {
@@ -145,7 +155,7 @@ class Asker {
             measure_trips(*bytes);
             if (*bytes == 0) measure_again_if_disturbed();
             const Seconds whole = samples_.round_trip[*bytes];
-            if (is_looked_at(*bytes) && (!options_.is_far || *bytes <= kMostReceived))
+            if (has_overheads(*bytes, options_.is_far) && (!options_.is_far || *bytes <= kMostReceived))
                 measure_receive(*bytes, whole);
             search.add(*bytes, {whole});
             if (whole > options_.longest_trip) break;
@@ -182,22 +192,10 @@ class Asker {
         samples_.round_trip[bytes] = std::min(before, samples_.round_trip[bytes]);
     }
 
-    /// Receives and floods are measured for 0 and powers of 4; far not for the small ones, which take all the
-    /// same time, and a round trip each.
-    bool is_looked_at(Bytes bytes) const {
-        const bool is_power_of_4 = (bytes & (bytes - 1)) == 0 && (bytes & 0x5555555555555555u) == bytes;
-        return is_power_of_4 && (bytes == 0 || !options_.is_far || bytes >= kLeastFar);
-    }
-
     void measure_trips(Bytes bytes) {
         // Few values of a long trip will do: what disturbs it is short in proportion.
         const bool is_long = options_.is_far || last_trip_ > kTimePerSize / 4;
-        Sampler whole({.precision = 0.03,
-                       .least = is_long ? 2u : 5u,
-                       .most = is_long          ? 6u
-                               : bytes <= 1024  ? 72u
-                               : bytes <= 65536 ? 36u
-                                                : 18u});
+        Sampler whole(sampling_of(bytes, is_long));
         Sampler inside({});
         std::vector<double> trips;
         const Seconds start = now();
@@ -252,7 +250,9 @@ class Asker {
     /// as latency and token-bucket bursts.
     void measure_floods() {
         for (const auto& [bytes, trip] : samples_.round_trip) {
-            if (!is_looked_at(bytes) || bytes > kMostFlooded || (bytes > 0 && patience_.is_over())) continue;
+            if (!has_overheads(bytes, options_.is_far) || bytes > kMostFlooded ||
+                (bytes > 0 && patience_.is_over()))
+                continue;
             const std::uint64_t count =
                 std::clamp<std::uint64_t>(kFloodBytes / std::max<Bytes>(bytes, 1), 2, kLongestFlood);
             Seconds brief = Seconds::max();
@@ -294,8 +294,9 @@ class Asker {
 
 }  // namespace
 
-PlogpSamples ask_link(MPI_Comm probes, int peer, const LinkProbeOptions& options, const Patience& patience) {
-    return Asker(probes, peer, options, patience).measure();
+PlogpSamples measure_link(MPI_Comm probes, int peer, const LinkProbeOptions& options,
+                          const Patience& patience) {
+    return LinkMeasurement(probes, peer, options, patience).measure();
 }
 
 void answer_link(MPI_Comm probes, int peer) {

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/median.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/waiting.hpp"
@@ -42,7 +42,7 @@ Seconds from_ns(std::int64_t ns) {
 class NativeProbe {
   public:
     explicit NativeProbe(MPI_Comm comm) : comm_(comm), clock_(comm, ClockChoice::automatic) {
-        PMPI_Comm_size(comm, &times_.ranks);
+        times_.ranks = size_of(comm);
     }
 
     NativeTimes lead(Seconds most, const Patience& patience) {
@@ -160,12 +160,24 @@ class NativeProbe {
 }  // namespace
 
 NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
     NativeProbe probe(comm);
-    if (rank == 0) return probe.lead(most, patience);
+    if (rank_in(comm) == 0) return probe.lead(most, patience);
     probe.follow();
     return {};
+}
+
+double measure_reduction() {
+    constexpr int kCount = 8 * 1024;  // 64 KiB
+    constexpr int kTrials = 20;
+    const std::vector<double> input(kCount, 1.0);
+    std::vector<double> result(kCount, 0.0);
+    Seconds best = Seconds::max();
+    for (int i = 0; i < kTrials; ++i) {
+        const Seconds start = now();
+        PMPI_Reduce_local(input.data(), result.data(), kCount, MPI_DOUBLE, MPI_SUM);
+        best = std::min(best, now() - start);
+    }
+    return best.count() / (kCount * sizeof(double));
 }
 
 }  // namespace laple::mpi

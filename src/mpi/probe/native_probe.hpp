@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "base/units.hpp"
-#include "mpi/probe/patience.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "plogp/native_times.hpp"
 
 namespace laple::mpi {
@@ -15,5 +15,9 @@ namespace laple::mpi {
 ///
 /// Takes about `most`.
 NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
+
+/// Seconds for each byte that MPI_Reduce_local combines, at best: a sum of doubles, in pieces that a cache
+/// holds. Local. (γ in docs/algorithms.md)
+double measure_reduction();
 
 }  // namespace laple::mpi

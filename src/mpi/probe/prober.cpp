@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
+#include "base/index.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/burst_probe.hpp"
-#include "mpi/probe/connect.hpp"
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
-#include "mpi/probe/reduction_probe.hpp"
-#include "mpi/probe/volley.hpp"
+#include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -29,20 +29,16 @@ using Numbers = std::vector<double>;
 
 /// What a node is to do: the first number of an order. Those after it:
 enum Task {
-    kGoHome,     ///< the end of its work
-    kLatencies,  ///< settle, seconds left, peers ...                       answer: a latency for each peer
-    kVolley,     ///< seconds left, peers ...                               answer: a latency for each peer
-    kLink,       ///< peer, asks?, far?, round trip, longest, seconds left  answer: samples, if it asks
-    kFlows,  ///< message, window, duration, then peer and sends? for each end   answer: early and late rates
-             ///< received
-    kBurst,  ///< bytes, rest, senders, each of them, then as kFlows           answer: a time for each end
-             ///< that sends
-    kReduction,  ///< none                                                  answer: seconds per byte
+    kFinish,     ///< the end of its work
+    kLatencies,  ///< settle, seconds left, peers ...              answer: a latency for each peer
+    kPingAll,    ///< seconds left, peers ...                      answer: a latency for each peer
+    kLink,       ///< peer, asks?, far?, round trip, longest, seconds left    answer: samples, if it asks
+    kFlows,      ///< message, window, duration, then peer and sends? for each end
+                 ///< answer: early and late rates received
+    kBurst,      ///< bytes, rest, senders, each of them, then as kFlows
+                 ///< answer: a time for each end that sends
+    kReduction,  ///< none                                         answer: seconds per byte
 };
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 Task task_of(const Numbers& order) {
     return static_cast<Task>(static_cast<int>(order.front()));
@@ -107,27 +103,26 @@ std::vector<FlowEnd> ends_from(const Numbers& order, std::size_t begin) {
     return ends;
 }
 
-/// Whom this node meets, in order. The rounds need no barrier between them: who meets whom in which order is
-/// the same on both sides, so no rank waits for ever.
+/// With all peers, in order. The rounds need no barrier between them: the order of pairs is the same on both
+/// sides, so no rank waits for ever.
 Numbers work_on_latencies(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted,
                           const Progress& progress) {
-    int rank = 0;
-    PMPI_Comm_rank(probes, &rank);
+    const int rank = rank_in(probes);
     const Seconds settle(order[1]);
     const Patience patience = patience_for(is_interrupted, order[2]);
     const std::vector<int> peers = nodes_from(order, 3, order.size());
     connect(probes, peers);
     Numbers latencies;
     for (const int peer : peers) {
-        const Seconds trip =
-            rank < peer ? ask_latency(probes, peer, settle, patience) : answer_latency(probes, peer, settle);
+        const Seconds trip = rank < peer ? measure_latency(probes, peer, settle, patience)
+                                         : answer_latency(probes, peer, settle);
         latencies.push_back(trip.count() / 2);
         if (progress) progress(static_cast<int>(latencies.size()), static_cast<int>(peers.size()));
     }
     return latencies;
 }
 
-Numbers work_on_volley(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted) {
+Numbers work_on_pings(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted) {
     const std::vector<int> peers = nodes_from(order, 2, order.size());
     Numbers latencies;
     for (const Seconds latency : ping_all(probes, peers, patience_for(is_interrupted, order[1])))
@@ -145,7 +140,7 @@ Numbers work_on_link(const Numbers& order, MPI_Comm probes, const std::atomic<bo
     options.is_far = order[3] != 0;
     options.round_trip = Seconds(order[4]);
     options.longest_trip = Seconds(order[5]);
-    return encode(ask_link(probes, peer, options, patience_for(is_interrupted, order[6])));
+    return encode(measure_link(probes, peer, options, patience_for(is_interrupted, order[6])));
 }
 
 Numbers work_on_flows(const Numbers& order, MPI_Comm probes) {
@@ -177,8 +172,8 @@ Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>
     switch (task_of(order)) {
         case kLatencies:
             return work_on_latencies(order, probes, is_interrupted, progress);
-        case kVolley:
-            return work_on_volley(order, probes, is_interrupted);
+        case kPingAll:
+            return work_on_pings(order, probes, is_interrupted);
         case kLink:
             return work_on_link(order, probes, is_interrupted);
         case kFlows:
@@ -187,48 +182,59 @@ Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>
             return work_on_burst(order, probes);
         case kReduction:
             return {measure_reduction()};
-        case kGoHome:
+        case kFinish:
             break;
     }
     return {};
 }
 
-/// One order for each node of `rounds`: `head`, then whom it meets, in their order. Nodes without peers have
+/// Adds to the order of `node`, which begins with `head`.
+void add(std::vector<Numbers>& orders, int node, const Numbers& head, std::initializer_list<int> more) {
+    Numbers& order = orders[at(node)];
+    if (order.empty()) order = head;
+    order.insert(order.end(), more.begin(), more.end());
+}
+
+/// One order for each node of `rounds`: `head`, then its peers, in their order. Nodes without peers have
 /// none.
-std::vector<Numbers> orders_to_meet(const std::vector<ProbeRound>& rounds, int nodes, const Numbers& head) {
+std::vector<Numbers> orders_of_pairs(const std::vector<ProbeRound>& rounds, int nodes, const Numbers& head) {
     std::vector<Numbers> orders(at(nodes));
-    const auto add = [&](int node, int peer) {
-        if (orders[at(node)].empty()) orders[at(node)] = head;
-        orders[at(node)].push_back(peer);
-    };
     for (const ProbeRound& round : rounds) {
         for (const NodePair& pair : round) {
-            add(pair.a, pair.b);
-            add(pair.b, pair.a);
+            add(orders, pair.a, head, {pair.b});
+            add(orders, pair.b, head, {pair.a});
         }
     }
     return orders;
 }
 
 /// One order for each node at an end of `flows`: `head`, then its peers, and whether it sends.
-std::vector<Numbers> orders_to_flow(const std::vector<Flow>& flows, int nodes, const Numbers& head) {
+std::vector<Numbers> orders_of_flows(const std::vector<Flow>& flows, int nodes, const Numbers& head) {
     std::vector<Numbers> orders(at(nodes));
-    const auto add = [&](int node, int peer, bool sends) {
-        if (orders[at(node)].empty()) orders[at(node)] = head;
-        orders[at(node)].push_back(peer);
-        orders[at(node)].push_back(sends ? 1 : 0);
-    };
     for (const Flow& flow : flows) {
-        add(flow.from, flow.to, true);
-        add(flow.to, flow.from, false);
+        add(orders, flow.from, head, {flow.to, 1});
+        add(orders, flow.to, head, {flow.from, 0});
     }
     return orders;
 }
 
+/// Answers of nodes, number by number: each node answers for its flows in the order in which they were given.
+class Answers {
+  public:
+    explicit Answers(std::vector<Numbers> answers)
+        : answers_(std::move(answers)), next_(answers_.size(), 0) {}
+
+    double next_of(int node) { return answers_[at(node)][next_[at(node)]++]; }
+
+  private:
+    std::vector<Numbers> answers_;
+    std::vector<std::size_t> next_;
+};
+
 }  // namespace
 
 Prober::Prober(MPI_Comm probes, const Patience& patience) : probes_(probes), patience_(patience) {
-    PMPI_Comm_size(probes_, &nodes_);
+    nodes_ = size_of(probes_);
 }
 
 double Prober::seconds_left() const {
@@ -258,13 +264,25 @@ bool Prober::survey(Survey& survey, Seconds settle, const Progress& progress) {
     }
 }
 
-bool Prober::survey_in_a_hurry(Survey& survey, Seconds settle) {
+bool Prober::survey_quickly(Survey& survey, Seconds settle) {
     while (true) {
-        const std::vector<ProbeRound> rounds = survey.next();
+        std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) return true;
         if (patience_.is_over()) return false;
-        const std::vector<ProbeRound> near = measure_far(survey, rounds);
+        const std::vector<ProbeRound> near = measure_far(survey, std::move(rounds));
         if (!near.empty() && !measure_rounds(survey, near, settle, {})) return false;
+    }
+}
+
+/// Gives the pairs of `rounds` to `use`, node by node: once for each of both ends.
+template <typename Use>
+void Prober::measure_pairs(const std::vector<ProbeRound>& rounds, const Numbers& head,
+                           const Progress& progress, Use use) {
+    const auto orders = orders_of_pairs(rounds, nodes_, head);
+    const std::vector<Numbers> latencies = run(orders, progress);
+    for (int node = 0; node < nodes_; ++node) {
+        for (std::size_t i = 0; i < latencies[at(node)].size(); ++i)
+            use({node, static_cast<int>(orders[at(node)][head.size() + i])}, latencies[at(node)][i]);
     }
 }
 
@@ -272,43 +290,30 @@ bool Prober::survey_in_a_hurry(Survey& survey, Seconds settle) {
 bool Prober::measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
                             const Progress& progress) {
     if (patience_.is_over()) return false;
-    const auto orders = orders_to_meet(rounds, nodes_, {kLatencies, settle.count(), seconds_left()});
-    const std::vector<Numbers> latencies = run(orders, progress);
     // Both of a pair have measured it; the survey takes the shorter one.
     bool is_complete = true;
-    for (int node = 0; node < nodes_; ++node) {
-        for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
-            const double latency = latencies[at(node)][i];
-            const int peer = static_cast<int>(orders[at(node)][3 + i]);
-            if (std::isfinite(latency)) survey.add({{node, peer}, Seconds(latency)});
-            // Who answers may have seen the last message only; who asks knows.
-            if (node < peer) is_complete = is_complete && std::isfinite(latency);
-        }
-    }
+    measure_pairs(rounds, {kLatencies, settle.count(), seconds_left()}, progress,
+                  [&](NodePair pair, double latency) {
+                      if (std::isfinite(latency)) survey.add({pair, Seconds(latency)});
+                      // Who answers may have seen the last message only; who asks knows.
+                      if (pair.a < pair.b) is_complete = is_complete && std::isfinite(latency);
+                  });
     return is_complete;
 }
 
 /// Measures all pairs of `rounds` at once. Those that are far are known then; returns the rounds of the
 /// others.
-std::vector<ProbeRound> Prober::measure_far(Survey& survey, const std::vector<ProbeRound>& rounds) {
-    const auto orders = orders_to_meet(rounds, nodes_, {kVolley, seconds_left()});
-    const std::vector<Numbers> latencies = run(orders);
-    std::set<std::pair<int, int>> far;
-    for (int node = 0; node < nodes_; ++node) {
-        for (std::size_t i = 0; i < latencies[at(node)].size(); ++i) {
-            const Seconds latency(latencies[at(node)][i]);
-            const int peer = static_cast<int>(orders[at(node)][2 + i]);
-            if (node > peer || !std::isfinite(latency.count()) || latency < kFar) continue;
-            survey.add({{node, peer}, latency});
-            far.emplace(node, peer);
-        }
-    }
-    std::vector<ProbeRound> near = rounds;
-    for (ProbeRound& round : near) {
-        std::erase_if(round, [&](const NodePair& pair) { return far.contains(std::minmax(pair.a, pair.b)); });
-    }
-    std::erase_if(near, [](const ProbeRound& round) { return round.empty(); });
-    return near;
+std::vector<ProbeRound> Prober::measure_far(Survey& survey, std::vector<ProbeRound> rounds) {
+    std::set<NodePair> far;
+    measure_pairs(rounds, {kPingAll, seconds_left()}, {}, [&](NodePair pair, double latency) {
+        if (pair.a > pair.b || !std::isfinite(latency) || Seconds(latency) < kFar) return;
+        survey.add({pair, Seconds(latency)});
+        far.insert(pair);
+    });
+    take_out(rounds, [&](const NodePair& pair) {
+        return far.contains({std::min(pair.a, pair.b), std::max(pair.a, pair.b)});
+    });
+    return rounds;
 }
 
 std::vector<PlogpSamples> Prober::links(const std::vector<Link>& links) {
@@ -333,18 +338,12 @@ std::vector<PlogpSamples> Prober::links(const std::vector<Link>& links) {
 }
 
 std::vector<FlowRate> Prober::rates(const std::vector<Flow>& flows, const FlowOptions& options) {
-    const std::vector<Numbers> answers =
-        run(orders_to_flow(flows, nodes_,
-                           {kFlows, static_cast<double>(options.message_bytes),
-                            static_cast<double>(options.window_bytes), options.duration.count()}));
-    // Each receiver answers for its flows in the order in which they were given.
-    std::vector<std::size_t> next(at(nodes_), 0);
+    Answers answers(
+        run(orders_of_flows(flows, nodes_,
+                            {kFlows, static_cast<double>(options.message_bytes),
+                             static_cast<double>(options.window_bytes), options.duration.count()})));
     std::vector<FlowRate> rates;
-    for (const Flow& flow : flows) {
-        const auto rate = answers[at(flow.to)].begin() + static_cast<std::ptrdiff_t>(next[at(flow.to)]);
-        rates.push_back({rate[0], rate[1]});
-        next[at(flow.to)] += 2;
-    }
+    for (const Flow& flow : flows) rates.push_back({answers.next_of(flow.to), answers.next_of(flow.to)});
     return rates;
 }
 
@@ -356,11 +355,9 @@ std::vector<Seconds> Prober::bursts(const std::vector<Flow>& flows, Bytes bytes,
     }
     Numbers head{kBurst, static_cast<double>(bytes), rest.count(), static_cast<double>(senders.size())};
     head.insert(head.end(), senders.begin(), senders.end());
-    const std::vector<Numbers> answers = run(orders_to_flow(flows, nodes_, head));
-    // Each sender answers for its flows in the order in which they were given.
-    std::vector<std::size_t> next(at(nodes_), 0);
+    Answers answers(run(orders_of_flows(flows, nodes_, head)));
     std::vector<Seconds> times;
-    for (const Flow& flow : flows) times.emplace_back(answers[at(flow.from)][next[at(flow.from)]++]);
+    for (const Flow& flow : flows) times.emplace_back(answers.next_of(flow.from));
     return times;
 }
 
@@ -374,13 +371,13 @@ std::vector<double> Prober::reductions(const std::vector<int>& nodes) {
 }
 
 void Prober::dismiss() {
-    for (int node = 1; node < nodes_; ++node) send_numbers({kGoHome}, probes_, node, kOrderSize, kOrder);
+    for (int node = 1; node < nodes_; ++node) send_numbers({kFinish}, probes_, node, kOrderSize, kOrder);
 }
 
 void Prober::follow() {
     while (true) {
         const Numbers order = receive_numbers(probes_, 0, kOrderSize, kOrder);
-        if (task_of(order) == kGoHome) return;
+        if (task_of(order) == kFinish) return;
         send_numbers(carry_out(order, probes_, patience_.is_interrupted, {}), probes_, 0, kAnswerSize,
                      kAnswer);
     }

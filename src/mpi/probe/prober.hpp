@@ -7,7 +7,7 @@
 #include <mpi.h>
 
 #include "mpi/probe/latency_probe.hpp"
-#include "mpi/probe/patience.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "plogp/link_survey.hpp"
 #include "topology/survey.hpp"
 
@@ -36,7 +36,7 @@ class Prober final : public LinkProbes {
 
     /// Rank 0: the same, quickly. All requested pairs are measured at once, which is good enough for far
     /// ones; only close ones take turns. Few round trips in all, however many nodes.
-    bool survey_in_a_hurry(Survey& survey, Seconds settle);
+    bool survey_quickly(Survey& survey, Seconds settle);
 
     /// Rank 0: see LinkProbes.
     std::vector<PlogpSamples> links(const std::vector<Link>& links) override;
@@ -56,7 +56,10 @@ class Prober final : public LinkProbes {
 
     bool measure_rounds(Survey& survey, const std::vector<ProbeRound>& rounds, Seconds settle,
                         const Progress& progress);
-    std::vector<ProbeRound> measure_far(Survey& survey, const std::vector<ProbeRound>& rounds);
+    std::vector<ProbeRound> measure_far(Survey& survey, std::vector<ProbeRound> rounds);
+    template <typename Use>
+    void measure_pairs(const std::vector<ProbeRound>& rounds, const Numbers& head, const Progress& progress,
+                       Use use);
     std::vector<Numbers> run(const std::vector<Numbers>& works, const Progress& progress = {});
     double seconds_left() const;
 

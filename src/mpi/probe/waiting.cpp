@@ -25,6 +25,10 @@ constexpr Seconds kLongestNap = std::chrono::milliseconds(2);
 // Among many it is not known which one comes next, so that a nap delays what would have been a short wait.
 constexpr Seconds kLongestNapOfMany = std::chrono::microseconds(500);
 
+constexpr auto kSpin = std::chrono::microseconds(500);  // several times what a timer and 16 switches take
+
+constexpr int kHello = 8;  // tag
+
 /// Between two looks at what has been waited for so long.
 void pause(Seconds waited, Seconds expected, Seconds longest_nap) {
     if (waited < expected + kPolled) {
@@ -95,6 +99,28 @@ void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Irecv(data, count, type, from, tag, comm, &request);
     wait_quietly(request, expected);
+}
+
+void connect(MPI_Comm probes, const std::vector<int>& peers) {
+    std::vector<MPI_Request> requests;
+    for (const int peer : peers) {
+        PMPI_Irecv(nullptr, 0, MPI_BYTE, peer, kHello, probes, &requests.emplace_back());
+        PMPI_Isend(nullptr, 0, MPI_BYTE, peer, kHello, probes, &requests.emplace_back());
+    }
+    for (MPI_Request& request : requests) wait_quietly(request);
+}
+
+std::int64_t local_now_ns() {
+    return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+}
+
+std::string local_clock_name() {
+    return "CLOCK_MONOTONIC";
+}
+
+void wait_until_local(std::int64_t time_ns) {
+    std::this_thread::sleep_until(Clock::time_point(std::chrono::nanoseconds(time_ns)) - kSpin);
+    while (local_now_ns() < time_ns) sched_yield();
 }
 
 }  // namespace laple::mpi

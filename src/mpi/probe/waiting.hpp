@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
@@ -37,5 +41,37 @@ std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests);
 void send_quietly(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
 void receive_quietly(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                      Seconds expected = Seconds(0));
+
+/// An empty message.
+inline void send_signal(int to, int tag, MPI_Comm comm) {
+    send_quietly(nullptr, 0, MPI_BYTE, to, tag, comm);
+}
+inline void wait_for_signal(int from, int tag, MPI_Comm comm) {
+    receive_quietly(nullptr, 0, MPI_BYTE, from, tag, comm);
+}
+
+/// Makes the connections to all of `peers`, who all call this too, at the same time: each takes some round
+/// trips. MPI makes them at the first message. In simulations there are none to make, and nothing is sent.
+void connect(MPI_Comm probes, const std::vector<int>& peers);
+
+/// This process's clock, in nanoseconds, and what it is called.
+std::int64_t local_now_ns();
+std::string local_clock_name();
+
+/// Returns at `time_ns` of that clock, at once when that is past. Sleeps, then yields: ranks that share a
+/// core all get their turn.
+void wait_until_local(std::int64_t time_ns);
+
+/// When a measurement must come to its end: at a time of this process's clock, or when somebody says so, from
+/// a signal handler for example.
+struct Patience {
+    Seconds until{std::numeric_limits<double>::infinity()};
+    const std::atomic<bool>* is_interrupted = nullptr;
+
+    bool is_over() const {
+        return (is_interrupted != nullptr && is_interrupted->load(std::memory_order_relaxed)) ||
+               now() > until;
+    }
+};
 
 }  // namespace laple::mpi

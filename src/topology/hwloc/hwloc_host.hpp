@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/node_level.hpp"
+#include "topology/node.hpp"
 
 struct hwloc_topology;
 

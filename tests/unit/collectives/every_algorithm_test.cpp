@@ -178,7 +178,7 @@ int run_all(const Machine& machine, std::mt19937_64& random) {
         for (std::string& name : test::names_that_need_costs(collective)) names.push_back(std::move(name));
         for (const std::string& name : names) {
             const AlgorithmPtr plain = parse_algorithm(name, collective);
-            const int roots = is_rooted(collective) ? machine.rank_count() : 1;
+            const int roots = row_of(collective).is_rooted ? machine.rank_count() : 1;
             for (Rank root = 0; root < roots; ++root) {
                 Plan plan{draw_request(collective, root, machine.rank_count(), random), plain, ""};
                 const Request& request = plan.request;

@@ -228,7 +228,7 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
             const bool has_data = row_of(collective).has_data;
             const Bytes bytes = has_data ? Bytes{1} << below(random, 13) : 0;
             const Plan plan{
-                {collective, has_data ? bytes : 1, Bytes{has_data}, is_rooted(collective) ? root : 0},
+                {collective, has_data ? bytes : 1, Bytes{has_data}, row_of(collective).is_rooted ? root : 0},
                 algorithm,
                 ""};
             if (!algorithm->can_do(plan.request, machine)) continue;

@@ -115,7 +115,7 @@ TEST_CASE("of the algorithms at hand, the chosen one is near the best in simulat
     for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
         for (const Bytes bytes : {Bytes{8}, Bytes{1024}, Bytes{65536}, Bytes{1} << 20, Bytes{8} << 20}) {
             std::vector<std::string> names = rooted;
-            if (!is_rooted(collective)) {
+            if (!row_of(collective).is_rooted) {
                 names.insert(names.end(), {"direct-exchange/binomial", "direct-exchange/flat@8Kx4",
                                            "direct-exchange/chain@8K", "recursive-doubling/binomial"});
             }

@@ -631,7 +631,7 @@ TEST_CASE("planned schedules are correct, with any number of levels and of ranks
                                                  : test::random_machine(random, 12);
         const MachineCosts costs = test::random_costs(machine.cluster_count(), random);
         for (const Collective collective : kAllCollectives) {
-            const Rank root = is_rooted(collective) ? trial % machine.rank_count() : 0;
+            const Rank root = row_of(collective).is_rooted ? trial % machine.rank_count() : 0;
             const bool has_data = row_of(collective).has_data;
             const Request request{collective, has_data ? 80u : 1u, Bytes{has_data ? 512u : 0u}, root};
             for (const Candidate& candidate : Pricing(request, machine, costs).all()) {
@@ -679,7 +679,7 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         found.push_back(candidate("fef/binary", 1.02));
         CHECK(best(found, any) == "fef/binary");
     }
-    SECTION("the calmest NICs of pipelines") {
+    SECTION("the least busy NICs of pipelines") {
         std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.03)};
         found[0].time.sustained = 0.9;
         found[1].time.sustained = 0.6;
@@ -703,7 +703,7 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         found[1].hops = 6;
         CHECK(best(found, any) == "multi-leader-ecef/chain@16K");
     }
-    SECTION("calmer NICs may be a little later, if the fastest has one that hardly rests") {
+    SECTION("less busy NICs may be a little later, if the fastest has one that is hardly idle") {
         std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.07)};
         found[1].time.sustained = 0.1;
         CHECK(best(found, any) == "ecef/chain@8K");
@@ -711,7 +711,7 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best(found, any) == "fef/chain@4K");
         found[1].seconds = 1.09;
         CHECK(best(found, any) == "ecef/chain@8K");
-        // Not for larger segments than those of one that is as calm.
+        // Not for larger segments than those of one with NICs as busy.
         found = {candidate("ecef/chain@8K", 1.0), candidate("fef/chain@8K", 1.02),
                  candidate("jackson/chain@16K", 1.07)};
         found[0].time.sustained = 0.9;

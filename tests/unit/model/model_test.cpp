@@ -78,7 +78,7 @@ TEST_CASE("a model may hold a topology alone", "[model]") {
     CHECK(model.nodes.empty());
     CHECK(model.node_levels.empty());
     CHECK(model.links.clusters.empty());
-    CHECK(model.cluster_count() == 2);
+    CHECK(model.topology.cluster_count() == 2);
 }
 
 TEST_CASE("what a model does not know stays unknown when it is written and read", "[model]") {

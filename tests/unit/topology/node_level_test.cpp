@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topology/node_level.hpp"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "topology/node_level_json.hpp"
+#include "topology/node.hpp"
+#include "topology/topology_file.hpp"
 
 using namespace laple;
 

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
-#include "topology/topology_json.hpp"
 
 using namespace laple;
 

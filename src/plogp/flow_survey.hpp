@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/probe_rounds.hpp"
 #include "plogp/link_survey.hpp"
 
 namespace laple {
@@ -31,5 +32,14 @@ std::vector<double> settled_rates(LinkProbes& probes, const std::vector<Flow>& f
 
 double sum_of_rates(LinkProbes& probes, const std::vector<Flow>& flows, const FlowOptions& options,
                     Sharing sharing);
+
+/// Measures the lanes of the pairs of clusters of a round, first one direction of all, then the other. Those
+/// that `model` knows already, and pairs of which it knows no link, are left out.
+void survey_lanes(LinkProbes& probes, const LinkSurveyInput& input, const ProbeRound& round,
+                  LinkModel& model);
+
+/// Measures the uplink of a cluster, of which `model` knows the NICs and links: how much it carries, and how
+/// much may wait at it. One that `model` knows already is left out.
+void survey_uplink(LinkProbes& probes, const LinkSurveyInput& input, int cluster, LinkModel& model);
 
 }  // namespace laple

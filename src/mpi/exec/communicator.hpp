@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+namespace laple::mpi {
+
+/// This process's rank.
+inline int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+/// From one form of data to another, by a message of this rank to itself. Returns MPI's error code.
+inline int send_to_self(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                        MPI_Datatype to_type, MPI_Comm comm) {
+    constexpr int kTag = 1;
+    const int self = rank_in(comm);
+    return PMPI_Sendrecv(from, from_count, from_type, self, kTag, to, to_count, to_type, self, kTag, comm,
+                         MPI_STATUS_IGNORE);
+}
+
+}  // namespace laple::mpi
