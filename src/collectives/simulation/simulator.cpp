@@ -112,7 +112,7 @@ class Simulation {
           events_(!options.network, options.seed) {
         if (options.network) {
             transit_.emplace(*options.network, options.eager, messages_, events_,
-                             [this](std::uint32_t number) { enter_channel(number); });
+                             [this](std::uint32_t number) { is_there(number); });
         }
     }
 
@@ -207,7 +207,8 @@ class Simulation {
         message.arrived = events_.now();
         if (options_.eager && memory_ != nullptr) message.values = memory_->load(rank, step.from_region());
         if (options_.eager && !transit_) events_.add(events_.now(), EventKind::complete, rank, index);
-        transit_ ? transit_->send(number) : enter_channel(number);
+        channels_.of(rank, step.peer, step.channel).sends.push_back(number);
+        transit_ ? transit_->send(number) : is_there(number);
         release_next_in_channel(rank, step);
     }
 
@@ -222,21 +223,27 @@ class Simulation {
         if (step.next_in_channel >= 0) release(rank, static_cast<std::uint32_t>(step.next_in_channel));
     }
 
-    void enter_channel(std::uint32_t number) {
-        const Message& message = messages_[number];
-        const Channel channel = step_of(message.from, message.send).channel;
-        channels_.of(message.from, message.to, channel).sends.push_back(number);
-        match(message.from, message.to, channel);
+    /// A message's time is known. One that is sent later may be there before, over links that the earlier one
+    /// has to wait for: it is received after that, as MPI does.
+    void is_there(std::uint32_t number) {
+        Message& message = messages_[number];
+        message.is_there = true;
+        match(message.from, message.to, step_of(message.from, message.send).channel);
     }
 
     void match(Rank from, Rank to, Channel channel) {
         auto& [sends, recvs] = channels_.of(from, to, channel);
-        if (sends.empty() || recvs.empty()) return;
-        const std::uint32_t number = sends.front();
+        while (!sends.empty() && !recvs.empty() && messages_[sends.front()].is_there) {
+            const std::uint32_t number = sends.front();
+            messages_[number].recv = recvs.front();
+            sends.pop_front();
+            recvs.pop_front();
+            receive(from, to, number);
+        }
+    }
+
+    void receive(Rank from, Rank to, std::uint32_t number) {
         Message& message = messages_[number];
-        message.recv = recvs.front();
-        sends.pop_front();
-        recvs.pop_front();
         const Step& source = step_of(from, message.send);
         const Step& target = step_of(to, message.recv);
         if (message.bytes != bytes_of(to, target) || source.units != target.units) {

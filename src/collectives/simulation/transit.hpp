@@ -26,6 +26,7 @@ struct Message : SimulatedMessage {
     bool is_sent = false;     ///< has left and passed
     bool has_passed = false;  ///< its first byte is through the links
     bool has_come = false;    ///< its first byte is at the receiver's port
+    bool is_there = false;    ///< it is known when it is there, or nothing takes time
     Seconds passed{0};        ///< is through the links, if it has left by then
 };
 

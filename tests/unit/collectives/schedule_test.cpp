@@ -9,6 +9,7 @@
 #include "collectives/collective/collective.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/schedule/builder.hpp"
+#include "collectives/simulation/simulator.hpp"
 #include "collectives/simulation/verifier.hpp"
 
 using namespace laple;
@@ -201,4 +202,35 @@ TEST_CASE("the verifier catches what is broken by hand") {
     CHECK_FALSE(broken([&](auto& s) { --first(s[2], StepKind::send).units; }).empty());
     CHECK_FALSE(broken([&](auto& s) { ++first(s[2], StepKind::send).channel; }).empty());
     CHECK_FALSE(broken([&](auto& s) { first(s[0], StepKind::recv).to = {kInput, 0}; }).empty());
+}
+
+TEST_CASE("messages of a channel are received in the order in which they are sent, whatever links they pass",
+          "[simulator]") {
+    const BufferSizes sizes{1, 200, 0};
+    ScheduleBuilder sender(sizes, {});
+    ScheduleBuilder receiver(sizes, {});
+    std::uint64_t offset = 0;
+    for (const std::uint64_t units : {90u, 90u, 20u}) {
+        sender.send(1, {kResult, offset, units});
+        receiver.recv(0, {kResult, offset, units});
+        offset += units;
+    }
+    const std::vector<Schedule> schedules{std::move(sender).finish(), std::move(receiver).finish()};
+    SimulatedNetwork network;
+    network.gap = [](Rank, Rank, Bytes bytes) { return Seconds(static_cast<double>(bytes) * 1e-6); };
+    network.latency = [](Rank, Rank) { return Seconds(1e-3); };
+    network.port_count = 2;
+    network.port_out = [](Rank from, Rank) { return static_cast<std::size_t>(from); };
+    network.port_in = [](Rank, Rank to) { return static_cast<std::size_t>(to); };
+    // Only the long ones wait for it: the short one is there before the second of them.
+    network.shared_links = [](Rank, Rank, Bytes bytes) {
+        std::vector<SimulatedNetwork::SharedLink> links;
+        if (bytes > 50) links.push_back({0, Seconds(1)});
+        return links;
+    };
+    SimulationOptions options;
+    options.network = network;
+    const SimulationResult result = simulate(schedules, Machine(Topology::flat(2)), nullptr, options);
+    CHECK(result.failure == "");
+    CHECK(result.makespan.count() == Approx(2.001).epsilon(0.01));
 }
