@@ -39,26 +39,6 @@ std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of) {
     return ranges;
 }
 
-double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs) {
-    double longest = 0;
-    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
-        const MachineCosts::Link& memory = costs.cluster(cluster).memory;
-        double time = 0;
-        for (int reached = 1; reached < machine.most_ranks_on_a_host(cluster); reached *= 2)
-            time += memory.gap.at(bytes).count() + memory.latency;
-        longest = std::max(longest, time);
-    }
-    return longest;
-}
-
-Bytes bytes_of_member(const Request& request, const Machine& machine) {
-    if (!is_gathered(request.collective)) return request.bytes();
-    Bytes most = 0;
-    for (Host host = 0; host < machine.host_count(); ++host)
-        most = std::max(most, bytes_of_blocks(request, machine.ranks_on(host)));
-    return most;
-}
-
 Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks) {
     std::uint64_t units = 0;
     for (const Rank rank : ranks) units += request.block_units(rank);
@@ -68,6 +48,13 @@ Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks) {
 Bytes bytes_of_result(const Request& request, const Machine& machine) {
     return row_of(request.collective).buffers(request, machine.rank_count(), 0).result_units *
            request.unit_bytes;
+}
+
+std::vector<int> sizes_below(const ShapeLinks& links) {
+    std::vector<int> sizes(links.parent.size(), 1);
+    for (std::size_t member = sizes.size(); member-- > 1;)
+        sizes[static_cast<std::size_t>(links.parent[member])] += sizes[member];
+    return sizes;
 }
 
 bool is_power_of_two(int count) {
@@ -184,14 +171,6 @@ void MemberSteps::recv(int member, Segment part) {
 }
 
 namespace {
-
-/// Members below each member of a binomial tree, itself included: they follow it.
-std::vector<int> sizes_below(const ShapeLinks& links) {
-    std::vector<int> sizes(links.parent.size(), 1);
-    for (std::size_t member = sizes.size(); member-- > 1;)
-        sizes[static_cast<std::size_t>(links.parent[member])] += sizes[member];
-    return sizes;
-}
 
 constexpr Shape kBinomial{Shape::Kind::binomial};
 

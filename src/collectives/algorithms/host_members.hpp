@@ -6,7 +6,6 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/tree_steps.hpp"
-#include "collectives/cost/machine_costs.hpp"
 
 namespace laple {
 
@@ -107,7 +106,7 @@ class MemberSteps {
     Buffer message_ = kResult;
 };
 
-/// The clusters of all hosts, in the order of members; for prices (rounds.hpp).
+/// The clusters of all hosts, in the order of members; for prices (network_clock.hpp).
 std::vector<int> clusters_of_members(const Request& request, const Machine& machine);
 
 /// Members that follow each other: first ... end - 1.
@@ -124,16 +123,13 @@ std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of);
 /// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
 std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
 
-/// How long the ranks of a host take to get so many bytes from their leader, or it from them, where what is
-/// gathered is not what is spread; on the host with the most ranks.
-double time_on_hosts(Bytes bytes, const Machine& machine, const MachineCosts& costs);
-
-/// Bytes of a member's message: of one that is gathered, the blocks of the host that contributes most.
-Bytes bytes_of_member(const Request& request, const Machine& machine);
 /// Bytes of what these ranks contribute to a message that is gathered.
 Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks);
 /// Bytes of the result.
 Bytes bytes_of_result(const Request& request, const Machine& machine);
+
+/// Members below each member of a tree, itself included: they follow it.
+std::vector<int> sizes_below(const ShapeLinks& links);
 
 bool is_power_of_two(int count);
 

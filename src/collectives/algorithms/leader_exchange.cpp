@@ -12,12 +12,11 @@
 // (Kielmann et al., "MagPIe", PPoPP'99; Träff, "Efficient allgather for regular SMP-clusters", 2006)
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "collectives/algorithms/host_members.hpp"
-#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -99,6 +98,8 @@ class ExchangeSteps {
     std::vector<int> children_;
 };
 
+class ExchangeTimes;
+
 class LeaderExchange final : public Algorithm {
   public:
     LeaderExchange(Shape within, Bytes segment_bytes) : within_(within), segment_bytes_(segment_bytes) {}
@@ -111,6 +112,8 @@ class LeaderExchange final : public Algorithm {
     bool can_do(const Request&, const Machine&) const override { return true; }
 
     std::optional<Candidate> price(Pricing& pricing) const override;
+    /// The same, where what all of them begin with is known.
+    Candidate price(Pricing& pricing, const ExchangeTimes& begun) const;
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
         ExchangeSteps(part, builder, within_, segment_bytes_).write();
@@ -121,139 +124,187 @@ class LeaderExchange final : public Algorithm {
     Bytes segment_bytes_;
 };
 
-/// When each cluster has everything:
-///
-///     ready(c)   all blocks of c are at its leader: it receives them one after the other
-///     there(c)   max over d of ready(d) + the port's time for what d sends, or the flow's + L(d, c); not
-///     before
-///                the leader's port and the uplink have taken all
-///     last(c)    there(c), not before the leader's port has sent all to its children and the others;
-///                + depth (g(s) + L) for the last segment on its way down the tree
-class ExchangePrice {
+/// The times of these steps. Of a cluster's tree it follows the longest way down, along first children.
+class ExchangeTimes {
   public:
-    ExchangePrice(Pricing& pricing, Shape within, Bytes segment_bytes)
-        : costs_(pricing.costs()), within_(within), segment_bytes_(segment_bytes) {
-        const auto cluster_of = clusters_of_members(pricing.request(), pricing.machine());
-        const Machine& machine = pricing.machine();
-        for (const MemberRange range : member_ranges(cluster_of)) {
-            const int cluster = cluster_of[static_cast<std::size_t>(range.first)];
-            const Bytes bytes = bytes_of_blocks(pricing.request(), machine.ranks_in(cluster));
-            clusters_.push_back({cluster, range.count(), bytes});
-            all_ += clusters_.back().bytes;
+    /// What all of them begin with: blocks come to the leaders of clusters.
+    explicit ExchangeTimes(Pricing& pricing) : times_(pricing) {
+        times_.gather_on_hosts();
+        for (const MemberRange range :
+             member_ranges(clusters_of_members(pricing.request(), pricing.machine()))) {
+            const Bytes bytes = times_.bytes(range.first, range.end);
+            clusters_.push_back({range, {}, bytes, 1, bytes});
+            clusters_.back().gathered = gather(range);
         }
-        const double on_host = time_on_hosts(bytes_of_member(pricing.request(), machine), machine, costs_);
-        for (Cluster& c : clusters_) {
-            const Bytes of_host = c.bytes / static_cast<Bytes>(c.hosts);
-            c.ready = on_host;
-            if (c.hosts > 1) c.ready += inside(c).latency + (c.hosts - 1) * inside(c).gap.at(of_host).count();
-        }
-        spread_ = time_on_hosts(all_, machine, costs_);
     }
-
-    double seconds() const {
-        double last = 0;
+    ExchangeTimes(ExchangeTimes begun, Shape within, Bytes segment_bytes) : ExchangeTimes(std::move(begun)) {
+        for (Cluster& c : clusters_) {
+            const Segments pieces = Segments::cut(std::max<Bytes>(c.bytes, 1), 1, segment_bytes);
+            c.links = links_of(within, c.range.count());
+            c.pieces = static_cast<double>(pieces.count());
+            c.piece = pieces.segment_bytes();
+        }
+    }
+    double seconds() {
+        for (std::size_t c = 0; c < clusters_.size(); ++c) send_from(c);
+        times_.clock().deliver(sent_);
+        double last = times_.seconds();
         for (std::size_t c = 0; c < clusters_.size(); ++c) last = std::max(last, last_in(c));
-        return last + spread_;
+        return last;
     }
 
   private:
-    struct Cluster {
-        int number;
-        int hosts;
-        Bytes bytes;
-        double ready = 0;
+    /// Pieces that follow each other: when the first one is there, and the last one.
+    struct Train {
+        double first = 0;
+        double last = 0;
     };
-
-    double pieces(Bytes bytes) const {
-        const Bytes size = segment_bytes_ == 0 ? bytes : segment_bytes_;
-        return static_cast<double>((bytes + size - 1) / std::max<Bytes>(size, 1));
-    }
-    /// How long a flow takes for so many bytes.
-    double flow(const MachineCosts::Link& link, Bytes bytes) const {
-        const double several = pieces(bytes);
-        return several > 1 ? several * link.stream.at(segment_bytes_).count() : link.gap.at(bytes).count();
-    }
-    /// How long a port of that rate is busy with it. (segment_times.hpp)
-    double port(const MachineCosts::Link& link, double nic, Bytes bytes) const {
-        const double whole = flow(link, bytes);
-        return nic > 0 ? std::min(whole, pieces(bytes) * link.gap.at(0).count() + through(nic, bytes))
-                       : whole;
-    }
-    static double through(double rate, Bytes bytes) {
-        return rate > 0 ? static_cast<double>(bytes) / rate : 0;
-    }
-    const MachineCosts::Link& inside(const Cluster& c) const { return costs_.link(c.number, c.number); }
-    double port_out(const Cluster& from, const Cluster& to) const {
-        return port(costs_.link(from.number, to.number), costs_.cluster(from.number).nic_out, from.bytes);
+    struct Cluster {
+        MemberRange range;
+        ShapeLinks links;
+        Bytes bytes;  // of all its blocks, which its leader sends in
+        double pieces;
+        Bytes piece;
+        double gathered = 0;  // its leader has all blocks
+        Train has = {};       // the leader, of them
+        double free = 0;      // the leader's port, after it has sent them
+    };
+    static std::size_t at(int member) { return static_cast<std::size_t>(member); }
+    MessageTimes piece_of(const Cluster& cluster, std::size_t from, std::size_t to) {
+        return times_.clock().times(from, to, cluster.piece, cluster.pieces > 1);
     }
 
-    /// The last of what d sends to c has left d: all that goes to others before it, or beside it, has too.
-    double left(std::size_t d, std::size_t c) const {
-        const std::size_t count = clusters_.size();
-        const std::size_t before = costs_.shares_ports ? count - 1 : (c + count - d) % count;
-        double busy = 0;
-        for (std::size_t i = 1; i <= before; ++i) busy += port_out(clusters_[d], clusters_[(d + i) % count]);
-        const MachineCosts::Link& link = costs_.link(clusters_[d].number, clusters_[c].number);
-        return clusters_[d].ready + std::max(busy, flow(link, clusters_[d].bytes));
-    }
-
-    double there(std::size_t at) const {
-        const Cluster& c = clusters_[at];
-        double first = std::numeric_limits<double>::infinity();
-        double there = 0;
-        double in = 0;
-        for (std::size_t d = 0; d < clusters_.size(); ++d) {
-            if (d == at) continue;
-            const Cluster& from = clusters_[d];
-            const MachineCosts::Link& link = costs_.link(from.number, c.number);
-            const auto bytes = static_cast<double>(from.bytes);
-            first = std::min(first, from.ready + link.latency);
-            in += port(link, costs_.cluster(c.number).nic_in, from.bytes);
-            there = std::max(there, left(d, at) + link.latency +
-                                        costs_.ramp(link.latency, bytes, flow(link, from.bytes) / bytes));
+    /// Blocks of its cluster come to a leader; when it has all of them.
+    double gather(const MemberRange& range) {
+        std::vector<NetworkClock::Message> sent;
+        for (int member = range.first + 1; member < range.end; ++member) {
+            const NetworkClock::Sending block{at(range.first), times_.bytes(member, member + 1)};
+            if (block.bytes > 0) times_.clock().send(at(member), times_.ready(member), {&block, 1}, sent);
         }
-        return std::max(there,
-                        first + std::max(in, through(costs_.cluster(c.number).uplink_in, all_ - c.bytes)));
+        times_.clock().deliver(sent);
+        double last = times_.ready(range.first);
+        for (const auto& message : sent) last = std::max(last, message.last);
+        return last;
     }
 
-    double last_in(std::size_t at) const {
-        const Cluster& c = clusters_[at];
-        double sent = 0;
-        for (std::size_t d = 0; d < clusters_.size(); ++d) sent += d == at ? 0 : port_out(c, clusters_[d]);
-        const double others = static_cast<double>(clusters_.size() - 1);
-        const double uplink = c.ready + others * through(costs_.cluster(c.number).uplink_out, c.bytes);
-        const double there = clusters_.size() > 1 ? this->there(at) : 0;
-        if (c.hosts == 1) return std::max({c.ready, there, uplink});
-        const ShapeLinks links = links_of(within_, c.hosts);
-        std::vector<int> depth(links.parent.size(), 0);
-        for (std::size_t i = 1; i < depth.size(); ++i)
-            depth[i] = depth[static_cast<std::size_t>(links.parent[i])] + 1;
-        const int deepest = *std::max_element(depth.begin(), depth.end());
-        Bytes largest = 0;
-        for (const Cluster& d : clusters_) largest = std::max(largest, d.bytes);
-        const Bytes piece = segment_bytes_ == 0 ? largest : std::min(largest, segment_bytes_);
-        const double last_piece = inside(c).gap.at(piece).count();
-        double passed_on = 0;
-        for (const Cluster& d : clusters_) passed_on += flow(inside(c), d.bytes);
-        const auto children = static_cast<double>(links.children.front().size());
-        const double out = c.ready + sent + children * passed_on - last_piece;
-        return std::max({there, out, uplink}) + deepest * (inside(c).latency + last_piece);
+    /// A leader sends what its cluster has to all others and to its own children at once; the first pieces
+    /// need not wait for the last blocks.
+    void send_from(std::size_t number) {
+        Cluster& c = clusters_[number];
+        const std::size_t leader = at(c.range.first);
+        const double own = times_.ready(c.range.first);
+        const double all = c.gathered;
+        const double ready = c.pieces > 1 ? own : all;
+        c.has = {ready, all};
+        std::vector<NetworkClock::Sending> messages;
+        for (std::size_t i = 1; i < clusters_.size(); ++i)
+            messages.push_back(
+                {at(clusters_[(number + i) % clusters_.size()].range.first), c.piece, c.pieces});
+        for (const int child : c.links.children.front())
+            messages.push_back({leader + at(child), c.piece, c.pieces});
+        if (c.bytes == 0) messages.clear();
+        times_.clock().send(leader, ready, messages, sent_);
+        double together = 0;  // the first pieces of all
+        for (const auto& message : messages) together += piece_of(c, leader, message.to).port_out;
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            NetworkClock::Message& message = sent_[sent_.size() - messages.size() + i];
+            const MessageTimes piece = piece_of(c, leader, message.to);
+            message.last = std::max(message.last, all + piece.interval());
+            ahead_.push_back(std::max(together, piece.interval()) + piece.latency);
+        }
+        c.free = std::max(all, times_.clock().out_free(leader));
     }
 
-    const MachineCosts& costs_;
-    Shape within_;
-    Bytes segment_bytes_;
+    /// What each cluster has, at the leader of cluster `number` or at its first child, in the order in which
+    /// they are passed on: its own first, then those of its left neighbours.
+    std::vector<Train> trains_at(std::size_t number, int member) {
+        std::vector<Train> trains(clusters_.size());
+        for (std::size_t i = 0; i < sent_.size(); ++i) {
+            if (sent_[i].to != at(member)) continue;
+            const std::size_t from = cluster_of(sent_[i].from);
+            const double first = sent_[i].first + ahead_[i] - sent_[i].times.latency;
+            trains[(number + clusters_.size() - from) % clusters_.size()] = {
+                clusters_[from].pieces > 1 ? std::min(first, sent_[i].last) : sent_[i].last, sent_[i].last};
+        }
+        return trains;
+    }
+    std::size_t cluster_of(std::size_t member) const {
+        std::size_t cluster = 0;
+        while (!clusters_[cluster].range.holds(static_cast<int>(member))) ++cluster;
+        return cluster;
+    }
+    std::size_t sender(std::size_t number, std::size_t i) const {
+        return (number + clusters_.size() - i) % clusters_.size();
+    }
+
+    /// A member passes on what comes to it to its `children`, the first of which is `child`.
+    void pass_on(std::size_t number, int node, int child, std::size_t children, double free,
+                 std::vector<Train>& trains) {
+        const std::size_t from = at(clusters_[number].range.first + node);
+        const std::size_t to = at(clusters_[number].range.first + child);
+        for (std::size_t i = node == 0 ? 1 : 0; i < trains.size(); ++i) {
+            const Cluster& c = clusters_[sender(number, i)];
+            if (c.bytes == 0) continue;
+            const MessageTimes piece = piece_of(c, from, to);
+            const double each = std::max(piece.flow, static_cast<double>(children) * piece.port_out);
+            const double begin = std::max(free, trains[i].first);
+            free = std::max(begin + c.pieces * each, trains[i].last + each);
+            trains[i] = {begin + each + piece.latency, free + piece.latency};
+        }
+    }
+
+    /// All ranks of the fullest host have what comes to its leader.
+    double spread(std::size_t number, int fullest, const std::vector<Train>& trains) {
+        double memory = 0;
+        double last = 0;
+        for (std::size_t i = 0; i < trains.size(); ++i) {
+            const Cluster& c = clusters_[sender(number, i)];
+            if (c.bytes == 0) continue;
+            const HostTime piece = times_.on_host(fullest, c.piece, {.down = true});
+            memory =
+                std::max(std::max(memory, trains[i].first) + (c.pieces - 1) * piece.interval, trains[i].last);
+            last = std::max(last, memory + piece.first);
+            memory += piece.interval;
+        }
+        return last;
+    }
+
+    double last_in(std::size_t number) {
+        const Cluster& c = clusters_[number];
+        int fullest = c.range.first;
+        for (int member = c.range.first; member < c.range.end; ++member) {
+            if (times_.ranks_on_host(member) > times_.ranks_on_host(fullest)) fullest = member;
+        }
+        std::vector<Train> trains = trains_at(number, c.range.first);
+        trains.front() = c.has;
+        double last = spread(number, fullest, trains);
+        for (int node = 0; !c.links.children[at(node)].empty(); node = c.links.children[at(node)].front()) {
+            const auto& children = c.links.children[at(node)];
+            pass_on(number, node, children.front(), children.size(), node == 0 ? c.free : 0, trains);
+            if (node == 0) trains.front() = trains_at(number, c.range.first + children.front()).front();
+            last = std::max(last, spread(number, fullest, trains));
+        }
+        return last;
+    }
+
+    MemberTimes times_;
     std::vector<Cluster> clusters_;
-    Bytes all_ = 0;
-    double spread_ = 0;
+    std::vector<NetworkClock::Message>
+        sent_;                   // to leaders, and of what a cluster has to the children of its own
+    std::vector<double> ahead_;  // of each: from its first byte to its first piece
 };
 
 std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
+    return price(pricing, ExchangeTimes(pricing));
+}
+
+Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) const {
     Candidate candidate;
     candidate.algorithm = std::make_shared<LeaderExchange>(within_, segment_bytes_);
-    candidate.seconds = ExchangePrice(pricing, within_, segment_bytes_).seconds();
+    candidate.seconds = ExchangeTimes(begun, within_, segment_bytes_).seconds();
     candidate.time.first = candidate.time.last = candidate.seconds;
-    candidate.crossings = pricing.clusters() - 1;
+    // Messages of one size only: pieces are as many as in multi-leader-exchange, or more.
+    candidate.crossings = (pricing.clusters() - 1) * (segment_bytes_ > 0 ? pricing.largest_cluster() : 1);
     candidate.hops = pricing.hops_in(within_);
     return candidate;
 }
@@ -268,12 +319,15 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 }
 
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    constexpr std::array<Bytes, 3> kSegments{0, 8 * 1024, 64 * 1024};
+    constexpr std::array<Bytes, 2> kSegments{8 * 1024, 64 * 1024};
+    const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
+    for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
+        found.push_back(LeaderExchange(within, 0).price(pricing, begun));
     for (const Bytes segment_bytes : kSegments) {
         if (2 * segment_bytes > all) continue;
-        for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape, kChainShape})
-            found.push_back(*LeaderExchange(within, segment_bytes).price(pricing));
+        for (const Shape within : {kBinaryShape, kChainShape})
+            found.push_back(LeaderExchange(within, segment_bytes).price(pricing, begun));
     }
 }
 

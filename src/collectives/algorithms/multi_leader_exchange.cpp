@@ -7,15 +7,12 @@
 //     1 ──► 4            (and back: 3 ──► 0 ...)      H - 1 rounds of C messages
 //     2 ──► 5
 //
-//     there(c)   max over d of L(d, c) + the port's or the flow's time for the blocks of the hosts of d
-//     last(c)    there(c) + (H-1) (L + the blocks of one host of each cluster)
-//
 // (Träff, "Efficient allgather for regular SMP-clusters", 2006; Bienz, Gautam and Kharel, "A locality-aware
 // Bruck allgather", 2022)
 #include <algorithm>
 
 #include "collectives/algorithms/host_members.hpp"
-#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -79,85 +76,65 @@ class ExchangeSteps {
     std::size_t own_ = 0;  // of ranges_
 };
 
-/// Where `to` is a cluster, and each host of it gets some messages of a size from hosts of others.
-class ExchangePrice {
+/// The times of these steps.
+class ExchangeTimes {
   public:
-    ExchangePrice(Pricing& pricing)
-        : costs_(pricing.costs()), bytes_(bytes_of_member(pricing.request(), pricing.machine())) {
-        const auto cluster_of = clusters_of_members(pricing.request(), pricing.machine());
-        for (const MemberRange range : member_ranges(cluster_of))
-            clusters_.push_back({cluster_of[static_cast<std::size_t>(range.first)], range.count()});
-        on_hosts_ =
-            time_on_hosts(bytes_, pricing.machine(), costs_) +
-            time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()), pricing.machine(), costs_);
-    }
+    explicit ExchangeTimes(Pricing& pricing)
+        : times_(pricing),
+          ranges_(member_ranges(clusters_of_members(pricing.request(), pricing.machine()))) {}
 
-    double seconds() const {
-        double last = 0;
-        for (const Cluster& c : clusters_) last = std::max(last, last_in(c));
-        return last + on_hosts_;
+    double seconds() {
+        times_.gather_on_hosts();
+        exchange();
+        for (std::size_t cluster = 0; cluster < ranges_.size(); ++cluster) pass_around(cluster);
+        return times_.seconds();
     }
 
   private:
-    struct Cluster {
-        int number;
-        int hosts;
-    };
-
-    /// Messages that a host of `to` gets from those of `from`.
-    static double messages(const Cluster& from, const Cluster& to) {
-        return static_cast<double>((from.hosts + to.hosts - 1) / to.hosts);
-    }
-    double through(double rate, double messages) const {
-        return rate > 0 ? messages * static_cast<double>(bytes_) / rate : 0;
-    }
-    double flow(int from, int to) const { return costs_.link(from, to).gap.at(bytes_).count(); }
-    /// How long a port is busy with one message. (segment_times.hpp)
-    double port(int from, int to, double nic) const {
-        return nic > 0 ? std::min(flow(from, to), costs_.link(from, to).gap.at(0).count() + through(nic, 1))
-                       : flow(from, to);
-    }
-
-    double out_of(const Cluster& c) const {
-        double busy = 0;
-        double hosts = 0;
-        for (const Cluster& d : clusters_) {
-            if (d.number == c.number) continue;
-            busy += port(c.number, d.number, costs_.cluster(c.number).nic_out);
-            hosts += c.hosts;
+    void exchange() {
+        std::vector<NetworkClock::Message> sent;
+        std::vector<std::size_t> cluster_of(static_cast<std::size_t>(times_.count()));
+        std::vector<NetworkClock::Sending> messages;
+        for (std::size_t c = 0; c < ranges_.size(); ++c) {
+            for (int member = ranges_[c].first; member < ranges_[c].end; ++member) {
+                cluster_of[static_cast<std::size_t>(member)] = c;
+                messages.clear();
+                const Bytes bytes = times_.bytes(member, member + 1);
+                for (std::size_t i = 1; i < ranges_.size() && bytes > 0; ++i) {
+                    const MemberRange to = ranges_[(c + i) % ranges_.size()];
+                    const int place = to.first + (member - ranges_[c].first) % to.count();
+                    messages.push_back({static_cast<std::size_t>(place), bytes});
+                }
+                times_.clock().send(static_cast<std::size_t>(member), times_.ready(member), messages, sent);
+            }
         }
-        return std::max(busy, through(costs_.cluster(c.number).uplink_out, hosts));
+        times_.clock().deliver(sent);
+        there_.assign(ranges_.size() * cluster_of.size(), 0);
+        for (const auto& message : sent)
+            there(cluster_of[message.to], static_cast<int>(message.from)) = message.last;
     }
 
-    double there(const Cluster& c) const {
-        double there = 0;
-        double in = 0;
-        double all = 0;
-        for (const Cluster& d : clusters_) {
-            if (d.number == c.number) continue;
-            const MachineCosts::Link& link = costs_.link(d.number, c.number);
-            const double each = flow(d.number, c.number);
-            const auto bytes = static_cast<double>(bytes_);
-            in += messages(d, c) * port(d.number, c.number, costs_.cluster(c.number).nic_in);
-            all += d.hosts;
-            there = std::max(there, link.latency + std::max(out_of(d), each) +
-                                        costs_.ramp(link.latency, bytes, each / bytes));
+    void pass_around(std::size_t cluster) {
+        const MemberRange own = ranges_[cluster];
+        RingBlocks blocks;
+        for (int place = 0; place < own.count(); ++place) {
+            blocks.push_back({{own.first + place, times_.ready(own.first + place)}});
+            for (std::size_t i = 1; i < ranges_.size(); ++i) {
+                const MemberRange from = ranges_[(cluster + ranges_.size() - i) % ranges_.size()];
+                for (int member = from.first + place; member < from.end; member += own.count())
+                    blocks.back().push_back({member, there(cluster, member)});
+            }
         }
-        return std::max({there, in, through(costs_.cluster(c.number).uplink_in, all)});
+        times_.pass_around(own, blocks, false);
     }
 
-    double last_in(const Cluster& c) const {
-        double carried = 0;
-        for (const Cluster& d : clusters_) carried += messages(d, c);
-        const MachineCosts::Link& inside = costs_.link(c.number, c.number);
-        const double around = (c.hosts - 1) * (inside.latency + carried * inside.gap.at(bytes_).count());
-        return there(c) + around;
+    double& there(std::size_t cluster, int member) {
+        return there_[cluster * static_cast<std::size_t>(times_.count()) + static_cast<std::size_t>(member)];
     }
 
-    const MachineCosts& costs_;
-    Bytes bytes_;
-    std::vector<Cluster> clusters_;
-    double on_hosts_ = 0;
+    MemberTimes times_;
+    std::vector<MemberRange> ranges_;
+    std::vector<double> there_;  // blocks of a member in another cluster
 };
 
 class MultiLeaderExchange final : public Algorithm {
@@ -171,9 +148,9 @@ class MultiLeaderExchange final : public Algorithm {
     std::optional<Candidate> price(Pricing& pricing) const override {
         Candidate candidate;
         candidate.algorithm = std::make_shared<MultiLeaderExchange>();
-        candidate.seconds = ExchangePrice(pricing).seconds();
+        candidate.seconds = ExchangeTimes(pricing).seconds();
         candidate.time.first = candidate.time.last = candidate.seconds;
-        candidate.crossings = pricing.clusters() - 1;
+        candidate.crossings = (pricing.clusters() - 1) * pricing.largest_cluster();
         candidate.hops = pricing.hops_in(kChainShape);
         return candidate;
     }

@@ -20,17 +20,11 @@ class PartsAlgorithm final : public Algorithm {
 
     std::optional<Candidate> price(Pricing& pricing) const override {
         if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
-        const Rounds rounds(clusters_of_members(pricing.request(), pricing.machine()), pricing.costs());
+        MemberTimes times(pricing);
+        variant_.time(times);
         Candidate candidate;
         candidate.algorithm = parts_algorithm(variant_);
-        candidate.time.first = candidate.time.last =
-            variant_.time(rounds, bytes_of_member(pricing.request(), pricing.machine()));
-        if (is_gathered(variant_.collective)) {
-            candidate.time.last += time_on_hosts(bytes_of_result(pricing.request(), pricing.machine()),
-                                                 pricing.machine(), pricing.costs());
-        } else {
-            add_time_on_hosts(pricing, 0, candidate.time);
-        }
+        candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
         return candidate;
@@ -49,10 +43,6 @@ class PartsAlgorithm final : public Algorithm {
 
 AlgorithmPtr parts_algorithm(const PartsVariant& variant) {
     return std::make_shared<PartsAlgorithm>(variant);
-}
-
-Bytes part_of(const Rounds& rounds, Bytes bytes) {
-    return (bytes + rounds.members() - 1) / rounds.members();
 }
 
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,

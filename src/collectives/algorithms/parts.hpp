@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "collectives/algorithms/host_members.hpp"
+#include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/registry.hpp"
-#include "collectives/cost/rounds.hpp"
 
 namespace laple {
 
@@ -20,16 +20,13 @@ struct PartsVariant {
     Collective collective;
     bool needs_power_of_two;  ///< of hosts
     bool combines;            ///< and does not keep the order of the ranks
-    void (*write)(MemberSteps& steps);
-    /// How long it takes for a message of so many bytes, on one of each member.
-    double (*time)(Rounds rounds, Bytes bytes);
+    /// What every rank does, and how long it takes: one function of both classes.
+    void (*write)(MemberSteps& members);
+    void (*time)(MemberTimes& members);
 };
 
 /// The algorithm of that variant, which must outlive it.
 AlgorithmPtr parts_algorithm(const PartsVariant& variant);
-
-/// Bytes of each part.
-Bytes part_of(const Rounds& rounds, Bytes bytes);
 
 /// The variant of that name; nothing where there is none.
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,

@@ -12,34 +12,26 @@
 namespace laple {
 namespace {
 
-void write_reduce(MemberSteps& steps) {
-    steps.combine_on_hosts();
-    steps.halving_reduce_scatter();
-    steps.gather();
-}
-double time_of_reduce(Rounds rounds, Bytes bytes) {
-    rounds.halving(bytes);
-    rounds.binomial_up(part_of(rounds, bytes), true, false);
-    return rounds.at_root();
+template <typename Members>
+void halving_gather(Members& members) {
+    members.combine_on_hosts();
+    members.halving_reduce_scatter();
+    members.gather();
 }
 
-void write_allreduce(MemberSteps& steps) {
-    steps.combine_on_hosts();
-    steps.halving_reduce_scatter();
-    steps.doubling_allgather();
-    steps.spread_on_hosts();
-}
-double time_of_allreduce(Rounds rounds, Bytes bytes) {
-    rounds.halving(bytes);
-    rounds.doubling(part_of(rounds, bytes));
-    return rounds.last();
+template <typename Members>
+void halving_doubling(Members& members) {
+    members.combine_on_hosts();
+    members.halving_reduce_scatter();
+    members.doubling_allgather();
+    members.spread_on_hosts();
 }
 
 constexpr std::array kVariants{
     PartsVariant{"halving-doubling", "parts are combined by recursive halving, and gathered by all",
-                 Collective::allreduce, true, true, write_allreduce, time_of_allreduce},
+                 Collective::allreduce, true, true, halving_doubling, halving_doubling},
     PartsVariant{"halving-gather", "parts are combined by recursive halving, and gathered by the root",
-                 Collective::reduce, true, true, write_reduce, time_of_reduce},
+                 Collective::reduce, true, true, halving_gather, halving_gather},
 };
 
 }  // namespace

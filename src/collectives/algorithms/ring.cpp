@@ -13,31 +13,24 @@
 namespace laple {
 namespace {
 
-void write(MemberSteps& steps) {
-    steps.combine_on_hosts();
-    steps.ring_reduce_scatter();
-    steps.ring_allgather();
-}
-double time(Rounds rounds, Bytes bytes) {
-    rounds.ring(part_of(rounds, bytes), true);
-    rounds.ring(part_of(rounds, bytes), false);
-    return rounds.last();
+template <typename Members>
+void reduce(Members& members) {
+    members.combine_on_hosts();
+    members.ring_reduce_scatter();
+    members.ring_allgather();
 }
 
-void write_gather(MemberSteps& steps) {
-    steps.gather_on_hosts();
-    steps.ring_allgather();
-}
-double time_of_gather(Rounds rounds, Bytes bytes) {
-    rounds.ring(bytes, false);
-    return rounds.last();
+template <typename Members>
+void gather(Members& members) {
+    members.gather_on_hosts();
+    members.ring_allgather();
 }
 
 constexpr std::array kVariants{
-    PartsVariant{"ring", "sums of parts go around, then results", Collective::allreduce, false, true, write,
-                 time},
-    PartsVariant{"ring", "blocks of each host go around", Collective::allgather, false, false, write_gather,
-                 time_of_gather},
+    PartsVariant{"ring", "sums of parts go around, then results", Collective::allreduce, false, true, reduce,
+                 reduce},
+    PartsVariant{"ring", "blocks of each host go around", Collective::allgather, false, false, gather,
+                 gather},
 };
 
 }  // namespace

@@ -13,32 +13,24 @@
 namespace laple {
 namespace {
 
-void write_ring(MemberSteps& steps) {
-    steps.scatter();
-    steps.ring_allgather();
-}
-double time_of_ring(Rounds rounds, Bytes bytes) {
-    rounds.binomial_down(bytes, true);
-    rounds.ring(part_of(rounds, bytes), false);
-    return rounds.last();
+template <typename Members>
+void scatter_ring(Members& members) {
+    members.scatter();
+    members.ring_allgather();
 }
 
-void write_doubling(MemberSteps& steps) {
-    steps.scatter();
-    steps.doubling_allgather();
-    steps.spread_on_hosts();
-}
-double time_of_doubling(Rounds rounds, Bytes bytes) {
-    rounds.binomial_down(bytes, true);
-    rounds.doubling(part_of(rounds, bytes));
-    return rounds.last();
+template <typename Members>
+void scatter_doubling(Members& members) {
+    members.scatter();
+    members.doubling_allgather();
+    members.spread_on_hosts();
 }
 
 constexpr std::array kVariants{
     PartsVariant{"scatter-ring", "parts are scattered, and gathered by all in a ring", Collective::bcast,
-                 false, false, write_ring, time_of_ring},
+                 false, false, scatter_ring, scatter_ring},
     PartsVariant{"scatter-doubling", "parts are scattered, and gathered by all by recursive doubling",
-                 Collective::bcast, true, false, write_doubling, time_of_doubling},
+                 Collective::bcast, true, false, scatter_doubling, scatter_doubling},
 };
 
 }  // namespace

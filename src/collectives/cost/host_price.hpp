@@ -12,13 +12,6 @@ struct HostWays {
     bool down = false;  ///< ranks get it from there
 };
 
-/// What the ranks of one host add to an algorithm between hosts. Their memory serves each rank's messages one
-/// after the other, each way for itself, while the ports of hosts serve others.
-struct HostTime {
-    double first = 0;     ///< the time of the first segment, all ways together
-    double interval = 0;  ///< between two segments at the busiest rank
-};
-
 /// Of a host with `members` ranks, for messages that take `gap` of a rank's memory and travel for `latency`;
 /// combining takes `combining` of a rank's processor, while its memory serves the next one:
 ///

@@ -17,7 +17,10 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
       latency_(count_ * count_),
       uplink_out_(count_),
       uplink_in_(count_),
-      credit_(count_) {
+      credit_(count_),
+      combining_(count_),
+      on_host_(count_),
+      direction_(direction) {
     const bool is_backwards = direction == Direction::reduction;
     const auto size = static_cast<double>(bytes);
     const auto passing = [&](double rate) { return rate > 0 ? size / rate : 0; };
@@ -30,6 +33,8 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
         uplink_in_[static_cast<std::size_t>(from)] =
             passing(is_backwards ? cluster.uplink_out : cluster.uplink_in);
         credit_[static_cast<std::size_t>(from)] = costs.shares_ports ? cluster.credit() : 0;
+        combining_[static_cast<std::size_t>(from)] =
+            std::min(costs.link(from, from).stream.at(bytes).count(), combining);
         for (int to = 0; to < count(); ++to) {
             const MachineCosts::Link& link = is_backwards ? costs.link(to, from) : costs.link(from, to);
             const double alone = link.gap.at(bytes).count();

@@ -9,6 +9,13 @@
 
 namespace laple {
 
+/// What the ranks of one host add to an algorithm between hosts. Their memory serves each rank's messages one
+/// after the other, each way for itself, while the ports of hosts serve others.
+struct HostTime {
+    double first = 0;     ///< the time of the first segment, all ways together
+    double interval = 0;  ///< between two segments at the busiest rank
+};
+
 /// What one message of one size takes between any two clusters, in seconds: looked up once, used by all
 /// candidates that send messages of that size.
 ///
@@ -24,8 +31,8 @@ class SegmentTimes {
         stream,  ///< one of many in a row
     };
 
-    /// A reduction is priced with time reversed: messages go from the rank that combines them to the ranks
-    /// that sent them, and combining is part of the sender's work. (docs/algorithms.md)
+    /// Those of a reduction have time reversed: messages go from the rank that combines them to the ranks
+    /// that sent them, and combining is part of the sender's work.
     enum class Direction { broadcast, reduction };
 
     /// `groups`: the outermost groups as lists of clusters. What goes from one group to another shares their
@@ -45,6 +52,15 @@ class SegmentTimes {
     /// How much longer than its port a message alone takes to leave.
     double rest(int from, int to) const { return gap(from, to) - port(from, to); }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
+    /// The part of latency() in which the last message that came is combined; none of a broadcast.
+    double combining(int cluster) const { return combining_[static_cast<std::size_t>(cluster)]; }
+    /// What the ranks on the hosts of a cluster add, before a reduction or after a broadcast; nothing until
+    /// it is set.
+    const HostTime& on_host(int cluster) const { return on_host_[static_cast<std::size_t>(cluster)]; }
+    void set_on_host(int cluster, const HostTime& time) {
+        on_host_[static_cast<std::size_t>(cluster)] = time;
+    }
+    bool is_of_reduction() const { return direction_ == Direction::reduction; }
     /// How much port time, beyond the starts of messages, the burst of an idle NIC saves in one
     /// collective. None where ports queue: their times are of the longest kind.
     double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
@@ -101,6 +117,9 @@ class SegmentTimes {
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;
     std::vector<double> credit_;
+    std::vector<double> combining_;
+    std::vector<HostTime> on_host_;
+    Direction direction_;
     int groups_ = 0;
     std::vector<int> group_of_;
     std::vector<double> trunk_;

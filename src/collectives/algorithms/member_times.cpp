@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/member_times.hpp"
+
+#include <algorithm>
+
+#include "collectives/algorithms/ring_times.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/trees/host_tree.hpp"
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Where each part begins, in bytes, and where the last one ends.
+std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machine) {
+    std::vector<Bytes> begins{0};
+    const int count = machine.host_count();
+    if (is_gathered(request.collective)) {
+        for (const Host host : hosts_in_order(request, machine))
+            begins.push_back(begins.back() + bytes_of_blocks(request, machine.ranks_on(host)));
+        return begins;
+    }
+    const Segments parts = Segments::cut_into(request.units, request.unit_bytes, count);
+    for (int part = 0; part < count; ++part)
+        begins.push_back(begins.back() +
+                         parts.at(static_cast<std::uint32_t>(part)).units * request.unit_bytes);
+    return begins;
+}
+
+}  // namespace
+
+MemberTimes::MemberTimes(Pricing& pricing)
+    : pricing_(pricing),
+      clock_(clusters_of_members(pricing.request(), pricing.machine()), pricing.machine(), pricing.costs()),
+      begins_(begins_of_parts(pricing.request(), pricing.machine())),
+      ready_(clock_.hosts(), 0),
+      memory_(clock_.hosts(), 0),
+      spread_(clock_.hosts(), 0) {
+    for (const Host host : hosts_in_order(pricing.request(), pricing.machine()))
+        ranks_.push_back(static_cast<int>(pricing.machine().ranks_on(host).size()));
+}
+
+double MemberTimes::combining(int member, Bytes bytes) const {
+    return pricing_.costs().cluster(clock_.cluster(at(member))).reduction * static_cast<double>(bytes);
+}
+
+HostTime MemberTimes::on_host(int member, Bytes bytes, HostWays ways) {
+    if (ranks_[at(member)] == 1) return {};
+    const MachineCosts::Link& memory = pricing_.costs().cluster(clock_.cluster(at(member))).memory;
+    return host_time(pricing_.pricer().members(shape_on_host(false), ranks_[at(member)]),
+                     memory.gap.at(bytes).count(), memory.latency, ways.up ? combining(member, bytes) : 0,
+                     ways);
+}
+
+void MemberTimes::combine_on_hosts() {
+    for (int i = 0; i < count(); ++i) ready(i) += on_host(i, pricing_.request().bytes(), {.up = true}).first;
+}
+
+void MemberTimes::spread_on_hosts() {
+    for (int i = 0; i < count(); ++i)
+        ready(i) += on_host(i, pricing_.request().bytes(), {.down = true}).first;
+}
+
+/// Blocks of all ranks come to the leader's memory one after the other.
+void MemberTimes::gather_on_hosts() {
+    for (int i = 0; i < count(); ++i) {
+        const int others = ranks_[at(i)] - 1;
+        if (others == 0) continue;
+        const MachineCosts::Link& memory = pricing_.costs().cluster(clock_.cluster(at(i))).memory;
+        const Bytes of_rank = bytes(i, i + 1) / static_cast<Bytes>(ranks_[at(i)]);
+        ready(i) += memory.latency + others * memory.gap.at(of_rank).count();
+    }
+}
+
+void MemberTimes::spread(int member, const HostTime& time, double ready) {
+    double& memory = memory_[at(member)];
+    memory = std::max(memory, ready);
+    spread_[at(member)] = std::max(spread_[at(member)], memory + time.first);
+    memory += time.interval;
+}
+
+void MemberTimes::scatter() {
+    const ShapeLinks links = links_of(kBinomialShape, count());
+    const std::vector<int> below = sizes_below(links);
+    std::vector<NetworkClock::Sending> messages;
+    for (int i = 0; i < count(); ++i) {
+        messages.clear();
+        for (const int child : links.children[at(i)]) {
+            const Bytes size = bytes(child, child + below[at(child)]);
+            if (size > 0) messages.push_back({at(child), size});
+        }
+        sent_.clear();
+        clock_.send(at(i), ready(i), messages, sent_);
+        deliver();
+    }
+}
+
+void MemberTimes::deliver() {
+    clock_.deliver(sent_);
+    for (const auto& message : sent_) ready_[message.to] = std::max(ready_[message.to], message.last);
+}
+
+void MemberTimes::send(int from, int to, Bytes bytes) {
+    const NetworkClock::Sending message{at(to), bytes};
+    clock_.send(at(from), ready(from), {&message, 1}, sent_);
+}
+
+/// Members have larger numbers than their parents.
+void MemberTimes::gather() {
+    const ShapeLinks links = links_of(kBinomialShape, count());
+    const std::vector<int> below = sizes_below(links);
+    for (int i = count(); i-- > 0;) {
+        sent_.clear();
+        for (const int child : links.children[at(i)]) {
+            const Bytes size = bytes(child, child + below[at(child)]);
+            if (size > 0) send(child, i, size);
+        }
+        deliver();
+    }
+}
+
+void MemberTimes::swap(int distance, bool halves) {
+    sent_.clear();
+    for (int i = 0; i < count(); ++i) {
+        const int first = (halves ? i ^ distance : i) / distance * distance;
+        const Bytes size = bytes(first, first + distance);
+        if (size > 0) send(i, i ^ distance, size);
+    }
+    deliver();
+    for (int i = 0; i < count() && halves; ++i) {
+        const int first = i / distance * distance;
+        ready(i) += combining(i, bytes(first, first + distance));
+    }
+}
+
+void MemberTimes::doubling_allgather() {
+    for (int distance = 1; distance < count(); distance *= 2) swap(distance, false);
+}
+
+void MemberTimes::halving_reduce_scatter() {
+    for (int distance = count() / 2; distance >= 1; distance /= 2) swap(distance, true);
+}
+
+void MemberTimes::disseminate() {
+    for (int distance = 1; distance < count(); distance *= 2) {
+        sent_.clear();
+        for (int i = 0; i < count(); ++i) send(i, (i + distance) % count(), 0);
+        deliver();
+    }
+}
+
+void MemberTimes::ring_allgather() {
+    RingBlocks blocks;
+    for (int i = 0; i < count(); ++i) blocks.push_back({{i, ready(i)}});
+    pass_around({0, count()}, blocks, false);
+}
+
+/// The sum of a part begins with its owner's right neighbour.
+void MemberTimes::ring_reduce_scatter() {
+    RingBlocks blocks;
+    for (int i = 0; i < count(); ++i) blocks.push_back({{(i + count() - 1) % count(), ready(i)}});
+    pass_around({0, count()}, blocks, true);
+}
+
+void MemberTimes::pass_around(MemberRange range, const RingBlocks& blocks, bool combines) {
+    RingTimes(*this, range, blocks, combines).pass_all();
+}
+
+double MemberTimes::seconds() const {
+    if (row_of(pricing_.request().collective).runs_to_root) return std::max(ready_.front(), clock_.busiest());
+    return std::max({*std::max_element(ready_.begin(), ready_.end()),
+                     *std::max_element(spread_.begin(), spread_.end()), clock_.busiest()});
+}
+
+}  // namespace laple

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/algorithms/host_members.hpp"
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/cost/network_clock.hpp"
+
+namespace laple {
+
+/// Parts of some member that another one has first, and when it has them.
+struct RingBlock {
+    int member;
+    double ready;
+};
+/// Of each member of a ring, those that it has, in the order in which it sends them.
+using RingBlocks = std::vector<std::vector<RingBlock>>;
+
+/// The times of what MemberSteps writes: an algorithm over members that calls the same functions of both has
+/// its steps and its price from one text. Each member goes on when it has what it waits for and its port is
+/// free. What is spread on a host while more comes takes its memory's time, beside the network.
+class MemberTimes {
+  public:
+    explicit MemberTimes(Pricing& pricing);
+
+    // As in MemberSteps.
+    void combine_on_hosts();
+    void gather_on_hosts();
+    void spread_on_hosts();
+    void scatter();
+    void gather();
+    void ring_allgather();
+    void doubling_allgather();
+    void ring_reduce_scatter();
+    void halving_reduce_scatter();
+    void disseminate();
+
+    /// Blocks go around the members of `range` (ring_times.hpp). Each member combines them with what it has
+    /// where `combines`, else spreads them on its host.
+    void pass_around(MemberRange range, const RingBlocks& blocks, bool combines);
+
+    /// A block comes to a member, at `ready`, and is spread on its host, which takes `time`.
+    void spread(int member, const HostTime& time, double ready);
+
+    /// Until the last member has all, or the first one where data run to the root.
+    double seconds() const;
+
+    /// What the ranks of a member's host take for a message of so many bytes.
+    HostTime on_host(int member, Bytes bytes, HostWays ways);
+    int ranks_on_host(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+    /// Of messages that are combined: the time of a member's processor.
+    double combining(int member, Bytes bytes) const;
+
+    int count() const { return static_cast<int>(ready_.size()); }
+    NetworkClock& clock() { return clock_; }
+    /// When a member has what the steps so far bring to it.
+    double& ready(int member) { return ready_[static_cast<std::size_t>(member)]; }
+    /// Of parts `first` ... `end` - 1.
+    Bytes bytes(int first, int end) const {
+        return begins_[static_cast<std::size_t>(end)] - begins_[static_cast<std::size_t>(first)];
+    }
+
+  private:
+    /// Adds a message to those that are sent; and all of these come to where they go.
+    void send(int from, int to, Bytes bytes);
+    void deliver();
+    /// Partners `distance` apart swap: each has as many parts, from a multiple of that on, and sends them
+    /// all, or where they halve, those that its partner goes on with.
+    void swap(int distance, bool halves);
+
+    Pricing& pricing_;
+    NetworkClock clock_;
+    std::vector<int> ranks_;      // on each member's host
+    std::vector<Bytes> begins_;   // of each part
+    std::vector<double> ready_;   // by member, as all of these
+    std::vector<double> memory_;  // of its leader: free again
+    std::vector<double> spread_;  // all ranks of its host have what was spread
+    std::vector<NetworkClock::Message> sent_;
+};
+
+}  // namespace laple
