@@ -12,10 +12,7 @@ std::string Native::name() const {
 }
 
 std::optional<Candidate> Native::price(Pricing& pricing) const {
-    std::vector<int> cluster_of_rank;
-    for (Rank rank = 0; rank < pricing.machine().rank_count(); ++rank)
-        cluster_of_rank.push_back(pricing.machine().cluster_of_rank(rank));
-    const NativePrice price = native_price(pricing.request(), cluster_of_rank, pricing.costs());
+    const NativePrice price = native_price(pricing.request(), pricing.machine(), pricing.costs());
     Candidate candidate;
     candidate.algorithm = native();
     candidate.is_measured = price.is_measured;

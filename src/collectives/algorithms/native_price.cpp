@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
-#include <utility>
 
 #include "collectives/cost/rounds.hpp"
 
@@ -76,12 +75,9 @@ double beyond(const Curve& curve, Bytes bytes) {
 
 }  // namespace
 
-double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
-                   const MachineCosts& costs) {
-    if (cluster_of_rank.size() < 2) return 0;
-    std::vector<int> from_root = cluster_of_rank;
-    std::rotate(from_root.begin(), from_root.begin() + request.root, from_root.end());
-    const Rounds rounds(std::move(from_root), costs);
+double native_time(const Request& request, const Machine& machine, const MachineCosts& costs) {
+    if (machine.rank_count() < 2) return 0;
+    const Rounds rounds(request.root, machine, costs);
     switch (request.collective) {
         case Collective::bcast:
             return bcast_time(rounds, request.bytes());
@@ -97,12 +93,11 @@ double native_time(const Request& request, const std::vector<int>& cluster_of_ra
     return std::numeric_limits<double>::infinity();
 }
 
-NativePrice native_price(const Request& request, const std::vector<int>& cluster_of_rank,
-                         const MachineCosts& costs) {
-    const double estimated = native_time(request, cluster_of_rank, costs);
+NativePrice native_price(const Request& request, const Machine& machine, const MachineCosts& costs) {
+    const double estimated = native_time(request, machine, costs);
     const Curve& curve = costs.native.of(name_of(request.collective));
-    const bool is_known = !curve.is_empty() && costs.native.ranks > 0 &&
-                          static_cast<std::size_t>(costs.native.ranks) == cluster_of_rank.size();
+    const bool is_known =
+        !curve.is_empty() && costs.native.ranks > 0 && costs.native.ranks == machine.rank_count();
     if (!is_known) return {estimated, false};
     const Bytes largest = curve.known().back().first;
     double time =
@@ -110,7 +105,7 @@ NativePrice native_price(const Request& request, const std::vector<int>& cluster
     if (request.root != 0) {
         Request from_0 = request;
         from_0.root = 0;
-        const double usual = native_time(from_0, cluster_of_rank, costs);
+        const double usual = native_time(from_0, machine, costs);
         if (usual > 0) time *= estimated / usual;
     }
     if (request.bytes() > largest) return {std::max(time, estimated), false};

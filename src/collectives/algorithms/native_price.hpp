@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vector>
-
 #include "collectives/collective/collective.hpp"
 #include "collectives/cost/machine_costs.hpp"
+#include "topology/machine.hpp"
 
 namespace laple {
 
@@ -16,11 +15,10 @@ namespace laple {
 ///     allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather (halving, doubling)
 ///     barrier    dissemination
 ///
-/// Round by round, each rank when its partner is there; messages do not disturb each other, and uplinks are
-/// not shared: an optimistic figure, so that LaPle's own way is only taken where it is clearly better.
-/// (Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005)
-double native_time(const Request& request, const std::vector<int>& cluster_of_rank,
-                   const MachineCosts& costs);
+/// Round by round, each rank when its partner is there; uplinks are not shared: an optimistic figure, so that
+/// LaPle's own way is only taken where it is clearly better. (Thakur, Rabenseifner, Gropp, "Optimization of
+/// Collective Communication Operations in MPICH", 2005)
+double native_time(const Request& request, const Machine& machine, const MachineCosts& costs);
 
 /// What is known best: what was measured on all ranks of the job, where it was. Measured with root 0: other
 /// roots differ as native_time() says. Messages larger than any that was measured take as long as that one at
@@ -30,7 +28,6 @@ struct NativePrice {
     double seconds = 0;
     bool is_measured = false;
 };
-NativePrice native_price(const Request& request, const std::vector<int>& cluster_of_rank,
-                         const MachineCosts& costs);
+NativePrice native_price(const Request& request, const Machine& machine, const MachineCosts& costs);
 
 }  // namespace laple

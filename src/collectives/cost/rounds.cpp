@@ -2,21 +2,22 @@
 #include "collectives/cost/rounds.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace laple {
 
-Rounds::Rounds(std::vector<int> cluster_of, const MachineCosts& costs)
-    : cluster_of_(std::move(cluster_of)),
-      costs_(costs),
-      ready_(cluster_of_.size(), 0),
-      credit_(ready_.size(), 0),
-      usual_credit_(ready_.size(), 0),
-      busy_(ready_.size(), 0) {
-    for (std::size_t i = 0; costs.shares_ports && i < ready_.size(); ++i) {
-        credit_[i] = costs.cluster(cluster(i)).credit();
-        usual_credit_[i] = costs.cluster(cluster(i)).usual_credit();
+Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs)
+    : costs_(costs), port_free_(static_cast<std::size_t>(machine.host_count()), 0) {
+    const int size = machine.rank_count();
+    for (int i = 0; i < size; ++i) {
+        const Host host = machine.host_of((root + i) % size);
+        host_of_.push_back(static_cast<std::size_t>(host));
+        cluster_of_.push_back(machine.cluster_of(host));
+        const bool may_save = costs.shares_ports;
+        credit_.push_back(may_save ? costs.cluster(cluster_of_.back()).credit() : 0);
+        usual_credit_.push_back(may_save ? costs.cluster(cluster_of_.back()).usual_credit() : 0);
     }
+    ready_.assign(cluster_of_.size(), 0);
+    busy_.assign(cluster_of_.size(), 0);
 }
 
 std::size_t Rounds::half() const {
@@ -28,14 +29,21 @@ std::size_t Rounds::half() const {
 void Rounds::begin(Bytes bytes, bool combines) {
     bytes_ = bytes;
     combines_ = combines;
-    known_.assign(static_cast<std::size_t>(costs_.count()) * static_cast<std::size_t>(costs_.count()), -1);
+    const auto clusters = static_cast<std::size_t>(costs_.count());
+    known_.assign(clusters * (clusters + 1), -1);
     next_ = ready_;
 }
 
 void Rounds::send(std::size_t from, std::size_t to) {
-    const double gap = rested(from, gap_of(from, to));
-    next_[from] = std::max(next_[from], ready_[from] + gap);
-    next_[to] = std::max(next_[to], ready_[from] + gap + latency_of(from, to) + ramp(from, to));
+    const bool is_local = this->is_local(from, to);
+    const double gap = is_local ? gap_of(from, to) : rested(from, gap_of(from, to));
+    double left = ready_[from] + gap;
+    if (!is_local) {
+        double& free = port_free_[host_of_[from]];
+        left = free = std::max(free, ready_[from]) + gap;
+    }
+    next_[from] = std::max(next_[from], left);
+    next_[to] = std::max(next_[to], left + latency_of(from, to) + ramp(from, to));
 }
 
 double Rounds::last() const {
@@ -88,13 +96,15 @@ void Rounds::ring(Bytes bytes, bool combines) {
     begin(bytes, combines);
     double gaps = 0;
     double latencies = 0;
-    double slowest = 0;
+    std::vector<double> of_port(port_free_.size(), 0);  // in a round
     for (std::size_t i = 0; i < members(); ++i) {
         const std::size_t next = (i + 1) % members();
         gaps += gap_of(i, next);
         latencies += latency_of(i, next);
-        slowest = std::max(slowest, gap_of(i, next));
+        of_port[host_of_[i]] =
+            std::max(of_port[host_of_[i]] + (is_local(i, next) ? 0 : gap_of(i, next)), gap_of(i, next));
     }
+    const double slowest = *std::max_element(of_port.begin(), of_port.end());
     const double saved = *std::min_element(credit_.begin(), credit_.end());
     const double all_of_slowest = slowest * static_cast<double>(members() - 1);
     const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_slowest - saved);
@@ -124,7 +134,7 @@ double Rounds::rested(std::size_t from, double gap) {
 }
 
 double Rounds::latency_of(std::size_t from, std::size_t to) const {
-    return costs_.link(cluster(from), cluster(to)).latency;
+    return link(from, to).latency;
 }
 
 double Rounds::ramp(std::size_t from, std::size_t to) {
@@ -134,13 +144,14 @@ double Rounds::ramp(std::size_t from, std::size_t to) {
 }
 
 double Rounds::gap_of(std::size_t from, std::size_t to) {
-    const int a = cluster(from);
-    const int b = cluster(to);
-    double& gap = known_[static_cast<std::size_t>(a) * static_cast<std::size_t>(costs_.count()) +
-                         static_cast<std::size_t>(b)];
+    const auto clusters = static_cast<std::size_t>(costs_.count());
+    const auto a = static_cast<std::size_t>(cluster(from));
+    const auto b = static_cast<std::size_t>(cluster(to));
+    double& gap = known_[is_local(from, to) ? clusters * clusters + a : a * clusters + b];
     if (gap < 0) {
-        const double combining = combines_ ? costs_.cluster(b).reduction * static_cast<double>(bytes_) : 0;
-        gap = costs_.link(a, b).gap.at(bytes_).count() + combining;
+        const double combining =
+            combines_ ? costs_.cluster(cluster(to)).reduction * static_cast<double>(bytes_) : 0;
+        gap = link(from, to).gap.at(bytes_).count() + combining;
     }
     return gap;
 }

@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
+#include "topology/machine.hpp"
 
 namespace laple {
 
-/// When each member of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
-/// when its partner is; messages do not disturb each other, and uplinks are not shared: an optimistic figure.
+/// When each rank of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
+/// when its partner is. Ranks of a host share its port, and reach each other through its memory; other
+/// messages do not disturb each other, and uplinks are not shared: an optimistic figure.
 class Rounds {
   public:
-    /// `cluster_of`: of each member; the first one is the root, where there is one. `costs` must outlive
-    /// this.
-    Rounds(std::vector<int> cluster_of, const MachineCosts& costs);
+    /// The first member is `root`; the other ranks follow it, all around. The references must outlive this.
+    Rounds(Rank root, const Machine& machine, const MachineCosts& costs);
 
     std::size_t members() const { return ready_.size(); }
     /// The largest power of two that is less than the number of members.
@@ -50,19 +51,26 @@ class Rounds {
     /// What a NIC that has rested saves at each message, while it has some of its reserve left.
     double rested(std::size_t from, double gap);
     int cluster(std::size_t i) const { return cluster_of_[i]; }
+    bool is_local(std::size_t a, std::size_t b) const { return host_of_[a] == host_of_[b]; }
+    const MachineCosts::Link& link(std::size_t from, std::size_t to) const {
+        return is_local(from, to) ? costs_.cluster(cluster(from)).memory
+                                  : costs_.link(cluster(from), cluster(to));
+    }
     double latency_of(std::size_t from, std::size_t to) const;
     /// Each message of a size has a flow of its own.
     double ramp(std::size_t from, std::size_t to);
     double gap_of(std::size_t from, std::size_t to);
 
     std::vector<int> cluster_of_;
+    std::vector<std::size_t> host_of_;
     const MachineCosts& costs_;
     std::vector<double> ready_;
     std::vector<double> next_;
     std::vector<double> credit_;  // by member, what is left of it
     std::vector<double> usual_credit_;
-    std::vector<double> busy_;   // by member, with all that it sends
-    std::vector<double> known_;  // by pair of clusters; below 0: not looked up
+    std::vector<double> busy_;       // by member, with all that it sends
+    std::vector<double> port_free_;  // by host
+    std::vector<double> known_;      // by pair of clusters, inside hosts last; below 0: not looked up
     Bytes bytes_ = 0;
     bool combines_ = false;
 };

@@ -439,7 +439,7 @@ TEST_CASE("what NICs have saved up does not speed up slow links, nor latencies",
     const char* tree = "jackson/flat";
     CHECK(price_of(tree, undivided, pair, far)->seconds > 0.1 + (64 << 10) / 6e6);
     // The ring of MPI's own broadcast goes from cluster to cluster, all around.
-    const std::vector<int> clusters{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    const Machine clusters(Topology::from_labels(16, {{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}}));
     const double native = native_time(request_for(Collective::bcast, 16 << 10), clusters, costs);
     CHECK(native > 4 * 20e-3);
     costs.shares_ports = false;
