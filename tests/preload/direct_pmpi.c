@@ -37,6 +37,9 @@ int main(int argc, char** argv) {
     PMPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     check(sum == total, "allreduce");
     PMPI_Pcontrol(1);
+    int all[4] = {-1, -1, -1, -1};
+    PMPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    check(all[0] == 0 && all[1] == 1 && all[2] == 2 && all[3] == 3, "allgather");
 #if MPI_VERSION >= 4
     value = rank == 0 ? 6 : 0;
     PMPI_Bcast_c(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
