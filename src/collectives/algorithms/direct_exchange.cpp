@@ -53,7 +53,11 @@ void propose_direct_exchange(Pricing& pricing, std::vector<Candidate>& found) {
     for (const Bytes segment_bytes : pricing.segment_sizes()) {
         for (const Shape within : {kChainShape, kBinaryShape}) add(within, segment_bytes, 1);
         if (pricing.is_coarse(segment_bytes) || pricing.machine().has_groups()) continue;
-        for (int lanes = 2; lanes <= most; lanes *= 2) add(kFlatShape, segment_bytes, lanes);
+        for (int lanes = 2; lanes <= most; lanes *= 2) {
+            add(kFlatShape, segment_bytes, lanes);
+            const auto last = found.end() - 1;
+            if (lanes > 2 && last->seconds > (last - 1)->seconds) break;
+        }
     }
 }
 

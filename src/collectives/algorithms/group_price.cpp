@@ -56,14 +56,16 @@ GroupTime GroupPricer::in_tree(const std::vector<int>& group) {
 
 GroupTime GroupPricer::in_cluster(int cluster) {
     const Members& members = pricer_.members(parameters_.within, pricer_.sizes()[at(cluster)]);
-    if (members.size() == 1) return {};
+    GroupTime time;
+    time.up = up_.on_host(cluster).first;
+    time.down = down_.on_host(cluster).first;
+    if (members.size() == 1) return time;
     const double sends = down_.port(cluster, cluster);
     const double gets = up_.port(cluster, cluster);
     const auto below = static_cast<double>(members.most_below);
     const auto of_leader = static_cast<double>(members.children_of(0).size());
-    GroupTime time;
-    time.up = members.until_last(up_, cluster);
-    time.down = members.until_last(down_, cluster);
+    time.up += members.until_last(up_, cluster);
+    time.down += members.until_last(down_, cluster);
     time.interval = std::max({of_leader * std::max(sends, gets), below * sends + gets, below * gets + sends});
     time.credit = down_.credit(cluster);
     time.binding = {Binding::Kind::port, cluster, cluster};
@@ -77,7 +79,10 @@ GroupTime GroupPricer::in_lanes(const std::vector<int>& group) const {
     const int cluster = group.front();
     const double own = lanes_per_host(group);
     const double led = own * static_cast<double>(hosts_in(group) - 1);
-    if (led == 0) return {};
+    GroupTime time;
+    time.up = up_.on_host(cluster).first;
+    time.down = down_.on_host(cluster).first;
+    if (led == 0) return time;
     const double given = std::max(static_cast<double>(lanes_) - own, 1.0);
     const auto together = [&](const SegmentTimes& times) {
         const double messages = std::max(led, given);
@@ -86,9 +91,8 @@ GroupTime GroupPricer::in_lanes(const std::vector<int>& group) const {
                times.after_credit(cluster, messages * (times.gap(cluster, cluster) - start)) +
                times.latency(cluster, cluster);
     };
-    GroupTime time;
-    time.up = together(up_);
-    time.down = together(down_);
+    time.up += together(up_);
+    time.down += together(down_);
     time.sends = (given + led) * down_.gap(cluster, cluster);
     time.gets = led * up_.gap(cluster, cluster) + given * down_.gap(cluster, cluster);
     time.interval = std::max(time.sends, time.gets);

@@ -34,6 +34,12 @@ class GroupPricer {
         return group.size() == 1 ? in_cluster(group.front()) : in_tree(group);
     }
     int hosts_in(const std::vector<int>& group) const;
+    /// To which a leader sends results inside its cluster.
+    std::size_t children_of_leader(const std::vector<int>& group) {
+        const int hosts = pricer_.sizes()[static_cast<std::size_t>(group.front())];
+        return lanes_ > 1 ? static_cast<std::size_t>(hosts - 1)
+                          : pricer_.members(parameters_.within, hosts).children_of(0).size();
+    }
     /// That the busiest host of a group leads.
     double lanes_per_host(const std::vector<int>& group) const;
 

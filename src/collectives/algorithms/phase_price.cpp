@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collectives/algorithms/group_price.hpp"
+#include "collectives/cost/network_clock.hpp"
 
 namespace laple {
 namespace {
@@ -34,10 +35,13 @@ class PhasePrice {
             own_.push_back(pricer_.time(group));
             ready_.push_back(own_.back().up);
             at_least(own_.back().interval, own_.back().credit, own_.back().binding, rounds_of(group));
+            for (const int cluster : group)
+                at_least(down_.on_host(cluster).interval, 0, {}, static_cast<double>(segments_));
         }
         sends_.assign(groups_.size(), 0);
         gets_.assign(groups_.size(), 0);
         copies_.assign(groups_.size(), 0);
+        alone_.assign(groups_.size(), 0);
     }
 
     PhaseTime time(LeadersTalk talk) {
@@ -46,13 +50,13 @@ class PhasePrice {
         } else {
             in_rounds();
         }
-        double broadcast = 0;
+        time_.total = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             load(g);
-            broadcast = std::max(broadcast, own_[g].down);
             time_.first = std::max(time_.first, ready_[g] + own_[g].down);
+            time_.total = std::max(time_.total, alone_[g] + own_[g].down);
         }
-        time_.total = std::max({time_.first + others_, alone_ + broadcast, sustained_});
+        time_.total = std::max({time_.first + others_, time_.total, sustained_});
         return time_;
     }
 
@@ -89,7 +93,7 @@ class PhasePrice {
         gets_[to_group] += up_.port(to, from);
         copies_[from_group] += 1;
         const double alone = flow_alone(from_group, to_group);
-        alone_ = std::max(alone_, then + alone);
+        if (rounds_ > 1) alone_[to_group] = std::max(alone_[to_group], then + alone);
         at_least(down_.gap(from, to), down_.credit_of_flow(from, to), {Binding::Kind::link, from, to},
                  rounds_);
         // All lanes of two groups share what is between them.
@@ -159,17 +163,69 @@ class PhasePrice {
         const auto place = [&](std::size_t index) {
             return index < surplus ? 2 * index + 1 : index + surplus;
         };
-        for (std::size_t i = 0; i < surplus; ++i)
-            ready_[2 * i + 1] = std::max(ready_[2 * i + 1], send(2 * i, 2 * i + 1, ready_[2 * i]));
-        for (std::size_t bit = 1; bit < power; bit *= 2) {
-            const std::vector<double> before = ready_;
-            for (std::size_t index = 0; index < power; ++index) {
-                const std::size_t from = place(index);
-                const std::size_t to = place(index ^ bit);
-                ready_[to] = std::max(ready_[to], send(from, to, before[from]));
-            }
-        }
-        for (std::size_t i = 0; i < surplus; ++i) ready_[2 * i] = send(2 * i + 1, 2 * i, ready_[2 * i + 1]);
+        std::vector<int> clusters;
+        for (std::size_t g = 0; g < count; ++g) clusters.push_back(leader(g));
+        NetworkClock clock(std::move(clusters), down_);
+        std::vector<NetworkClock::Message> sent;
+        const auto swap = [&](auto for_each_pair) {
+            sent.clear();
+            for_each_pair([&](std::size_t from, std::size_t to) {
+                send(from, to, ready_[from]);
+                const NetworkClock::Timed message{to, times(from, to), rounds_ <= 1 ? ramp(from, to) : 0};
+                clock.send(from, ready_[from], {&message, 1}, sent);
+            });
+            clock.deliver(sent);
+            for (const auto& message : sent)
+                ready_[message.to] = std::max(ready_[message.to], message.last + combining(message.to));
+        };
+        // Leaders into which no other one folds need not wait for the first round.
+        const auto in_round = [&](std::size_t bit, std::size_t first, std::size_t end, auto pair) {
+            for (std::size_t index = first; index < end && bit < power; ++index)
+                pair(place(index), place(index ^ bit));
+        };
+        swap([&](auto pair) {
+            for (std::size_t i = 0; i < surplus; ++i) pair(2 * i, 2 * i + 1);
+            if (surplus > 0) in_round(1, surplus, power, pair);
+        });
+        for (std::size_t bit = 1; bit < power; bit *= 2)
+            swap([&](auto pair) { in_round(bit, 0, bit == 1 && surplus > 0 ? surplus : power, pair); });
+        for (std::size_t i = 0; i < surplus; ++i) return_result(2 * i + 1, 2 * i, clock);
+    }
+
+    /// The result goes back to a leader that was folded in, beside those to the sender's own cluster.
+    void return_result(std::size_t from, std::size_t to, NetworkClock& clock) {
+        send(from, to, ready_[from]);
+        const MessageTimes there = times(from, to);
+        const int cluster = leader(from);
+        MessageTimes inside;
+        inside.start = down_.start(cluster, cluster);
+        inside.port_out = down_.port(cluster, cluster);
+        std::vector<NetworkClock::Timed> messages(1 + pricer_.children_of_leader(groups_[from]),
+                                                  {from, inside, 0});
+        messages.front() = {to, there, rounds_ <= 1 ? ramp(from, to) : 0};
+        std::vector<NetworkClock::Message> sent;
+        clock.send(from, ready_[from], messages, sent);
+        sent.resize(1);
+        clock.deliver(sent);
+        ready_[to] = std::max(ready_[to], sent.front().last);
+        if (messages.size() > 1) ready_[from] += there.port_out;
+    }
+
+    MessageTimes times(std::size_t from_group, std::size_t to_group) const {
+        const int from = leader(from_group);
+        const int to = leader(to_group);
+        return {down_.start(from, to),
+                down_.port(from, to),
+                down_.gap(from, to),
+                down_.uplink_out(from),
+                down_.trunk(down_.group_of(from), down_.group_of(to)),
+                down_.uplink_in(to),
+                down_.latency(from, to),
+                up_.port(to, from)};
+    }
+    double combining(std::size_t group) const { return up_.combining(leader(group)); }
+    double ramp(std::size_t from_group, std::size_t to_group) const {
+        return down_.ramp(leader(from_group), leader(to_group), 1);
     }
 
     /// What a group's leaders do between two segments of a lane, inside the group and with others.
@@ -199,8 +255,8 @@ class PhasePrice {
     std::vector<double> sends_;  // a leader's port, for a segment
     std::vector<double> gets_;
     std::vector<double> copies_;  // that leave the group
+    std::vector<double> alone_;   // flow_alone() of the slowest that comes to it
     PhaseTime time_;
-    double alone_ = 0;      // flow_alone() of the slowest
     double others_ = 0;     // all segments but the first, at what is busiest
     double sustained_ = 0;  // what the busiest NIC takes for all segments, call after call
 };
@@ -223,7 +279,6 @@ Candidate phase_candidate(Pricing& pricing, AlgorithmPtr algorithm, Shape within
     candidate.time.last = time.total;
     candidate.time.interval = time.interval;
     candidate.time.binding = time.binding;
-    add_time_on_hosts(pricing, algorithm->segment_bytes(), candidate.time);
     candidate.seconds = candidate.time.last;
     candidate.algorithm = std::move(algorithm);
     return candidate;

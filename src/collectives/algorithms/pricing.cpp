@@ -62,32 +62,32 @@ Bytes fair_lanes(const std::vector<int>& sizes) {
     return static_cast<Bytes>(lanes);
 }
 
-HostTime Pricing::on_host(int cluster, Bytes bytes, bool is_stream) {
+HostTime Pricing::on_host(int cluster, Bytes bytes, bool is_stream, HostWays ways) {
     const int ranks = machine_.most_ranks_on_a_host(cluster);
     if (ranks == 1) return {};
-    const CollectiveRow& row = row_of(request_.collective);
-    const HostWays ways{row.combines, !row.runs_to_root};
     const MachineCosts::Cluster& costs = costs_.cluster(cluster);
     const double stream = costs.memory.stream.at(bytes).count();
     const double alone = costs.memory.gap.at(bytes).count();
-    const double combining = row.combines ? costs.reduction * static_cast<double>(bytes) : 0;
     return host_time(pricer_.members(shape_on_host(is_stream), ranks), std::min(stream, alone),
-                     costs.memory.latency + std::max(alone - stream, 0.0), combining, ways);
+                     costs.memory.latency + std::max(alone - stream, 0.0),
+                     ways.up ? costs.reduction * static_cast<double>(bytes) : 0, ways);
 }
 
 void add_time_on_hosts(Pricing& pricing, Bytes segment_bytes, TreeTime& time) {
     if (pricing.machine().has_single_ranks()) return;
-    const Segments segments =
-        Segments::cut(pricing.request().units, pricing.request().unit_bytes, segment_bytes);
+    const auto segments = static_cast<double>(pricing.segments(segment_bytes));
+    const SegmentTimes& up = pricing.times(segment_bytes, SegmentTimes::Direction::reduction);
+    const SegmentTimes& down = pricing.times(segment_bytes, SegmentTimes::Direction::broadcast);
+    const CollectiveRow& row = row_of(pricing.request().collective);
     HostTime longest;
     for (int cluster = 0; cluster < pricing.clusters(); ++cluster) {
-        const HostTime here = pricing.on_host(cluster, segments.segment_bytes(), segment_bytes > 0);
-        longest.first = std::max(longest.first, here.first);
-        longest.interval = std::max(longest.interval, here.interval);
+        const double first = (row.combines ? up.on_host(cluster).first : 0) +
+                             (row.runs_to_root ? 0 : down.on_host(cluster).first);
+        longest.first = std::max(longest.first, first);
+        longest.interval = std::max(longest.interval, down.on_host(cluster).interval);
     }
     time.first += longest.first;
-    time.last = std::max(time.last + longest.first,
-                         time.first + static_cast<double>(segments.count() - 1) * longest.interval);
+    time.last = std::max(time.last + longest.first, time.first + (segments - 1) * longest.interval);
 }
 
 Pricing::Pricing(const Request& request, const Machine& machine, const MachineCosts& costs)
@@ -128,7 +128,16 @@ const SegmentTimes& Pricing::times(Bytes segment_bytes, SegmentTimes::Direction 
     }
     times_.push_back(std::make_unique<Times>(
         Times{bytes, use, direction, SegmentTimes(costs_, machine_.groups(), bytes, use, direction)}));
-    return times_.back()->times;
+    SegmentTimes& times = times_.back()->times;
+    const CollectiveRow& row = row_of(request_.collective);
+    const HostWays all_ways{row.combines, !row.runs_to_root};
+    const bool is_up = direction == SegmentTimes::Direction::reduction;
+    for (int cluster = 0; !machine_.has_single_ranks() && cluster < clusters(); ++cluster) {
+        HostTime time = on_host(cluster, bytes, segment_bytes > 0, {is_up, !is_up});
+        time.interval = on_host(cluster, bytes, segment_bytes > 0, all_ways).interval;
+        times.set_on_host(cluster, time);
+    }
+    return times;
 }
 
 const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {

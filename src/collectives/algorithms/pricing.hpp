@@ -53,9 +53,6 @@ class Pricing {
     Shape best_local();
     /// Messages one after the other, at most, inside the largest cluster.
     int hops_in(Shape within);
-    /// What the ranks of the fullest host of a cluster take among themselves for such a message; nothing
-    /// where every host has one. `is_stream`: it is one of several segments.
-    HostTime on_host(int cluster, Bytes bytes, bool is_stream);
     /// Whether a NIC is long busy with a single segment, so that ranks in lanes wait for each other's turns.
     bool is_coarse(Bytes segment_bytes);
 
@@ -66,6 +63,10 @@ class Pricing {
         SegmentTimes::Direction direction;
         SegmentTimes times;
     };
+
+    /// What the ranks of the fullest host of a cluster take among themselves for such a message; nothing
+    /// where every host has one. `is_stream`: it is one of several segments.
+    HostTime on_host(int cluster, Bytes bytes, bool is_stream, HostWays ways);
 
     const Request& request_;
     const Machine& machine_;

@@ -257,8 +257,11 @@ std::optional<Candidate> Rsag::price(Pricing& pricing) const {
         bursts.push_back({cluster, std::max(1 - share, share * (pricing.clusters() - 1))});
     }
     // Each segment passes an uplink less than twice, in all.
-    return phase_candidate(pricing, std::make_shared<Rsag>(parameters(), shared.shares), parameters().within,
-                           shared.time, bursts, 1);
+    Candidate candidate = phase_candidate(pricing, std::make_shared<Rsag>(parameters(), shared.shares),
+                                          parameters().within, shared.time, bursts, 1);
+    add_time_on_hosts(pricing, segment_bytes(), candidate.time);
+    candidate.seconds = candidate.time.last;
+    return candidate;
 }
 
 AlgorithmPtr parse_rsag(const AlgorithmName& name, Collective) {

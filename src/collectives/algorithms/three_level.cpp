@@ -174,8 +174,12 @@ std::optional<Candidate> ThreeLevel::price(Pricing& pricing) const {
                          pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast));
     const int crossings = std::max(static_cast<int>(copies_in_groups(pricing.sizes(), groups)), 1);
     const std::vector<ClusterBurst> bursts = bursts_of(pricing, groups);
-    return phase_candidate(pricing, std::make_shared<ThreeLevel>(parameters(), std::move(groups)),
-                           parameters().within, time, bursts, crossings);
+    Candidate candidate =
+        phase_candidate(pricing, std::make_shared<ThreeLevel>(parameters(), std::move(groups)),
+                        parameters().within, time, bursts, crossings);
+    add_time_on_hosts(pricing, segment_bytes(), candidate.time);
+    candidate.seconds = candidate.time.last;
+    return candidate;
 }
 
 AlgorithmPtr parse_three_level(const AlgorithmName& name, Collective) {

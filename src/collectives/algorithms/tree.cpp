@@ -189,7 +189,6 @@ Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrd
                          : pricing.pricer().there_and_back(
                                tree, root, segments, down,
                                pricing.times(segment_bytes, SegmentTimes::Direction::reduction));
-    add_time_on_hosts(pricing, segment_bytes, candidate.time);
     candidate.crossings = crossings_of(order, down);
     candidate.seconds = candidate.time.last;
     candidate.hops = pricing.hops_in(parameters.within);

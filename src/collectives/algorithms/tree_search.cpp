@@ -102,10 +102,23 @@ void add_orders(Pricing& pricing, std::span<const std::string_view> rules, Shape
     }
 }
 
-void add_undivided(Pricing& pricing, std::vector<Candidate>& found) {
+double least_seconds(std::span<const Candidate> found) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Candidate& candidate : found) least = std::min(least, candidate.seconds);
+    return least;
+}
+
+/// Where the message can be cut, the first rule tells whether trees of whole messages are worth a look.
+void add_undivided(Pricing& pricing, double best_pipeline, std::vector<Candidate>& found) {
     std::vector<std::string_view> rules = order_rules();
     std::erase(rules, kBestRule);
     std::erase(rules, kSlowLastRule);  // for pipelines
+    if (best_pipeline > 0 && pricing.clusters() > 1) {
+        const std::size_t before = found.size();
+        add_orders(pricing, std::span(rules).first(1), pricing.best_local(), 0, {}, found);
+        if (least_seconds(std::span(found).subspan(before)) > kHopeless * best_pipeline) return;
+        found.resize(before);
+    }
     add_orders(pricing, rules, pricing.best_local(), 0, {}, found);
 }
 
@@ -151,53 +164,66 @@ void add_slow_last(Pricing& pricing, std::vector<Candidate>& found) {
     }
 }
 
-/// The best multi-leader pipeline of one lane with that tree inside clusters; nullptr: there is none.
-const Candidate* best_pipeline(std::span<const Candidate> found, Shape within) {
+/// What is left of the time of a pipeline when so many lanes share what comes after the first segment.
+double in_lanes(const Candidate& candidate, int lanes) {
+    return candidate.time.first + (candidate.seconds - candidate.time.first) / lanes;
+}
+
+/// The multi-leader pipeline with that tree inside clusters that is best in so many lanes, as far as can be
+/// said without them; nullptr: there is none.
+const Candidate* best_pipeline(std::span<const Candidate> found, Shape within, int lanes) {
     const Candidate* best = nullptr;
     for (const Candidate& candidate : found) {
         if (!candidate.is_pipeline || tree_in(candidate) == nullptr) continue;
         const TreeParameters& tree = *tree_in(candidate);
         if (!tree.is_multi_leader() || tree.within != within || tree.lanes > 1) continue;
-        if (best == nullptr || candidate.seconds < best->seconds) best = &candidate;
+        if (best == nullptr || in_lanes(candidate, lanes) < in_lanes(*best, lanes)) best = &candidate;
     }
     return best;
 }
 
-double least_seconds(std::span<const Candidate> found) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Candidate& candidate : found) least = std::min(least, candidate.seconds);
-    return least;
+/// That pipeline in lanes, as long as they gain something. NICs of a chain have one message each already; but
+/// where flows are slow, a host may have several.
+void add_lanes(Pricing& pricing, const Candidate alone, std::vector<Candidate>& found) {
+    const int largest = pricing.largest_cluster();
+    const bool is_slow_flow = alone.time.binding.kind == Binding::Kind::link;
+    if (tree_in(alone)->within == kChainShape && !is_slow_flow) return;
+    const int most = std::min(is_slow_flow ? 2 * largest : largest, kUsualLanes);
+    if (in_lanes(alone, most) > least_seconds(found)) return;
+    for (int lanes = most; lanes > 1; lanes /= kFewer) {
+        TreeParameters parameters = *tree_in(alone);
+        parameters.lanes = lanes;
+        const SendOrder order = parameters.order;
+        Candidate candidate = priced_tree(pricing, std::move(parameters), order);
+        if ((is_slow_flow ? kLeastGain : kNearlyEqual) * candidate.seconds > alone.seconds) break;
+        found.push_back(std::move(candidate));
+    }
 }
 
 }  // namespace
 
 void propose_trees(Pricing& pricing, std::vector<Candidate>& found) {
-    add_undivided(pricing, found);
-    if (pricing.request().bytes() < kLeastToCut) return;
-    add_pipelines(pricing, found);
-    add_slow_last(pricing, found);
+    if (pricing.request().bytes() >= kLeastToCut) {
+        add_pipelines(pricing, found);
+        add_slow_last(pricing, found);
+        add_undivided(pricing, least_seconds(found), found);
+    } else {
+        add_undivided(pricing, 0, found);
+    }
 }
 
 void propose_lanes(Pricing& pricing, std::vector<Candidate>& found) {
     const int largest = pricing.largest_cluster();
     if (largest < kLeastToTakeTurns) return;
     for (const Shape within : {kChainShape, kBinaryShape}) {
-        const Candidate* best = best_pipeline(found, within);
+        const Candidate* best = best_pipeline(found, within, 1);
         if (best == nullptr) continue;
-        // NICs of a chain have one message each already; a host may have several flows.
-        const bool is_slow_flow = best->time.binding.kind == Binding::Kind::link;
-        if (within == kChainShape && !is_slow_flow) continue;
-        const int most = std::min(is_slow_flow ? 2 * largest : largest, kUsualLanes);
-        if (best->time.first + (best->seconds - best->time.first) / most > least_seconds(found)) continue;
+        const int lanes = std::min(largest, kUsualLanes);
+        const Candidate* promising = best_pipeline(found, within, lanes);
         const Candidate alone = *best;  // `found` grows
-        for (int lanes = most; lanes > 1; lanes /= kFewer) {
-            TreeParameters parameters = *tree_in(alone);
-            parameters.lanes = lanes;
-            const SendOrder order = parameters.order;
-            Candidate candidate = priced_tree(pricing, std::move(parameters), order);
-            if ((is_slow_flow ? kLeastGain : kNearlyEqual) * candidate.seconds > alone.seconds) break;
-            found.push_back(std::move(candidate));
-        }
+        const Candidate other = *promising;
+        add_lanes(pricing, alone, found);
+        if (kNearlyEqual * in_lanes(other, lanes) < in_lanes(alone, lanes)) add_lanes(pricing, other, found);
     }
 }
 
@@ -217,32 +243,35 @@ void add_best_order(Pricing& pricing, std::size_t best, std::vector<Candidate>& 
 
 }  // namespace
 
-/// Of the fastest tree; where that passes on whole messages, and these are large, of the fastest pipeline as
-/// well: moving clusters makes up for more there.
+/// Of the fastest tree, and of the fastest pipelines: the order that is best for one is not for another.
 void propose_best_order(Pricing& pricing, std::vector<Candidate>& found) {
-    const auto is_ordered = [](const Candidate& candidate) {
-        return !candidate.algorithm->order().empty() || candidate.algorithm->takes_turns();
-    };
-    // The search does not cover lanes.
-    const auto is_tree = [](const Candidate& candidate) {
-        return tree_in(candidate) != nullptr && candidate.algorithm->lanes() == 1;
-    };
-    const auto best =
-        std::min_element(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
-            return is_ordered(a) != is_ordered(b) ? is_ordered(a) : a.seconds < b.seconds;
-        });
-    if (pricing.clusters() == 1 || best == found.end() || !is_tree(*best)) return;
+    if (pricing.clusters() == 1) return;
     // No order can make up for that.
     const double most = kHopeless * least_seconds(found);
-    const auto place = static_cast<std::size_t>(best - found.begin());
-    std::size_t pipeline = found.size();
-    for (std::size_t i = 0; best->segment_bytes() == 0 && i < found.size(); ++i) {
-        if (!is_tree(found[i]) || !is_ordered(found[i]) || found[i].segment_bytes() == 0) continue;
-        if (pipeline == found.size() || found[i].seconds < found[pipeline].seconds) pipeline = i;
+    const auto fastest = [&](auto is_meant) {
+        std::size_t best = found.size();
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const TreeParameters* tree = tree_in(found[i]);
+            // The search does not cover lanes.
+            if (tree == nullptr || tree->lanes > 1 || tree->order.empty() || !is_meant(found[i])) continue;
+            if (found[i].seconds <= most && (best == found.size() || found[i].seconds < found[best].seconds))
+                best = i;
+        }
+        return best;
+    };
+    std::vector<std::size_t> places{fastest([](const Candidate&) { return true; })};
+    for (const Shape within : {kChainShape, kBinaryShape}) {
+        if (pricing.clusters() > kManyClusters) continue;
+        places.push_back(fastest([&](const Candidate& candidate) {
+            return candidate.is_pipeline && tree_in(candidate)->within == within;
+        }));
     }
-    const bool has_pipeline = pipeline < found.size() && found[pipeline].seconds <= most;
-    if (best->seconds <= most) add_best_order(pricing, place, found);
-    if (has_pipeline) add_best_order(pricing, pipeline, found);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const std::size_t count = found.size();
+    for (const std::size_t place : places) {
+        if (place < count) add_best_order(pricing, place, found);
+    }
 }
 
 }  // namespace laple

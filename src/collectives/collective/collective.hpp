@@ -51,7 +51,7 @@ inline std::string_view name_of(Collective collective) {
 /// The inverse; nothing for any other text.
 std::optional<Collective> collective_named(std::string_view name);
 
-/// "bcast, reduce, allreduce or barrier": for error messages and --help.
+/// "bcast, reduce, allreduce, barrier or allgather": for error messages and --help.
 std::string collective_names();
 
 /// Whether each rank contributes a block of its own to a message that all get: data that are gathered.

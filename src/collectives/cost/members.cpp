@@ -69,17 +69,17 @@ Members members_of(Shape shape, int size, bool behind_root) {
 
 double Members::until_last(const SegmentTimes& times, int cluster, double shared) const {
     const double start = times.start(cluster, cluster);
-    const double share = times.port(cluster, cluster) - start;
+    const double share = std::max(times.port(cluster, cluster) - start, 0.0);
     const double credit = times.credit(cluster);
     // What a message takes that has the port alone.
     const double alone = times.rest(cluster, cluster) + std::max(share - credit, 0.0);
     double until = 0;
     for (const Way& way : longest) {
-        const int waits_for = times.shares_ports() ? way.shares : way.starts;
+        const int waits_for = times.shares_ports() && share > 0 ? way.shares : way.starts;
         const double passing =
-            std::max(shared + waits_for * share - way.messages * credit, way.messages * alone);
-        until =
-            std::max(until, way.starts * start + passing + way.messages * times.latency(cluster, cluster));
+            std::max(waits_for * start + shared + waits_for * share - way.messages * credit,
+                     way.starts * start + way.messages * alone);
+        until = std::max(until, passing + way.messages * times.latency(cluster, cluster));
     }
     return until;
 }

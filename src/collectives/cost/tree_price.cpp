@@ -7,6 +7,7 @@
 #include <ranges>
 #include <utility>
 
+#include "collectives/cost/reduction_walk.hpp"
 #include "collectives/cost/tree_walk.hpp"
 
 namespace laple {
@@ -75,22 +76,37 @@ void TreePricer::prepare(const ClusterTree& tree, int root) {
 TreeTime TreePricer::broadcast(const ClusterTree& tree, int root, std::uint64_t segments,
                                const SegmentTimes& times) {
     prepare(tree, root);
-    return Walk(*scratch_, tree, root, segments, times, nullptr).time();
+    TreeTime time = Walk(*scratch_, tree, root, segments, times, nullptr).time();
+    if (!times.is_of_reduction() || tree.lanes > 1) return time;
+    const ReductionTime forwards = ReductionWalk(*scratch_, tree, root, segments, times).time();
+    time.first = forwards.first;
+    time.last = std::max(forwards.last, time.sustained);
+    return time;
 }
 
 TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                                     const SegmentTimes& down, const SegmentTimes& up) {
     prepare(tree, root);
     TreeTime time = Walk(*scratch_, tree, root, segments, down, &up).time();
-    const TreeTime way_up = Walk(*scratch_, tree, root, segments, up, &down).time();
-    time.first += way_up.first;
-    if (way_up.others > time.others) {
-        time.interval = way_up.interval;
-        time.others = way_up.others;
-        time.binding = way_up.binding;
+    const double first_down = time.first;
+    double last_up = 0;
+    if (tree.lanes > 1) {
+        const TreeTime way_up = Walk(*scratch_, tree, root, segments, up, &down).time();
+        if (way_up.others > time.others) {
+            time.interval = way_up.interval;
+            time.others = way_up.others;
+            time.binding = way_up.binding;
+        }
+        time.sustained = std::max(time.sustained, way_up.sustained);
+        time.first += way_up.first;
+    } else {
+        ReductionWalk walk(*scratch_, tree, root, segments, up);
+        const ReductionTime forwards = walk.time();
+        time.first += forwards.first;
+        last_up = forwards.last;
+        if (segments > 1) last_up = std::max(last_up, walk.last_result(time.one_way));
     }
-    time.sustained = std::max(time.sustained, way_up.sustained);
-    time.last = std::max(time.first + time.others, time.sustained);
+    time.last = std::max({time.first + time.others, first_down + last_up, time.sustained});
     return time;
 }
 

@@ -47,6 +47,7 @@ struct TreeTime {
     double others = 0;      ///< so much later all the others are there (SegmentTimes::credit)
     Binding binding;        ///< of that interval
     int last_cluster = -1;  ///< which has it all last
+    double one_way = 0;     ///< the interval where nothing comes up the tree
     double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
 };
 

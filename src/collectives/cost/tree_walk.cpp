@@ -3,29 +3,13 @@
 
 #include <algorithm>
 
+#include "collectives/cost/lane_loads.hpp"
+
 namespace laple {
 namespace {
 
 std::size_t at(int i) {
     return static_cast<std::size_t>(i);
-}
-
-/// The most that a member has on average in so many lanes, when they take each other's places from lane to
-/// lane.
-double most_in_turn(std::span<const double> loads, int lanes) {
-    const std::size_t size = loads.size();
-    const std::size_t rest = at(lanes) % size;
-    double all = 0;
-    double window = 0;  // of those whose places it takes once more than the others'
-    for (std::size_t i = 0; i < size; ++i) all += loads[i];
-    for (std::size_t i = 0; i < rest; ++i) window += loads[i];
-    double most = window;
-    for (std::size_t i = 0; i < size; ++i) {
-        window += loads[(i + rest) % size] - loads[i];
-        most = std::max(most, window);
-    }
-    const auto rounds = static_cast<double>(at(lanes) / size);
-    return (rounds * all + (rest > 0 ? most : 0)) / lanes;
 }
 
 }  // namespace
@@ -49,6 +33,10 @@ Walk::Walk(WalkScratch& scratch, const ClusterTree& tree, int root, std::uint64_
     time_.binding = longest_.binding;
 }
 
+LaneLoads Walk::lanes() const {
+    return {scratch_, tree_, root_, static_cast<std::uint64_t>(more_) + 1};
+}
+
 void Walk::enter(int cluster) {
     const std::span<const std::size_t> out = scratch_.by_cluster.of(at(cluster));
     const bool is_from_leader =
@@ -60,7 +48,11 @@ void Walk::enter(int cluster) {
     }
 }
 
-void Walk::arrive(int cluster, double first, const Interval& interval) {
+void Walk::arrive(int cluster, double at_leader, const Interval& between_hosts) {
+    const HostTime& on_host = times_.on_host(cluster);
+    Interval interval = between_hosts;
+    interval.at_least(interval_of(on_host.interval, 0, {}));
+    const double first = at_leader + on_host.first;
     const double last = first + interval.total;
     time_.first = std::max(time_.first, first);
     longest_.at_least(interval);
@@ -94,12 +86,8 @@ void Walk::keep_busy(int cluster, double busy) {
     time_.sustained = std::max(time_.sustained, (more_ + 1) * busy - times_.usual_credit(cluster));
 }
 
-double Walk::wait(int cluster, double shared, double all) const {
-    return times_.after_credit(cluster, times_.shares_ports() ? all : shared);
-}
-
 double Walk::ramp_of_only(int cluster, int to) const {
-    return more_ == 0 ? times_.ramp(cluster, to, 1 / flows(cluster, to)) : 0;
+    return more_ == 0 ? times_.ramp(cluster, to, 1 / lanes().flows(cluster, to)) : 0;
 }
 
 double Walk::left_for(int cluster, int to, double started, double waits, Uplink& uplink) {
@@ -114,16 +102,17 @@ double Walk::left_for(int cluster, int to, double started, double waits, Uplink&
     return left;
 }
 
-Interval Walk::interval_to(int cluster, int to, const Interval& so_far, const Uplink& uplink) const {
+Interval Walk::interval_to(int cluster, int to, const Interval& so_far, const Uplink& uplink) {
     Interval of_flow = so_far;
     const Binding link{Binding::Kind::link, cluster, to};
-    const double sharing = flows(cluster, to);
+    const double sharing = lanes().flows(cluster, to);
     Interval alone = interval_of(times_.gap(cluster, to) / sharing, times_.credit_of_flow(cluster, to), link);
     if (more_ > 0) alone.total += times_.ramp(cluster, to, (more_ + 1) / sharing);
     of_flow.at_least(alone);
     const double trunk = times_.trunk(times_.group_of(cluster), times_.group_of(to));
     if (tree_.lanes > 1) of_flow.at_least(interval_of(std::max(times_.uplink_in(to), trunk), 0, link));
     of_flow.at_least(uplink.interval);
+    time_.one_way = std::max({time_.one_way, alone.seconds, uplink.interval.seconds});
     if (times_.has_trunks())
         of_flow.at_least(interval_of(scratch_.trunks.interval(times_, cluster, to), 0,
                                      {Binding::Kind::trunk, times_.group_of(cluster), times_.group_of(to)}));
@@ -143,14 +132,21 @@ Walk::Sent Walk::send_out(int cluster, const Arrival& here, const ForParent& par
     }
     // Starts queue; while all messages are under way, each waits for its share of the port.
     Sent sent{here.first, 0, here.interval};
+    const double all_shared = busy - starts;
     const double all = tree_.lanes > 1 ? lane_busy_ : parent.busy(busy, busy_back);
+    time_.one_way = std::max(time_.one_way, busy);
     keep_busy(cluster, all);
     sent.interval.at_least(of_port(cluster, all));
     for (const std::size_t send : out) {
         const int to = tree_.order[send].to;
         sent.shared += times_.port(cluster, to) - times_.start(cluster, to);
-        const double left =
-            left_for(cluster, to, sent.started, wait(cluster, sent.shared, busy - starts), uplink);
+        starts -= times_.start(cluster, to);
+        // Where ports are shared, no message leaves before all have started.
+        const bool shares_port =
+            times_.shares_ports() && times_.port(cluster, to) > times_.start(cluster, to);
+        const double waits = shares_port ? starts + times_.after_credit(cluster, all_shared)
+                                         : times_.after_credit(cluster, sent.shared);
+        const double left = left_for(cluster, to, sent.started, waits, uplink);
         sent.started += times_.start(cluster, to);
         scratch_.arrival[at(to)] = {left + times_.latency(cluster, to),
                                     interval_to(cluster, to, sent.interval, uplink)};
@@ -169,6 +165,7 @@ void Walk::pass_on_from_leader(int cluster, std::span<const std::size_t> out) {
     Sent sent = send_out(cluster, here, scratch_.parent[at(cluster)], out, inside, uplink);
     if (members.size() == 1) return;
     const auto most = static_cast<double>(members.most_below);
+    time_.one_way = std::max(time_.one_way, most * times_.port(cluster, cluster));
     const double below_busy =
         for_parent(cluster, cluster)
             .busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
@@ -187,7 +184,7 @@ void Walk::pass_on_from_members(int cluster, std::span<const std::size_t> out) {
     const double start = times_.start(cluster, cluster);
     const double share = times_.port(cluster, cluster) - start;
     const double alone = times_.at_best(cluster, cluster) - start;
-    if (tree_.lanes > 1) lane_busy_ = busy_in_lanes(cluster);
+    if (tree_.lanes > 1) lane_busy_ = lanes().busiest(cluster, for_parent(cluster, cluster), times_, back_);
     Uplink uplink = uplink_of(cluster, out.size());
     ForParent parent = scratch_.parent[at(cluster)];  // the leader's, which comes first
     const ForParent inside = for_parent(cluster, cluster);
@@ -199,48 +196,18 @@ void Walk::pass_on_from_members(int cluster, std::span<const std::size_t> out) {
         if (sends.empty() && children.empty()) continue;  // not the leader
         Sent sent = send_out(cluster, here, parent, sends, children.size(), uplink);
         const double all = sent.shared + static_cast<double>(children.size()) * share;
+        const double all_started = sent.started + static_cast<double>(children.size()) * start;
         for (const int child : children) {
             sent.started += start;
             sent.shared += share;
-            const double passing = std::max(wait(cluster, sent.shared, all), alone);
-            has[at(child)] = {sent.started + passing + times_.latency(cluster, cluster), sent.interval};
+            const double left = times_.shares_ports() && share > 0
+                                    ? all_started + times_.after_credit(cluster, all)
+                                    : sent.started + times_.after_credit(cluster, sent.shared);
+            has[at(child)] = {std::max(left, sent.started + alone) + times_.latency(cluster, cluster),
+                              sent.interval};
         }
         parent = inside;
     }
-}
-
-int Walk::first_in_turn(int cluster) const {
-    return cluster == root_ && scratch_.members[at(cluster)]->size() > 1 ? 1 : 0;
-}
-
-double Walk::flows(int from, int to) const {
-    const int senders = scratch_.members[at(from)]->size() - first_in_turn(from);
-    const int pairs = std::min(tree_.lanes, senders * scratch_.members[at(to)]->size());
-    return std::min<double>(pairs, more_ + 1);
-}
-
-double Walk::busy_in_lanes(int cluster) {
-    const Members& members = *scratch_.members[at(cluster)];
-    std::vector<double>& sending = scratch_.sending;
-    std::vector<double>& receiving = scratch_.receiving;
-    sending.assign(members.depth.size(), 0);
-    receiving.assign(members.depth.size(), 0);
-    const ForParent inside = for_parent(cluster, cluster);
-    for (int member = 0; member < members.size(); ++member) {
-        const auto children = static_cast<double>(members.children_of(member).size());
-        const ForParent& parent = member == 0 ? scratch_.parent[at(cluster)] : inside;
-        sending[at(member)] = parent.to + children * times_.port(cluster, cluster);
-        receiving[at(member)] = parent.from + children * port_back(cluster, cluster);
-        for (const std::size_t send : scratch_.by_member.of(at(member))) {
-            sending[at(member)] += times_.port(cluster, tree_.order[send].to);
-            receiving[at(member)] += port_back(cluster, tree_.order[send].to);
-        }
-    }
-    const auto first = at(first_in_turn(cluster));
-    const double busiest =
-        std::max(most_in_turn(std::span<const double>(sending).subspan(first), tree_.lanes),
-                 most_in_turn(std::span<const double>(receiving).subspan(first), tree_.lanes));
-    return first == 0 ? busiest : std::max({busiest, sending[0], receiving[0]});
 }
 
 }  // namespace laple

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/cost/reduction_walk.hpp"
 #include "collectives/cost/tree_price.hpp"
 
 namespace laple {
@@ -111,7 +112,11 @@ struct WalkScratch {
     std::vector<Arrival> has;
     std::vector<double> sending;  // of each member, for a segment of one lane
     std::vector<double> receiving;
+    std::vector<double> sums;  // of these
+    ReductionScratch reduction;
 };
+
+class LaneLoads;
 
 /// One walk through a tree, cluster by cluster, each after the one that it gets the message from. The
 /// formulas stand at TreePricer::broadcast.
@@ -138,7 +143,7 @@ class Walk {
     };
 
     void enter(int cluster);
-    void arrive(int cluster, double first, const Interval& interval);
+    void arrive(int cluster, double at_leader, const Interval& between_hosts);
     /// The leader has the most children in every shape, and all others are below it: one interval and
     /// one time hold for all of them.
     void pass_on_from_leader(int cluster, std::span<const std::size_t> out);
@@ -150,7 +155,7 @@ class Walk {
     /// The first segment has left for `to`, whose message waits so long for its share of the port.
     double left_for(int cluster, int to, double started, double waits, Uplink& uplink);
     /// What holds up the segments that go to `to`.
-    Interval interval_to(int cluster, int to, const Interval& so_far, const Uplink& uplink) const;
+    Interval interval_to(int cluster, int to, const Interval& so_far, const Uplink& uplink);
 
     Uplink uplink_of(int cluster, std::size_t out) const;
     Interval of_port(int cluster, double busy) const;
@@ -158,9 +163,6 @@ class Walk {
     Interval interval_of(double seconds, double credit, const Binding& binding) const;
     /// A NIC with one segment.
     void keep_busy(int cluster, double busy);
-    /// Until a message has its share of the port: those up to it take `shared` beyond their starts, and `all`
-    /// all that leave with it.
-    double wait(int cluster, double shared, double all) const;
     /// What is added to the only message of a flow that was idle.
     double ramp_of_only(int cluster, int to) const;
 
@@ -169,22 +171,14 @@ class Walk {
     /// What a member of `to` does for its parent in `from`.
     ForParent for_parent(int from, int to) const;
 
-    /// Members that take turns: all but the root of the tree, which is first in its cluster.
-    int first_in_turn(int cluster) const;
-    /// Different pairs of ranks that the lanes from one cluster to another use. Each has one segment at
-    /// least.
-    double flows(int from, int to) const;
-    /// How long the busiest port of a cluster takes for a segment, on average of those of all lanes: in lane
-    /// i each member does what the one i places before it does in the first lane. After by_member has been
-    /// sorted.
-    double busy_in_lanes(int cluster);
+    LaneLoads lanes() const;
 
     WalkScratch& scratch_;
     const ClusterTree& tree_;
     int root_;
     const SegmentTimes& times_;
     const SegmentTimes* back_;
-    double lane_busy_ = 0;  // busy_in_lanes() of the cluster that is being looked at
+    double lane_busy_ = 0;  // LaneLoads::busiest() of the cluster that is being looked at
     double more_;
     Interval longest_;  // of all
     TreeTime time_;

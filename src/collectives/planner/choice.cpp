@@ -17,6 +17,9 @@ Bytes size_of_segments(const Candidate& candidate) {
     return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.segment_bytes();
 }
 
+/// Times that differ by less are equal: then the fewer segments the better.
+constexpr double kEqual = 1.001;
+
 /// Whether the busiest NIC is idle for at least half of the time.
 bool has_idle_nics(const Candidate& candidate) {
     return candidate.time.sustained <= candidate.seconds / 2;
@@ -45,7 +48,8 @@ bool is_shorter(const Candidate& a, const Candidate& b) {
 }
 
 /// Fewer copies between groups; a less busy NIC; clearly fewer ranks on the path; fewer clusters behind the
-/// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections.
+/// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections; of equal
+/// times larger segments.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
     for (const auto& is_better : {has_less_busy_nics, is_shorter, holds_up_fewer}) {
@@ -54,7 +58,8 @@ bool is_simpler(const Candidate& a, const Candidate& b) {
     }
     if (size_of_segments(a) != size_of_segments(b)) return size_of_segments(a) > size_of_segments(b);
     if (a.relays != b.relays) return a.relays < b.relays;
-    return a.algorithm->lanes() < b.algorithm->lanes();
+    if (a.algorithm->lanes() != b.algorithm->lanes()) return a.algorithm->lanes() < b.algorithm->lanes();
+    return a.segment_bytes() > b.segment_bytes() && a.seconds <= kEqual * b.seconds;
 }
 
 }  // namespace

