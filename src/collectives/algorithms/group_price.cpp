@@ -5,15 +5,9 @@
 #include <cstddef>
 #include <numeric>
 
+#include "base/index.hpp"
+
 namespace laple {
-namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 int GroupPricer::hosts_in(const std::vector<int>& group) const {
     return std::accumulate(group.begin(), group.end(), 0,
                            [&](int sum, int cluster) { return sum + pricer_.sizes()[at(cluster)]; });

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/ring_times.hpp"
 #include "collectives/collective/collective.hpp"
 #include "collectives/trees/host_tree.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Where each part begins, in bytes, and where the last one ends.
 std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machine) {

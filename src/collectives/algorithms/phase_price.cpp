@@ -7,15 +7,12 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/group_price.hpp"
 #include "collectives/cost/network_clock.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 class PhasePrice {
   public:

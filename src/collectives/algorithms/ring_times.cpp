@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
 
 constexpr std::size_t kMostRounds = 512;
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The number of `value` among those that are known, of which it becomes one.
 template <typename Value>

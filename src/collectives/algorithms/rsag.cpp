@@ -10,15 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/phase_price.hpp"
 #include "collectives/cost/nic_work.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Whose turn it is, of as many turns as the shares add up to: each has its share of them, evenly spaced. No
 /// shares: all have one.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/tree_part.hpp"
@@ -20,10 +21,6 @@ namespace {
 
 constexpr int kMostToRelay = 16;  // clusters, between which relays are looked for
 constexpr int kLongChain = 8;     // messages one after the other
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// What holds up all segments but the first one, and by how much.
 struct Hold {

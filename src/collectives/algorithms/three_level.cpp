@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/direct_exchange.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/three_level_price.hpp"
@@ -16,10 +17,6 @@ namespace laple {
 namespace {
 
 constexpr std::size_t kMostGroups = 8;
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 class ThreeLevelLayout final : public PhaseLayout {
   public:

@@ -6,15 +6,12 @@
 #include <cstddef>
 #include <numeric>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/phase.hpp"
 #include "collectives/cost/nic_work.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 class ThreeLevelPrice {
   public:

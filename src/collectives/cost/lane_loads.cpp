@@ -5,12 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Sums of `count` loads in a row that end with each member's, all around, `count` times of `each`.
 void add_in_turn(std::span<const double> loads, std::size_t count, double each, std::vector<double>& sums) {

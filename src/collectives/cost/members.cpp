@@ -4,12 +4,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 bool is_within(const Members::Way& a, const Members::Way& b) {
     return a.starts <= b.starts && a.shares <= b.shares && a.messages <= b.messages;

@@ -6,12 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 struct Edge {
     double latency;

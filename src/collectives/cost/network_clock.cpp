@@ -5,12 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index.hpp"
+
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 constexpr double kNotMuch = 1.25;
 
@@ -185,13 +183,6 @@ void NetworkClock::deliver(std::span<Message> messages) {
         free = std::max(free, message.first) + message.times.port_in;
         message.last = std::max(message.last, free);
     });
-}
-
-double NetworkClock::pass(std::size_t from, double ready, Sending message) {
-    one_.clear();
-    send(from, ready, {&message, 1}, one_);
-    deliver(one_);
-    return one_.front().last;
 }
 
 NetworkClock::Timed NetworkClock::timed(std::size_t from, const Sending& message) {

@@ -77,8 +77,6 @@ class NetworkClock {
     /// port, takes that one of them first whose first byte comes first. Then `last` is when a message is
     /// there.
     void deliver(std::span<Message> messages);
-    /// Both, of one message; returns when it is there.
-    double pass(std::size_t from, double ready, Sending message);
 
     /// When a host's port can send the next message, and what is left of what a rested one saves.
     double out_free(std::size_t host) const { return out_free_[host]; }
@@ -123,7 +121,6 @@ class NetworkClock {
     std::vector<Timed> timed_;  // scratch of send()
     std::vector<double> rests_;
     std::vector<std::size_t> order_;  // of deliver()
-    std::vector<Message> one_;        // and of pass()
 };
 
 }  // namespace laple

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/index.hpp"
 #include "collectives/trees/best_order.hpp"
 #include "collectives/trees/heuristics.hpp"
 
@@ -16,10 +17,6 @@ constexpr std::string_view kNearest = "nearest";
 constexpr std::string_view kFlat = "flat";
 constexpr int kMostMoves = 300;     // trees that are looked at while clusters are moved
 constexpr int kMostToImprove = 16;  // clusters, for which that is worth its time
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The tree as each cluster's sender.
 std::vector<int> senders_of(const SendOrder& order, int clusters) {

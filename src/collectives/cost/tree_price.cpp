@@ -7,15 +7,12 @@
 #include <ranges>
 #include <utility>
 
+#include "base/index.hpp"
 #include "collectives/cost/reduction_walk.hpp"
 #include "collectives/cost/tree_walk.hpp"
 
 namespace laple {
 namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The member with the fewest children, of equals the one closest to the leader: as in hierarchy.cpp.
 int least_loaded(const Members& members, const std::vector<int>& extra, int first) {

@@ -3,17 +3,10 @@
 
 #include <algorithm>
 
+#include "base/index.hpp"
 #include "collectives/cost/lane_loads.hpp"
 
 namespace laple {
-namespace {
-
-std::size_t at(int i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 Walk::Walk(WalkScratch& scratch, const ClusterTree& tree, int root, std::uint64_t segments,
            const SegmentTimes& times, const SegmentTimes* back)
     : scratch_(scratch),
