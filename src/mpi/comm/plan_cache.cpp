@@ -56,9 +56,8 @@ bool PlanCache::set_rules(const std::string& rules) {
         if (rank_ == 0) say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
         return false;
     }
-    plans_.clear();
+    forget_plans();
     choices_.clear();
-    cached_steps_ = 0;
     return true;
 }
 
@@ -91,9 +90,18 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
     return prepared;
 }
 
-const PreparedPlan* PlanCache::find(const Request& request) const {
+const PreparedPlan* PlanCache::find(const Request& request) {
+    if (last_ != nullptr && last_->first == request) return &last_->second;
     const auto found = plans_.find(request);
-    return found != plans_.end() ? &found->second : nullptr;
+    if (found == plans_.end()) return nullptr;
+    last_ = &*found;
+    return &found->second;
+}
+
+void PlanCache::forget_plans() {
+    plans_.clear();
+    last_ = nullptr;
+    cached_steps_ = 0;
 }
 
 PreparedPlan PlanCache::make(const Request& request) {
@@ -103,10 +111,7 @@ PreparedPlan PlanCache::make(const Request& request) {
 
 const PreparedPlan& PlanCache::make_and_keep(const Request& request) {
     // A simple bound: a program with that many kinds of calls plans them anew now and then.
-    if (plans_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) {
-        plans_.clear();
-        cached_steps_ = 0;
-    }
+    if (plans_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) forget_plans();
     Plan plan = choose(request);
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),

@@ -35,7 +35,7 @@ class PlanCache {
               OwnComms& comms, int rank);
 
     /// The plan for `request`; nullptr where it is still to be made. Good until the next make_and_keep().
-    const PreparedPlan* find(const Request& request) const;
+    const PreparedPlan* find(const Request& request);
     const PreparedPlan& make_and_keep(const Request& request);
     PreparedPlan make(const Request& request);
 
@@ -50,6 +50,7 @@ class PlanCache {
 
     Plan choose(const Request& request);
     PreparedPlan prepare(Plan& plan);
+    void forget_plans();
 
     Process& process_;
     const Machine& machine_;
@@ -58,7 +59,9 @@ class PlanCache {
     Rules rules_;
     OwnComms& comms_;
     int rank_;
-    std::unordered_map<Request, PreparedPlan, RequestHash> plans_;
+    using Plans = std::unordered_map<Request, PreparedPlan, RequestHash>;
+    Plans plans_;
+    Plans::value_type* last_ = nullptr;  ///< of plans_, that was found last: loops repeat one call
     std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
     std::size_t cached_steps_ = 0;
 };
