@@ -72,13 +72,6 @@ void MemberTimes::gather_on_hosts() {
     }
 }
 
-void MemberTimes::spread(int member, const HostTime& time, double ready) {
-    double& memory = memory_[at(member)];
-    memory = std::max(memory, ready);
-    spread_[at(member)] = std::max(spread_[at(member)], memory + time.first);
-    memory += time.interval;
-}
-
 void MemberTimes::scatter() {
     const ShapeLinks links = links_of(kBinomialShape, count());
     const std::vector<int> below = sizes_below(links);

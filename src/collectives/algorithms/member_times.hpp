@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,7 +45,13 @@ class MemberTimes {
     void pass_around(MemberRange range, const RingBlocks& blocks, bool combines);
 
     /// A block comes to a member, at `ready`, and is spread on its host, which takes `time`.
-    void spread(int member, const HostTime& time, double ready);
+    void spread(int member, const HostTime& time, double ready) {
+        const auto m = static_cast<std::size_t>(member);
+        if (ranks_[m] == 1) return;
+        memory_[m] = std::max(memory_[m], ready);
+        spread_[m] = std::max(spread_[m], memory_[m] + time.first);
+        memory_[m] += time.interval;
+    }
 
     /// Until the last member has all, or the first one where data run to the root.
     double seconds() const;

@@ -17,14 +17,14 @@ constexpr Bytes kLongReduction = 2 * 1024;
 constexpr Bytes kLongGather = 80 * 1024;
 constexpr Bytes kLongGatherInRounds = 512 * 1024;
 
-double bcast_time(Rounds rounds, Bytes bytes) {
+double bcast_time(Rounds& rounds, Bytes bytes) {
     const bool is_long = bytes >= kLongBcast && rounds.members() >= kFewRanks;
     rounds.binomial_down(bytes, is_long);
     if (is_long) rounds.ring(bytes / rounds.members(), false);
     return rounds.last();
 }
 
-double reduce_time(Rounds rounds, Bytes bytes) {
+double reduce_time(Rounds& rounds, Bytes bytes) {
     if (bytes < kLongReduction) {
         rounds.binomial_up(bytes, false, true);
         return rounds.at_root();
@@ -34,7 +34,7 @@ double reduce_time(Rounds rounds, Bytes bytes) {
     return rounds.at_root();
 }
 
-double allreduce_time(Rounds rounds, Bytes bytes) {
+double allreduce_time(Rounds& rounds, Bytes bytes) {
     if (bytes < kLongReduction) {
         for (std::size_t distance = 1; distance <= rounds.half(); distance *= 2)
             rounds.swap_all(distance, bytes, true);
@@ -45,12 +45,12 @@ double allreduce_time(Rounds rounds, Bytes bytes) {
     return rounds.last();
 }
 
-double barrier_time(Rounds rounds) {
+double barrier_time(Rounds& rounds) {
     rounds.dissemination();
     return rounds.last();
 }
 
-double allgather_time(Rounds rounds, Bytes bytes) {
+double allgather_time(Rounds& rounds, Bytes bytes) {
     const Bytes all = bytes * rounds.members();
     const bool is_power_of_two = std::has_single_bit(rounds.members());
     if (all < (is_power_of_two ? kLongGatherInRounds : kLongGather)) {
@@ -77,7 +77,7 @@ double beyond(const Curve& curve, Bytes bytes) {
 
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs) {
     if (machine.rank_count() < 2) return 0;
-    const Rounds rounds(request.root, machine, costs);
+    Rounds rounds(request.root, machine, costs);
     switch (request.collective) {
         case Collective::bcast:
             return bcast_time(rounds, request.bytes());
@@ -94,22 +94,20 @@ double native_time(const Request& request, const Machine& machine, const Machine
 }
 
 NativePrice native_price(const Request& request, const Machine& machine, const MachineCosts& costs) {
-    const double estimated = native_time(request, machine, costs);
     const Curve& curve = costs.native.of(name_of(request.collective));
     const bool is_known =
         !curve.is_empty() && costs.native.ranks > 0 && costs.native.ranks == machine.rank_count();
-    if (!is_known) return {estimated, false};
-    const Bytes largest = curve.known().back().first;
-    double time =
-        request.bytes() > largest ? beyond(curve, request.bytes()) : curve.at(request.bytes()).count();
+    const auto estimated = [&] { return native_time(request, machine, costs); };
+    if (!is_known) return {estimated(), false};
+    const bool is_beyond = request.bytes() > curve.known().back().first;
+    double time = is_beyond ? beyond(curve, request.bytes()) : curve.at(request.bytes()).count();
     if (request.root != 0) {
         Request from_0 = request;
         from_0.root = 0;
         const double usual = native_time(from_0, machine, costs);
-        if (usual > 0) time *= estimated / usual;
+        if (usual > 0) time *= estimated() / usual;
     }
-    if (request.bytes() > largest) return {std::max(time, estimated), false};
-    return {time, true};
+    return {is_beyond ? std::max(time, estimated()) : time, !is_beyond};
 }
 
 }  // namespace laple

@@ -27,18 +27,14 @@ class PhasePrice {
           up_(network.up),
           down_(network.down),
           pricer_(parameters, lanes_, network.up, network.down, pricer) {
+        state_.reserve(groups_.size());
         for (const auto& group : groups_) {
-            hosts_.push_back(pricer_.hosts_in(group));
-            own_.push_back(pricer_.time(group));
-            ready_.push_back(own_.back().up);
-            at_least(own_.back().interval, own_.back().credit, own_.back().binding, rounds_of(group));
+            const GroupTime own = pricer_.time(group);
+            state_.push_back({pricer_.hosts_in(group), own, own.up});
+            at_least(own.interval, own.credit, own.binding, rounds_of(group));
             for (const int cluster : group)
                 at_least(down_.on_host(cluster).interval, 0, {}, static_cast<double>(segments_));
         }
-        sends_.assign(groups_.size(), 0);
-        gets_.assign(groups_.size(), 0);
-        copies_.assign(groups_.size(), 0);
-        alone_.assign(groups_.size(), 0);
     }
 
     PhaseTime time(LeadersTalk talk) {
@@ -50,8 +46,8 @@ class PhasePrice {
         time_.total = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             load(g);
-            time_.first = std::max(time_.first, ready_[g] + own_[g].down);
-            time_.total = std::max(time_.total, alone_[g] + own_[g].down);
+            time_.first = std::max(time_.first, state_[g].ready + state_[g].own.down);
+            time_.total = std::max(time_.total, state_[g].alone + state_[g].own.down);
         }
         time_.total = std::max({time_.first + others_, time_.total, sustained_});
         return time_;
@@ -86,11 +82,11 @@ class PhasePrice {
     double send(std::size_t from_group, std::size_t to_group, double then) {
         const int from = leader(from_group);
         const int to = leader(to_group);
-        sends_[from_group] += down_.port(from, to);
-        gets_[to_group] += up_.port(to, from);
-        copies_[from_group] += 1;
+        state_[from_group].sends += down_.port(from, to);
+        state_[to_group].gets += up_.port(to, from);
+        state_[from_group].copies += 1;
         const double alone = flow_alone(from_group, to_group);
-        if (rounds_ > 1) alone_[to_group] = std::max(alone_[to_group], then + alone);
+        if (rounds_ > 1) state_[to_group].alone = std::max(state_[to_group].alone, then + alone);
         at_least(down_.gap(from, to), down_.credit_of_flow(from, to), {Binding::Kind::link, from, to},
                  rounds_);
         // All lanes of two groups share what is between them.
@@ -106,7 +102,8 @@ class PhasePrice {
     double flow_alone(std::size_t from_group, std::size_t to_group) const {
         const int from = leader(from_group);
         const int to = leader(to_group);
-        const int flows = lanes_ == 1 ? 1 : std::min(lanes_, std::lcm(hosts_[from_group], hosts_[to_group]));
+        const int flows =
+            lanes_ == 1 ? 1 : std::min(lanes_, std::lcm(state_[from_group].hosts, state_[to_group].hosts));
         const double segments = rounds_ * ((lanes_ + flows - 1) / flows);
         const double gaps = segments * down_.gap(from, to) - down_.credit_of_flow(from, to);
         return down_.latency(from, to) + std::max(gaps, 0.0) + down_.ramp(from, to, segments);
@@ -116,7 +113,8 @@ class PhasePrice {
     /// that leads several lanes does so for each of them; all lanes of a group share its uplink.
     void all_at_once() {
         const std::size_t count = groups_.size();
-        const std::vector<double> start = ready_;
+        std::vector<double> start;
+        for (const GroupState& group : state_) start.push_back(group.ready);
         std::vector<double> nearest(count, std::numeric_limits<double>::infinity());
         for (std::size_t g = 0; g < count; ++g) {
             const int from = leader(g);
@@ -140,14 +138,14 @@ class PhasePrice {
                 then += down_.start(from, to);
                 shared += of_lanes * down_.port(from, to) - down_.start(from, to);
                 const double left = then + down_.after_credit(from, down_.shares_ports() ? all : shared);
-                ready_[other] = std::max({ready_[other], alone, left + up_.latency(to, from),
-                                          start[g] + of_uplink + up_.latency(to, from)});
+                state_[other].ready = std::max({state_[other].ready, alone, left + up_.latency(to, from),
+                                                start[g] + of_uplink + up_.latency(to, from)});
                 nearest[other] = std::min(nearest[other], start[g] + up_.latency(to, from));
             }
         }
         for (std::size_t g = 0; g < count && count > 1; ++g) {
-            const double gets = pricer_.lanes_per_host(groups_[g]) * gets_[g];
-            ready_[g] = std::max(ready_[g], nearest[g] + up_.after_credit(leader(g), gets));
+            const double gets = pricer_.lanes_per_host(groups_[g]) * state_[g].gets;
+            state_[g].ready = std::max(state_[g].ready, nearest[g] + up_.after_credit(leader(g), gets));
         }
     }
 
@@ -167,13 +165,14 @@ class PhasePrice {
         const auto swap = [&](auto for_each_pair) {
             sent.clear();
             for_each_pair([&](std::size_t from, std::size_t to) {
-                send(from, to, ready_[from]);
+                send(from, to, state_[from].ready);
                 const NetworkClock::Timed message{to, times(from, to), rounds_ <= 1 ? ramp(from, to) : 0};
-                clock.send(from, ready_[from], {&message, 1}, sent);
+                clock.send(from, state_[from].ready, {&message, 1}, sent);
             });
             clock.deliver(sent);
             for (const auto& message : sent)
-                ready_[message.to] = std::max(ready_[message.to], message.last + combining(message.to));
+                state_[message.to].ready =
+                    std::max(state_[message.to].ready, message.last + combining(message.to));
         };
         // Leaders into which no other one folds need not wait for the first round.
         const auto in_round = [&](std::size_t bit, std::size_t first, std::size_t end, auto pair) {
@@ -191,7 +190,7 @@ class PhasePrice {
 
     /// The result goes back to a leader that was folded in, beside those to the sender's own cluster.
     void return_result(std::size_t from, std::size_t to, NetworkClock& clock) {
-        send(from, to, ready_[from]);
+        send(from, to, state_[from].ready);
         const MessageTimes there = times(from, to);
         const int cluster = leader(from);
         MessageTimes inside;
@@ -201,11 +200,11 @@ class PhasePrice {
                                                   {from, inside, 0});
         messages.front() = {to, there, rounds_ <= 1 ? ramp(from, to) : 0};
         std::vector<NetworkClock::Message> sent;
-        clock.send(from, ready_[from], messages, sent);
+        clock.send(from, state_[from].ready, messages, sent);
         sent.resize(1);
         clock.deliver(sent);
-        ready_[to] = std::max(ready_[to], sent.front().last);
-        if (messages.size() > 1) ready_[from] += there.port_out;
+        state_[to].ready = std::max(state_[to].ready, sent.front().last);
+        if (messages.size() > 1) state_[from].ready += there.port_out;
     }
 
     MessageTimes times(std::size_t from_group, std::size_t to_group) const {
@@ -229,11 +228,11 @@ class PhasePrice {
     void load(std::size_t group) {
         const int cluster = leader(group);
         const double of_lanes = pricer_.lanes_per_host(groups_[group]);
-        const double busy = std::max(of_lanes * sends_[group] + own_[group].sends,
-                                     of_lanes * gets_[group] + own_[group].gets);
+        const double busy = std::max(of_lanes * state_[group].sends + state_[group].own.sends,
+                                     of_lanes * state_[group].gets + state_[group].own.gets);
         at_least(busy, down_.credit(cluster), {Binding::Kind::port, cluster, cluster},
                  rounds_of(groups_[group]));
-        at_least(static_cast<double>(lanes_) * copies_[group] *
+        at_least(static_cast<double>(lanes_) * state_[group].copies *
                      std::max(down_.uplink_out(cluster), up_.uplink_out(cluster)),
                  0, {Binding::Kind::uplink, cluster, -1}, of_all_lanes_);
     }
@@ -246,13 +245,16 @@ class PhasePrice {
     const SegmentTimes& up_;
     const SegmentTimes& down_;
     GroupPricer pricer_;
-    std::vector<int> hosts_;  // by group, as all of these
-    std::vector<GroupTime> own_;
-    std::vector<double> ready_;  // its leaders have the first segment, combined so far
-    std::vector<double> sends_;  // a leader's port, for a segment
-    std::vector<double> gets_;
-    std::vector<double> copies_;  // that leave the group
-    std::vector<double> alone_;   // flow_alone() of the slowest that comes to it
+    struct GroupState {
+        int hosts;
+        GroupTime own;
+        double ready;      // its leaders have the first segment, combined so far
+        double sends = 0;  // a leader's port, for a segment
+        double gets = 0;
+        double copies = 0;  // that leave the group
+        double alone = 0;   // flow_alone() of the slowest that comes to it
+    };
+    std::vector<GroupState> state_;  // by group
     PhaseTime time_;
     double others_ = 0;     // all segments but the first, at what is busiest
     double sustained_ = 0;  // what the busiest NIC takes for all segments, call after call

@@ -9,7 +9,9 @@
 namespace laple {
 namespace {
 
-constexpr std::size_t kMostRounds = 512;
+/// The fewest rounds that are looked at, and in how many messages there may be more.
+constexpr std::size_t kLeastRounds = 16;
+constexpr std::size_t kMostMessages = 1 << 16;
 
 /// The number of `value` among those that are known, of which it becomes one.
 template <typename Value>
@@ -60,7 +62,8 @@ void RingTimes::find_links() {
 
 void RingTimes::pass_all() {
     begin();
-    const std::size_t rounds = std::min(places_ - 1, kMostRounds);
+    const std::size_t in_round = places_ * std::max<std::size_t>(most_, 1);
+    const std::size_t rounds = std::min(places_ - 1, std::max(kLeastRounds, kMostMessages / in_round));
     for (std::size_t round = 0; round < rounds; ++round) {
         if (round == rounds / 2) half_way_ = free_;
         pass(round);
@@ -113,16 +116,21 @@ void RingTimes::pass(std::size_t round) {
 
 void RingTimes::end(std::size_t rounds) {
     const auto left_out = static_cast<double>(places_ - 1 - rounds);
+    std::vector<double> blocks_of_size(sizes_.size(), 0);
+    for (const auto& sizes : size_of_) {
+        for (const std::size_t size : sizes) blocks_of_size[size] += 1;
+    }
     for (std::size_t i = 0; i < places_; ++i) {
         const int here = member(i);
         double later = 0;
         if (left_out > 0)
             later = left_out * (free_[i] - half_way_[i]) / static_cast<double>(rounds - rounds / 2);
         double busy = 0;
-        for (std::size_t owner = 0; owner < places_; ++owner) {
-            if (owner == (i + 1) % places_) continue;  // its blocks end here
-            for (const std::size_t size : size_of_[owner]) busy += links_[link_of_[i] + size].interval;
-        }
+        for (std::size_t size = 0; size < sizes_.size(); ++size)
+            busy += blocks_of_size[size] * links_[link_of_[i] + size].interval;
+        // Those of its right neighbour end here.
+        for (const std::size_t size : size_of_[(i + 1) % places_])
+            busy -= links_[link_of_[i] + size].interval;
         times_.clock().set_sent(at(here), free_[i] + later, credit_[i], busy);
         for (std::size_t b = 0; b < most_; ++b)
             times_.ready(here) = std::max(times_.ready(here), there_[i * most_ + b] + later);

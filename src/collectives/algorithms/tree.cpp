@@ -177,7 +177,8 @@ void TreeAlgorithm::write_steps(const Part& part, ScheduleBuilder& builder) cons
     TreePart(part, segments, trees, parameters_.lanes, builder).write();
 }
 
-Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrder& order) {
+Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrder& of_shape) {
+    const SendOrder& order = parameters.order.empty() ? of_shape : parameters.order;
     const Bytes segment_bytes = parameters.segment_bytes;
     const std::uint64_t segments = pricing.segments(segment_bytes);
     const ClusterTree tree{order, parameters.is_multi_leader(), parameters.within, parameters.lanes};
@@ -216,8 +217,7 @@ std::optional<Candidate> TreeAlgorithm::price(Pricing& pricing) const {
     TreeParameters priced = parameters_;
     if (!priced.rule.empty()) {
         priced.order = order_for(pricing, priced, clusters_for(pricing, priced.within, priced.segment_bytes));
-        const SendOrder order = priced.order;
-        return priced_tree(pricing, std::move(priced), order);
+        return priced_tree(pricing, std::move(priced));
     }
     if (pricing.machine().has_groups()) return std::nullopt;
     // A shape over the clusters in their order, the root's first (hierarchy.hpp).

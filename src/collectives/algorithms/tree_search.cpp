@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
@@ -67,7 +68,7 @@ void add_in_one_cluster(Pricing& pricing, Shape within, Bytes segment_bytes, std
         parameters.between = {{within, multi_leader}};
         parameters.within = within;
         parameters.segment_bytes = segment_bytes;
-        found.push_back(priced_tree(pricing, std::move(parameters), {}));
+        found.push_back(priced_tree(pricing, std::move(parameters)));
     }
 }
 
@@ -81,10 +82,9 @@ void add_orders(Pricing& pricing, std::span<const std::string_view> rules, Shape
     for (const std::string_view rule : rules) {
         TreeParameters from_leader = ordered(rule, false, within, segment_bytes);
         from_leader.order = order_for(pricing, from_leader, clusters);
-        const SendOrder order = from_leader.order;
-        if (std::find(settled.begin(), settled.end(), order) != settled.end()) continue;
+        if (std::find(settled.begin(), settled.end(), from_leader.order) != settled.end()) continue;
         std::size_t same = first;
-        while (same < found.size() && tree_in(found[same])->order != order) same += 2;
+        while (same < found.size() && tree_in(found[same])->order != from_leader.order) same += 2;
         if (same < found.size()) {
             for (const std::size_t kind : {same, same + 1}) {
                 Candidate candidate = found[kind];
@@ -96,8 +96,8 @@ void add_orders(Pricing& pricing, std::span<const std::string_view> rules, Shape
         } else {
             TreeParameters from_several = from_leader;
             from_several.between.front().multi_leader = true;
-            found.push_back(priced_tree(pricing, std::move(from_leader), order));
-            found.push_back(priced_tree(pricing, std::move(from_several), order));
+            found.push_back(priced_tree(pricing, std::move(from_leader)));
+            found.push_back(priced_tree(pricing, std::move(from_several)));
         }
     }
 }
@@ -141,21 +141,26 @@ void add_pipelines(Pricing& pricing, std::vector<Candidate>& found) {
 }
 
 /// Beside a pipeline through all clusters that holds up several of them at a slow link, and is nearly the
-/// best of its kind, the one that does not, for sizes of segments that have proved best for it.
+/// best of its kind, the one that does not, with the same tree inside clusters, for sizes of segments that
+/// have proved best for it.
 void add_slow_last(Pricing& pricing, std::vector<Candidate>& found) {
     if (pricing.clusters() > kManyClusters) return;
     constexpr std::array<Bytes, 2> kUsualSegments{8192, 16384};
-    constexpr double kNone = std::numeric_limits<double>::infinity();
-    double best = kNone;
-    double best_that_holds_up = kNone;
-    for (const Candidate& candidate : found) {
-        if (!candidate.is_pipeline || tree_in(candidate) == nullptr) continue;
-        if (tree_in(candidate)->rule != "nearest") continue;
-        best = std::min(best, candidate.seconds);
-        if (candidate.behind >= 2) best_that_holds_up = std::min(best_that_holds_up, candidate.seconds);
-    }
-    if (best == kNone || best_that_holds_up > kNearlyEqual * best) return;
+    const auto best_nearest = [&](auto is_meant) {
+        double best = std::numeric_limits<double>::infinity();
+        for (const Candidate& candidate : found) {
+            const TreeParameters* tree = tree_in(candidate);
+            if (candidate.is_pipeline && tree != nullptr && tree->rule == "nearest" && is_meant(candidate))
+                best = std::min(best, candidate.seconds);
+        }
+        return best;
+    };
+    const double most = kNearlyEqual * best_nearest([](const Candidate&) { return true; });
     for (const Shape within : {kChainShape, kBinaryShape}) {
+        const double that_holds_up = best_nearest([&](const Candidate& candidate) {
+            return candidate.behind >= 2 && tree_in(candidate)->within == within;
+        });
+        if (!(that_holds_up <= most) || std::isinf(that_holds_up)) continue;
         for (const Bytes segment_bytes : kUsualSegments) {
             if (2 * segment_bytes > pricing.request().bytes()) continue;
             found.push_back(
@@ -193,8 +198,7 @@ void add_lanes(Pricing& pricing, const Candidate alone, std::vector<Candidate>& 
     for (int lanes = most; lanes > 1; lanes /= kFewer) {
         TreeParameters parameters = *tree_in(alone);
         parameters.lanes = lanes;
-        const SendOrder order = parameters.order;
-        Candidate candidate = priced_tree(pricing, std::move(parameters), order);
+        Candidate candidate = priced_tree(pricing, std::move(parameters));
         if ((is_slow_flow ? kLeastGain : kNearlyEqual) * candidate.seconds > alone.seconds) break;
         found.push_back(std::move(candidate));
     }
@@ -235,8 +239,7 @@ void add_best_order(Pricing& pricing, std::size_t best, std::vector<Candidate>& 
     parameters.rule = kBestRule;
     parameters.order =
         order_for(pricing, parameters, clusters_for(pricing, parameters.within, parameters.segment_bytes));
-    const SendOrder order = parameters.order;
-    Candidate candidate = priced_tree(pricing, std::move(parameters), order);
+    Candidate candidate = priced_tree(pricing, std::move(parameters));
     // The name of the rule that finds the same order says more.
     if (candidate.seconds < found[best].seconds) found.push_back(std::move(candidate));
 }

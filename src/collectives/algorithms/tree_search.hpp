@@ -7,8 +7,9 @@
 /// Between tree.cpp, which knows what a tree is, and tree_search.cpp, which looks for good ones.
 namespace laple {
 
-/// The price of a tree with that order between clusters, which its parameters hold where a rule has found it.
-Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrder& order);
+/// The price of a tree with the order between clusters that its parameters hold, or where they hold none,
+/// with that of a shape over the clusters.
+Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrder& of_shape = {});
 
 /// What the rule of `parameters` makes of clusters that take such times.
 SendOrder order_for(Pricing& pricing, const TreeParameters& parameters, const ClusterTimes& clusters);

@@ -31,12 +31,17 @@ ReductionTime ReductionWalk::ready_in(int cluster) {
     if (scratch_.by_cluster.of(at(cluster)).empty()) return ready_alone(cluster, members);
     find_contributions(cluster);
     reduction_.done.assign(at(members.size()), {});
+    const Way inside = way(cluster, cluster);
+    const HostTime& on_host = times_.on_host(cluster);
+    const Here here{{on_host.first, on_host.first + (segments_ - 1) * on_host.interval},
+                    times_.credit(cluster),
+                    times_.combining(cluster)};
     // Members come after those that they contribute to.
     for (int member = members.size(); member-- > 0;) {
         reduction_.here.clear();
         for (const int child : members.children_of(member))
-            reduction_.here.push_back(contribution(member, cluster, cluster, reduction_.done[at(child)]));
-        reduction_.done[at(member)] = combine(cluster, member);
+            reduction_.here.push_back(contribution(member, inside, reduction_.done[at(child)]));
+        reduction_.done[at(member)] = combine(here, member);
     }
     return reduction_.done.front();
 }
@@ -55,21 +60,23 @@ ReductionTime ReductionWalk::ready_alone(int cluster, const Members& members) co
     return {first, first + std::max((segments_ - 1) * interval - saved, 0.0)};
 }
 
-Contribution ReductionWalk::contribution(int member, int cluster, int from,
-                                         const ReductionTime& ready) const {
-    const double latency = times_.latency(cluster, from) - times_.combining(cluster);
+ReductionWalk::Way ReductionWalk::way(int cluster, int from) const {
     const double uplink = from == cluster ? 0 : times_.uplink_in(from);
     // A flow saves no more than both its ends do; uplinks save nothing.
     const double saved = std::min(times_.credit_of_flow(cluster, from), times_.credit(from));
-    const double ramp = times_.ramp(cluster, from, segments_);
     const auto takes = [&](double segments, double on_top) {
         return std::max(segments * times_.gap(cluster, from) - saved + on_top, segments * uplink);
     };
-    const double at_best = std::max(takes(1, 0), times_.at_best(cluster, from));
-    const double comes = ready.first + latency;
-    const double first = std::max(comes + at_best, segments_ <= 1 ? comes + takes(1, ramp) : 0);
-    return {member, from, comes, first,
-            std::max({ready.last + latency + at_best, comes + takes(segments_, ramp), first})};
+    return {from, times_.port(cluster, from), times_.latency(cluster, from) - times_.combining(cluster),
+            std::max(takes(1, 0), times_.at_best(cluster, from)),
+            takes(segments_, times_.ramp(cluster, from, segments_))};
+}
+
+Contribution ReductionWalk::contribution(int member, const Way& way, const ReductionTime& ready) const {
+    const double comes = ready.first + way.latency;
+    const double first = comes + (segments_ <= 1 ? std::max(way.at_best, way.all) : way.at_best);
+    return {member, way.from, way.port,
+            comes,  first,    std::max({ready.last + way.latency + way.at_best, comes + way.all, first})};
 }
 
 void ReductionWalk::find_contributions(int cluster) {
@@ -77,7 +84,7 @@ void ReductionWalk::find_contributions(int cluster) {
     for (const std::size_t send : scratch_.by_cluster.of(at(cluster))) {
         const int from = tree_.order[send].to;
         reduction_.far.push_back(
-            contribution(scratch_.from[send], cluster, from, reduction_.ready[at(from)]));
+            contribution(scratch_.from[send], way(cluster, from), reduction_.ready[at(from)]));
     }
     std::sort(reduction_.far.begin(), reduction_.far.end(),
               [](const auto& a, const auto& b) { return a.comes < b.comes; });
@@ -104,34 +111,32 @@ void ReductionWalk::find_contributions(int cluster) {
     }
 }
 
-ReductionTime ReductionWalk::combine(int cluster, int member) {
+ReductionTime ReductionWalk::combine(const Here& here, int member) {
     for (const Contribution& each : reduction_.far) {
         if (each.member == member) reduction_.here.push_back(each);
     }
-    std::sort(reduction_.here.begin(), reduction_.here.end(),
-              [](const auto& a, const auto& b) { return a.comes < b.comes; });
-    const HostTime& on_host = times_.on_host(cluster);
-    const ReductionTime own{on_host.first, on_host.first + (segments_ - 1) * on_host.interval};
-    if (reduction_.here.empty()) return own;
-    ReductionTime time = own;
+    if (reduction_.here.empty()) return here.own;
+    if (reduction_.here.size() > 1)
+        std::sort(reduction_.here.begin(), reduction_.here.end(),
+                  [](const auto& a, const auto& b) { return a.comes < b.comes; });
+    ReductionTime time = here.own;
     double free = 0;
     double free_of_all = 0;
-    double saved = times_.credit(cluster);
+    double saved = here.credit;
     double saved_of_all = saved;
     for (const Contribution& each : reduction_.here) {
-        const double port = times_.port(cluster, each.cluster);
         const auto left = [](double& credit, double busy) {
             const double saves = std::min(credit, busy);
             credit -= saves;
             return busy - saves;
         };
-        free = std::max(free, each.comes) + left(saved, port);
-        free_of_all = std::max(free_of_all, each.comes) + left(saved_of_all, segments_ * port);
+        free = std::max(free, each.comes) + left(saved, each.port);
+        free_of_all = std::max(free_of_all, each.comes) + left(saved_of_all, segments_ * each.port);
         time.first = std::max({time.first, free, each.first});
         time.last = std::max({time.last, free_of_all, each.last});
     }
-    time.first += times_.combining(cluster);
-    time.last = std::max(time.last, time.first) + times_.combining(cluster);
+    time.first += here.combining;
+    time.last = std::max(time.last, time.first) + here.combining;
     return time;
 }
 
@@ -150,7 +155,7 @@ double ReductionWalk::last_result(double interval) const {
             double amount = 0;
             for (const Contribution& other : reduction_.here) {
                 const double come = spacing(other) > 0 ? (now - other.comes) / spacing(other) + 1 : segments_;
-                amount += std::clamp(come, 0.0, segments_) * times_.port(root_, other.cluster);
+                amount += std::clamp(come, 0.0, segments_) * other.port;
             }
             latest = std::max(latest, std::max(now, begin + amount) + (more - number) * interval);
         }

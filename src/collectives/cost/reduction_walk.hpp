@@ -19,6 +19,7 @@ struct ReductionTime {
 struct Contribution {
     int member;
     int cluster;   ///< that they come from
+    double port;   ///< the member's, for each
     double comes;  ///< the first byte is there
     double first;  ///< the first segment can be
     double last;   ///< the last one can be
@@ -59,12 +60,26 @@ class ReductionWalk {
     ReductionTime ready_in(int cluster);
     /// Where nothing comes from other clusters.
     ReductionTime ready_alone(int cluster, const Members& members) const;
-    /// What the leader of `from`, or a member of `cluster` where these are the same, sends to a member of
+    /// Of what the leader of `from`, or a member of `cluster` where these are the same, sends to a member of
     /// `cluster`.
-    Contribution contribution(int member, int cluster, int from, const ReductionTime& ready) const;
+    struct Way {
+        int from;
+        double port;
+        double latency;
+        double at_best;  ///< that the first of many segments takes
+        double all;      ///< that all segments take
+    };
+    Way way(int cluster, int from) const;
+    Contribution contribution(int member, const Way& way, const ReductionTime& ready) const;
     void find_contributions(int cluster);
+    /// What the members of a cluster have in common.
+    struct Here {
+        ReductionTime own;  ///< of those to whom nothing comes
+        double credit;
+        double combining;
+    };
     /// The port of `member` takes all that has come to it.
-    ReductionTime combine(int cluster, int member);
+    ReductionTime combine(const Here& here, int member);
 
     WalkScratch& scratch_;
     const ClusterTree& tree_;

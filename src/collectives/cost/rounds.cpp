@@ -36,14 +36,15 @@ void Rounds::begin(Bytes bytes, bool combines) {
 
 void Rounds::send(std::size_t from, std::size_t to) {
     const bool is_local = this->is_local(from, to);
-    const double gap = is_local ? gap_of(from, to) : rested(from, gap_of(from, to));
+    const double busy = gap_of(from, to);
+    const double gap = is_local ? busy : rested(from, busy);
     double left = ready_[from] + gap;
     if (!is_local) {
         double& free = port_free_[host_of_[from]];
         left = free = std::max(free, ready_[from]) + gap;
     }
     next_[from] = std::max(next_[from], left);
-    next_[to] = std::max(next_[to], left + latency_of(from, to) + ramp(from, to));
+    next_[to] = std::max(next_[to], left + latency_of(from, to) + ramp(from, to, busy));
 }
 
 double Rounds::last() const {
@@ -137,10 +138,10 @@ double Rounds::latency_of(std::size_t from, std::size_t to) const {
     return link(from, to).latency;
 }
 
-double Rounds::ramp(std::size_t from, std::size_t to) {
+double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {
     if (cluster(from) == cluster(to) || bytes_ == 0) return 0;
     const auto bytes = static_cast<double>(bytes_);
-    return costs_.ramp(latency_of(from, to), bytes, gap_of(from, to) / bytes);
+    return costs_.ramp(latency_of(from, to), bytes, gap / bytes);
 }
 
 double Rounds::gap_of(std::size_t from, std::size_t to) {

@@ -58,7 +58,7 @@ class Rounds {
     }
     double latency_of(std::size_t from, std::size_t to) const;
     /// Each message of a size has a flow of its own.
-    double ramp(std::size_t from, std::size_t to);
+    double ramp(std::size_t from, std::size_t to, double gap) const;
     double gap_of(std::size_t from, std::size_t to);
 
     std::vector<int> cluster_of_;

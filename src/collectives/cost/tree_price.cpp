@@ -35,19 +35,25 @@ TreePricer::TreePricer(std::vector<int> sizes)
     : sizes_(std::move(sizes)), scratch_(std::make_unique<WalkScratch>()) {}
 TreePricer::~TreePricer() = default;
 
+void TreePricer::find_members(const ClusterTree& tree, int root) {
+    scratch_->members.clear();
+    for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
+    if (tree.lanes > 1) scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
+}
+
 void TreePricer::find_senders(const ClusterTree& tree, int root, std::vector<int>& from) {
+    find_members(tree, root);
     from.assign(tree.order.size(), 0);
     if (!tree.spread) return;
     extra_.resize(sizes_.size());
     for (auto& more : extra_) more.clear();
     for (std::size_t i = 0; i < tree.order.size(); ++i) {
         const int cluster = tree.order[i].from;
-        const int size = sizes_[at(cluster)];
-        const bool is_behind_root = tree.lanes > 1 && cluster == root;
-        const Members& inside = members(tree.within, size, is_behind_root);
+        const Members& inside = *scratch_->members[at(cluster)];
+        const bool is_behind_root = tree.lanes > 1 && cluster == root && inside.size() > 1;
         auto& more = extra_[at(cluster)];
         more.resize(inside.depth.size(), 0);
-        from[i] = least_loaded(inside, more, is_behind_root && size > 1 ? 1 : 0);
+        from[i] = least_loaded(inside, more, is_behind_root ? 1 : 0);
         ++more[at(from[i])];
     }
 }
@@ -62,9 +68,6 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 }
 
 void TreePricer::prepare(const ClusterTree& tree, int root) {
-    scratch_->members.clear();
-    for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
-    if (tree.lanes > 1) scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
     find_senders(tree, root, scratch_->from);
     scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
                               [&](std::size_t send) { return at(tree.order[send].from); });

@@ -92,11 +92,6 @@ class TreePricer {
     /// A broadcast inside one cluster, from its leader, in which nothing is sent to other clusters.
     double local(int cluster, Shape within, std::uint64_t segments, const SegmentTimes& times);
 
-    /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
-    /// children so far, of equals the one closest to the leader; the leader itself without multi-leader. In a
-    /// tree with lanes the root passes on to its own cluster only.
-    void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
-
     /// `behind_root`: the shape is that of all but the first member, which has one child: its root.
     const Members& members(Shape shape, int size, bool behind_root = false) {
         return members_.of(shape, size, behind_root);
@@ -106,6 +101,11 @@ class TreePricer {
   private:
     /// Finds what walks along one tree have in common.
     void prepare(const ClusterTree& tree, int root);
+    void find_members(const ClusterTree& tree, int root);
+    /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
+    /// children so far, of equals the one closest to the leader; the leader itself without multi-leader. In a
+    /// tree with lanes the root passes on to its own cluster only.
+    void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
 
     std::vector<int> sizes_;
     KnownMembers members_;

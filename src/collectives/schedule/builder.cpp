@@ -11,6 +11,9 @@ ScheduleBuilder::ScheduleBuilder(const BufferSizes& sizes, Windows windows)
     std::sort(windows_.cluster_ranks.begin(), windows_.cluster_ranks.end());
     schedule_.unit_bytes = sizes.unit_bytes;
     schedule_.result_units = sizes.result_units;
+    constexpr std::size_t kUsual = 128;  // of steps
+    schedule_.steps.reserve(kUsual);
+    schedule_.dependencies.reserve(2 * kUsual);
 }
 
 void ScheduleBuilder::hold_sends(std::int64_t in_cluster, std::int64_t all) {
@@ -67,9 +70,13 @@ void ScheduleBuilder::native(StepKind kind, Rank root, Region from, Place to) {
 }
 
 std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint64_t units, Place from, Place to) {
-    Step step{.kind = kind, .peer = peer, .units = units, .from = from, .to = to};
+    Step& step = schedule_.steps.emplace_back();
+    step.kind = kind;
+    step.peer = peer;
+    step.units = units;
+    step.from = from;
+    step.to = to;
     step.first_dependency = static_cast<std::uint32_t>(schedule_.dependencies.size());
-    schedule_.steps.push_back(step);
     const auto index = static_cast<std::uint32_t>(schedule_.steps.size() - 1);
     depends_on(index, fence_);
     return index;
