@@ -13,7 +13,7 @@
 namespace laple {
 namespace {
 
-constexpr double kLeastGain = 1.1;    // by lanes that share a link
+constexpr double kLeastGain = 1.05;   // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
 constexpr int kLeastToTakeTurns = 3;  // hosts of a cluster: with two, the root's other one does it all
 

@@ -17,7 +17,8 @@ Bytes size_of_segments(const Candidate& candidate) {
     return candidate.time.interval >= kFarApart ? kMost - 1 : candidate.segment_bytes();
 }
 
-/// Times that differ by less are equal: then the fewer segments the better.
+/// Times that differ by less are equal: then the fewer messages share a port, and the fewer segments, the
+/// better.
 constexpr double kEqual = 1.001;
 
 /// Whether the busiest NIC is idle for at least half of the time.
@@ -40,6 +41,12 @@ bool holds_up_fewer(const Candidate& a, const Candidate& b) {
     return a.is_pipeline && b.is_pipeline && a.behind > 0 && a.behind < b.behind;
 }
 
+/// Whether both are pipelines whose NICs are hardly ever idle, and that of `a` is the deeper one: its ranks
+/// have fewer children, whose messages disturb each other in a port.
+bool shares_ports_less(const Candidate& a, const Candidate& b) {
+    return a.is_pipeline && b.is_pipeline && !has_idle_nics(b) && a.hops > b.hops;
+}
+
 /// Whether NICs are idle often enough in both, so that the time of ranks to pass a message on counts most,
 /// and the path of `a` has clearly fewer ranks.
 bool is_shorter(const Candidate& a, const Candidate& b) {
@@ -49,7 +56,7 @@ bool is_shorter(const Candidate& a, const Candidate& b) {
 
 /// Fewer copies between groups; a less busy NIC; clearly fewer ranks on the path; fewer clusters behind the
 /// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections; of equal
-/// times larger segments.
+/// times less sharing of ports, and larger segments.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
     for (const auto& is_better : {has_less_busy_nics, is_shorter, holds_up_fewer}) {
@@ -59,7 +66,9 @@ bool is_simpler(const Candidate& a, const Candidate& b) {
     if (size_of_segments(a) != size_of_segments(b)) return size_of_segments(a) > size_of_segments(b);
     if (a.relays != b.relays) return a.relays < b.relays;
     if (a.algorithm->lanes() != b.algorithm->lanes()) return a.algorithm->lanes() < b.algorithm->lanes();
-    return a.segment_bytes() > b.segment_bytes() && a.seconds <= kEqual * b.seconds;
+    if (a.seconds > kEqual * b.seconds) return false;
+    if (shares_ports_less(a, b) || shares_ports_less(b, a)) return shares_ports_less(a, b);
+    return a.segment_bytes() > b.segment_bytes();
 }
 
 }  // namespace
