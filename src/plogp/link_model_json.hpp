@@ -12,7 +12,7 @@ namespace laple {
 ///     "clusters": [{"inside": PLOGP, "nic_out", "nic_in", "uplink_out", "uplink_in", "reduction",
 ///                  "reserve", "burst"}]
 ///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...]}]
-///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE}
+///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE, ...}
 ///     "warnings": ["..."]
 ///     PLOGP:      {"latency", "send_overhead": CURVE, "receive_overhead", "gap", "flood_gap", "cold_gap",
 ///                  "gap_confidence"}

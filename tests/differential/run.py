@@ -19,6 +19,8 @@ import tempfile
 
 TREES = ["flat", "binomial", "binary", "chain", "3ary"]
 BETWEEN = ["flat", "binomial", "chain", "nearest", "jackson", "ecef", "ecef-la", "ecef-la-max", "fef", "bottom-up", "best"]
+OVER_HOSTS = {"bcast": ["two-tree@16", "scatter-ring", "scatter-doubling"], "reduce": ["halving-gather"],
+              "allreduce": ["ring", "halving-doubling"], "barrier": ["dissemination"]}
 PHASES = ["direct-exchange", "recursive-doubling", "rsag", "three-level"]
 
 
@@ -59,7 +61,9 @@ def draw_algorithm(draw, collective):
     lanes = f"x{draw.randint(2, 6)}" if segment and draw.random() < 0.5 else ""
     within = draw.choice(TREES)
     if collective == "allgather":
-        return draw.choice(["ring", f"leader-exchange/{within}{segment}"])
+        return draw.choice(["ring", "multi-leader-exchange", f"leader-exchange/{within}{segment}"])
+    if draw.random() < 0.2:
+        return draw.choice(OVER_HOSTS[collective])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
         phase = draw.choice(PHASES)
         return f"{phase}/{'flat' if lanes else within}{segment}{lanes}"

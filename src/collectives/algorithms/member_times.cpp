@@ -160,9 +160,10 @@ void MemberTimes::pass_around(MemberRange range, const RingBlocks& blocks, bool 
 }
 
 double MemberTimes::seconds() const {
-    if (row_of(pricing_.request().collective).runs_to_root) return std::max(ready_.front(), clock_.busiest());
+    if (row_of(pricing_.request().collective).runs_to_root)
+        return std::max(ready_.front(), clock_.sustained());
     return std::max({*std::max_element(ready_.begin(), ready_.end()),
-                     *std::max_element(spread_.begin(), spread_.end()), clock_.busiest()});
+                     *std::max_element(spread_.begin(), spread_.end()), clock_.sustained()});
 }
 
 }  // namespace laple

@@ -13,17 +13,18 @@
 
 namespace laple {
 
-/// Parts of some member that another one has first, and when it has them.
+/// A block that goes around a ring: the part that `member` contributes. Somebody in the ring has it from
+/// `ready` on.
 struct RingBlock {
     int member;
     double ready;
 };
-/// Of each member of a ring, those that it has, in the order in which it sends them.
+/// By ring member, the blocks that it has in the beginning, in the order in which it sends them.
 using RingBlocks = std::vector<std::vector<RingBlock>>;
 
 /// The times of what MemberSteps writes: an algorithm over members that calls the same functions of both has
-/// its steps and its price from one text. Each member goes on when it has what it waits for and its port is
-/// free. What is spread on a host while more comes takes its memory's time, beside the network.
+/// its steps and its price from one function template. Each member goes on when it has what it waits for and
+/// its port is free. Spreading on a host takes the time of its memory, and overlaps with receiving.
 class MemberTimes {
   public:
     explicit MemberTimes(Pricing& pricing);
@@ -53,7 +54,7 @@ class MemberTimes {
         memory_[m] += time.interval;
     }
 
-    /// Until the last member has all, or the first one where data run to the root.
+    /// Until the last member has all; in a reduction to a root, until member 0, the root's host, has it.
     double seconds() const;
 
     /// What the ranks of a member's host take for a message of so many bytes.

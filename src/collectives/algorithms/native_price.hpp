@@ -14,6 +14,7 @@ namespace laple {
 ///     reduce     a binomial tree; from 2 KiB on reduce-scatter (halving) and gather (binomial)
 ///     allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather (halving, doubling)
 ///     barrier    dissemination
+///     allgather  recursive doubling; from 80 KiB of result on a ring, of 2^k ranks from 512 KiB on
 ///
 /// Round by round, each rank when its partner is there; uplinks are not shared: an optimistic figure, so that
 /// LaPle's own way is only taken where it is clearly better. (Thakur, Rabenseifner, Gropp, "Optimization of

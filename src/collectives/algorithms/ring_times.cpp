@@ -116,6 +116,8 @@ void RingTimes::pass(std::size_t round) {
 
 void RingTimes::end(std::size_t rounds) {
     const auto left_out = static_cast<double>(places_ - 1 - rounds);
+    const auto largest =
+        static_cast<std::size_t>(std::max_element(sizes_.begin(), sizes_.end()) - sizes_.begin());
     std::vector<double> blocks_of_size(sizes_.size(), 0);
     for (const auto& sizes : size_of_) {
         for (const std::size_t size : sizes) blocks_of_size[size] += 1;
@@ -135,7 +137,7 @@ void RingTimes::end(std::size_t rounds) {
         for (std::size_t b = 0; b < most_; ++b)
             times_.ready(here) = std::max(times_.ready(here), there_[i * most_ + b] + later);
         if (later > 0 && !combines_)
-            times_.spread(here, hosts_[host_of_[(i + places_ - 1) % places_]], times_.ready(here));
+            times_.spread(here, hosts_[host_of_[(i + places_ - 1) % places_] + largest], times_.ready(here));
     }
 }
 

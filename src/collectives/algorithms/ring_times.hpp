@@ -16,7 +16,8 @@ namespace laple {
 ///     free      starts + the longest of what serves the connection's messages one after the other
 ///     there     starts + what the message takes alone
 ///
-/// With many members only so many rounds are looked at; the others take as long as the last ones did.
+/// Where that would be many messages, only the first rounds are computed; each of the others takes the
+/// average of the second half of these.
 class RingTimes {
   public:
     /// As MemberTimes::pass_around(). The references must outlive this.

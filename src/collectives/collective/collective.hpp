@@ -20,8 +20,8 @@ enum class Collective : std::uint8_t { bcast, reduce, allreduce, barrier, allgat
 inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
                                             Collective::barrier, Collective::allgather};
 
-/// All that depends on which collective it is, but for its algorithms and for what MPI calls it
-/// (mpi/entry/entry.cpp, mpi/exec/native_call.cpp): a collective is added by adding its row.
+/// All that depends on which collective it is, but for its algorithms, its bound, and what MPI calls it
+/// (mpi/exec/collectives.def).
 struct CollectiveRow {
     Collective collective{};
     std::string_view name;   ///< "bcast", "reduce", ...: in settings, reports and benchmarks

@@ -14,8 +14,8 @@
 namespace laple {
 
 /// What the planner knows of the machine under a communicator, cluster by cluster (machine.hpp). A value:
-/// every rank holds the same numbers, bit for bit, so that all choose alike. Complete: what was not measured
-/// has been filled in from what was (costs_of).
+/// every rank holds the same numbers, bit for bit, so that all choose alike. No link is left out: what was
+/// not measured is estimated from what was (costs_of).
 class MachineCosts {
   public:
     /// From one cluster to another, or inside one.

@@ -70,7 +70,8 @@ double Members::until_last(const SegmentTimes& times, int cluster, double shared
     const double share = std::max(times.port(cluster, cluster) - start, 0.0);
     const double credit = times.credit(cluster);
     // What a message takes that has the port alone.
-    const double alone = times.rest(cluster, cluster) + std::max(share - credit, 0.0);
+    const double alone =
+        times.gap(cluster, cluster) - times.port(cluster, cluster) + std::max(share - credit, 0.0);
     double until = 0;
     for (const Way& way : longest) {
         const int waits_for = times.shares_ports() && share > 0 ? way.shares : way.starts;

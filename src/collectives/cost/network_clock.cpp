@@ -12,18 +12,20 @@ namespace {
 
 constexpr double kNotMuch = 1.25;
 
-/// Each of `rests` shares a port with all that are not through yet. Replaces each by the time at which it is.
-void share_port(std::vector<double>& rests) {
-    std::vector<std::size_t> order(rests.size());
+/// Each of `shares` shares a port with all that are not through yet. Replaces each by the time at which it
+/// is.
+void share_port(std::vector<double>& shares) {
+    std::vector<std::size_t> order(shares.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rests[a] < rests[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return shares[a] < shares[b]; });
     double passed = 0;  // of each
     double now = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        double& rest = rests[order[i]];
-        now += (rest - passed) * static_cast<double>(order.size() - i);
-        passed = rest;
-        rest = now;
+        double& share = shares[order[i]];
+        now += (share - passed) * static_cast<double>(order.size() - i);
+        passed = share;
+        share = now;
     }
 }
 
@@ -117,7 +119,7 @@ void NetworkClock::send(std::size_t from, double ready, std::span<const Sending>
 void NetworkClock::send(std::size_t from, double ready, std::span<const Timed> messages,
                         std::vector<Message>& sent) {
     const std::size_t before = sent.size();
-    rests_.clear();
+    shares_.clear();
     double all = 0;
     double started = std::max(ready, out_free_[from]);
     for (const Timed& message : messages) {
@@ -125,18 +127,18 @@ void NetworkClock::send(std::size_t from, double ready, std::span<const Timed> m
         const double saved = std::min(credit_[from], times.port_out - times.start);
         credit_[from] -= saved;
         busy_[from] += times.port_out;
-        rests_.push_back(times.port_out - times.start - saved);
-        all += rests_.back();
+        shares_.push_back(times.port_out - times.start - saved);
+        all += shares_.back();
         // What is not much slower than its port is held up by that (SegmentTimes::credit_of_flow).
         const double of_flow = times.flow <= kNotMuch * times.port_out ? saved : 0;
         sent.push_back({from, message.to, times, started, started + times.flow - of_flow + message.ramp});
         started += times.start;
     }
     out_free_[from] = started + all;
-    if (shares_ports_) share_port(rests_);
+    if (shares_ports_) share_port(shares_);
     for (std::size_t i = 0; i < messages.size(); ++i) {
         Message& message = sent[before + i];
-        const double left = rests_[i] > 0 ? started + rests_[i] : message.first + message.times.start;
+        const double left = shares_[i] > 0 ? started + shares_[i] : message.first + message.times.start;
         message.last = std::max(message.last, left);
     }
 }
@@ -197,7 +199,7 @@ NetworkClock::Timed NetworkClock::timed(std::size_t from, const Sending& message
     return {message.to, times, may_ramp ? costs_->ramp(times.latency, size, times.flow / size) : 0};
 }
 
-double NetworkClock::busiest() const {
+double NetworkClock::sustained() const {
     double most = 0;
     for (std::size_t host = 0; host < hosts(); ++host)
         most = std::max(most, busy_[host] - usual_credit_[host]);

@@ -11,10 +11,9 @@
 
 namespace laple {
 
-/// How long each thing on the way of one message between two clusters serves it, in seconds; 0: it is no
-/// limit.
+/// How long each port and link serves one message between two hosts, in seconds; 0: it is no limit.
 struct MessageTimes {
-    double start = 0;       ///< of `port_out`, what it needs alone
+    double start = 0;       ///< the part of `port_out` in which it has the port to itself
     double port_out = 0;    ///< the sender's port
     double flow = 0;        ///< the connection, which may be slower than the port
     double uplink_out = 0;  ///< of the sender's cluster
@@ -23,32 +22,32 @@ struct MessageTimes {
     double latency = 0;
     double port_in = 0;
 
-    /// The longest of what the messages of a connection wait for, one after the other.
+    /// The time between two messages of a connection: the longest of these, without the latency.
     double interval() const;
-    /// Until the last byte of a message that nothing holds up is there.
+    /// End to end, of a message that nothing else holds up.
     double alone() const;
 };
 
 /// When the ports of some hosts, and the links between their clusters, are free again, as one message after
-/// the other passes them: each serves its messages in the order in which they are given to it. Messages that
-/// a host sends at the same time share its port where ports are shared (simulator.hpp), and are there no
-/// sooner.
+/// the other passes them. Messages of one send() share the sender's port where ports are shared
+/// (simulator.hpp); one send() queues behind the other. In one deliver(), links and receiving ports serve
+/// messages in the order in which their first bytes come; one deliver() queues behind the other.
 ///
-///     port out   ├start┤── rest ──┤                    the next message starts, or shares the port
+///     port out   ├start┤─ share ──┤                    the next message starts, or shares the port
 ///     links       ├── uplinks, trunk ──┤               first in, first out
-///     flow        ├─────── flow ──────────┤            the next one of the same connection
+///     flow        ├─────── flow ──────────┤            other messages do not wait for it
 ///     port in               ┊ latency ├─── in ───┤     it is there
 class NetworkClock {
   public:
     /// `cluster_of`: of each host that takes part, by its number here. `costs` must outlive this.
     NetworkClock(std::vector<int> cluster_of, const Machine& machine, const MachineCosts& costs);
-    /// For messages whose times are known, as `times` has them.
+    /// For messages whose times are known (Timed) only; `times` has ports, groups and credit.
     NetworkClock(std::vector<int> cluster_of, const SegmentTimes& times);
 
     std::size_t hosts() const { return cluster_of_.size(); }
     int cluster(std::size_t host) const { return cluster_of_[host]; }
 
-    /// Of a message alone, or of one of many in a row.
+    /// Of a message alone, or of one of many in a row. Good until the next call.
     const MessageTimes& times(std::size_t from, std::size_t to, Bytes bytes, bool is_stream = false);
 
     struct Sending {
@@ -67,8 +66,8 @@ class NetworkClock {
         std::size_t from;
         std::size_t to;
         MessageTimes times;
-        double first = 0;  ///< where its first byte is now, it came there at that time
-        double last = 0;   ///< its last byte can be there, if nothing holds it up from now on
+        double first = 0;  ///< its first byte came to the port or link where it is now
+        double last = 0;   ///< its last byte is at the receiver, if nothing holds it up from now on
     };
     /// `from` sends messages, all of which it has at `ready`; adds them to `sent`.
     void send(std::size_t from, double ready, std::span<const Sending> messages, std::vector<Message>& sent);
@@ -81,14 +80,15 @@ class NetworkClock {
     /// When a host's port can send the next message, and what is left of what a rested one saves.
     double out_free(std::size_t host) const { return out_free_[host]; }
     double credit(std::size_t host) const { return credit_[host]; }
-    /// What a host has sent besides: its port has been busy for `seconds`, until `free`.
+    /// Accounts for what a host has sent without send(): its port has been busy for `seconds`, until `free`.
     void set_sent(std::size_t host, double free, double credit, double seconds) {
         out_free_[host] = free;
         credit_[host] = credit;
         busy_[host] += seconds;
     }
-    /// No host can send what it has sent in less time, call after call.
-    double busiest() const;
+    /// What the busiest port takes when calls follow each other: its load, less the credit that it regains in
+    /// a pause.
+    double sustained() const;
 
   private:
     Timed timed(std::size_t from, const Sending& message);
@@ -117,9 +117,9 @@ class NetworkClock {
         bool is_set = false;
         MessageTimes times;
     };
-    std::vector<Known> known_;  // by pair of clusters
-    std::vector<Timed> timed_;  // scratch of send()
-    std::vector<double> rests_;
+    std::vector<Known> known_;        // by pair of clusters
+    std::vector<Timed> timed_;        // scratch of send()
+    std::vector<double> shares_;      // of port_out, after the starts
     std::vector<std::size_t> order_;  // of deliver()
 };
 

@@ -87,15 +87,15 @@ void ReductionWalk::find_contributions(int cluster) {
             contribution(scratch_.from[send], way(cluster, from), reduction_.ready[at(from)]));
     }
     std::sort(reduction_.far.begin(), reduction_.far.end(),
-              [](const auto& a, const auto& b) { return a.comes < b.comes; });
+              [](const auto& a, const auto& b) { return a.first_byte < b.first_byte; });
     double uplink_free = 0;
     double uplink_all = 0;  // when it has passed all segments
     for (Contribution& each : reduction_.far) {
         const auto pass = [&](double& free, double& all, double link) {
             if (link <= 0) return;
-            all = std::max(all, each.comes) + segments_ * link;
-            each.comes = std::max(free, each.comes);
-            free = each.comes + link;
+            all = std::max(all, each.first_byte) + segments_ * link;
+            each.first_byte = std::max(free, each.first_byte);
+            free = each.first_byte + link;
             each.first = std::max(each.first, free);
             each.last = std::max(each.last, all);
         };
@@ -118,7 +118,7 @@ ReductionTime ReductionWalk::combine(const Here& here, int member) {
     if (reduction_.here.empty()) return here.own;
     if (reduction_.here.size() > 1)
         std::sort(reduction_.here.begin(), reduction_.here.end(),
-                  [](const auto& a, const auto& b) { return a.comes < b.comes; });
+                  [](const auto& a, const auto& b) { return a.first_byte < b.first_byte; });
     ReductionTime time = here.own;
     double free = 0;
     double free_of_all = 0;
@@ -130,8 +130,8 @@ ReductionTime ReductionWalk::combine(const Here& here, int member) {
             credit -= saves;
             return busy - saves;
         };
-        free = std::max(free, each.comes) + left(saved, each.port);
-        free_of_all = std::max(free_of_all, each.comes) + left(saved_of_all, segments_ * each.port);
+        free = std::max(free, each.first_byte) + left(saved, each.port);
+        free_of_all = std::max(free_of_all, each.first_byte) + left(saved_of_all, segments_ * each.port);
         time.first = std::max({time.first, free, each.first});
         time.last = std::max({time.last, free_of_all, each.last});
     }
@@ -142,19 +142,20 @@ ReductionTime ReductionWalk::combine(const Here& here, int member) {
 
 /// Looked at when each of the others has sent all.
 double ReductionWalk::last_result(double interval) const {
-    const double begin = reduction_.here.empty() ? 0 : reduction_.here.front().comes;
+    const double begin = reduction_.here.empty() ? 0 : reduction_.here.front().first_byte;
     const double more = std::max(segments_ - 1, 1.0);
     const auto spacing = [&](const Contribution& each) { return (each.last - each.first) / more; };
     double latest = 0;
     for (const Contribution& slow : reduction_.here) {
         const double each = spacing(slow);
         for (const Contribution& fast : reduction_.here) {
-            const double now = fast.comes + more * spacing(fast);
-            const double number = each > 0 ? (now - slow.comes) / each : more;
+            const double now = fast.first_byte + more * spacing(fast);
+            const double number = each > 0 ? (now - slow.first_byte) / each : more;
             if (number <= 0 || number >= more) continue;
             double amount = 0;
             for (const Contribution& other : reduction_.here) {
-                const double come = spacing(other) > 0 ? (now - other.comes) / spacing(other) + 1 : segments_;
+                const double come =
+                    spacing(other) > 0 ? (now - other.first_byte) / spacing(other) + 1 : segments_;
                 amount += std::clamp(come, 0.0, segments_) * other.port;
             }
             latest = std::max(latest, std::max(now, begin + amount) + (more - number) * interval);

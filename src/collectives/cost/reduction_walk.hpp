@@ -15,19 +15,19 @@ struct ReductionTime {
     double last = 0;
 };
 
-/// Contributions on their way to a member.
+/// The segments that a member gets from one child.
 struct Contribution {
     int member;
-    int cluster;   ///< that they come from
-    double port;   ///< the member's, for each
-    double comes;  ///< the first byte is there
-    double first;  ///< the first segment can be
-    double last;   ///< the last one can be
+    int cluster;        ///< of the child
+    double port;        ///< the member's port, for each segment
+    double first_byte;  ///< of the first segment comes
+    double first;       ///< the first segment is complete, if it need not queue for the port
+    double last;        ///< the last segment is, if so
 };
 
 /// What one walk needs, kept for the next one.
 struct ReductionScratch {
-    std::vector<ReductionTime> ready;  // by cluster: its leader has combined all
+    std::vector<ReductionTime> ready;  // by cluster, of its leader
     std::vector<ReductionTime> done;   // by member of a cluster
     std::vector<Contribution> far;     // to a cluster, from others
     std::vector<Contribution> here;    // to a member
@@ -37,11 +37,14 @@ struct ReductionScratch {
 /// When the root of a tree has combined the first segment, and all of them, as contributions come to it: each
 /// member's port takes those of its children as they arrive, so that what comes from inside the cluster is
 /// often done before anything comes from others. (A broadcast with time reversed, as Walk has it, lets all of
-/// them come together.) Of a member that gets the first segments of its children at a(1) <= a(2) <= ..., and
-/// S of each:
+/// them come together.) Of a member to which the first bytes of its children come at a(1) <= a(2) <= ...,
+/// with k segments each that take g(i) of its port:
 ///
-///     first    when its port, serving them in that order, has taken one of each
-///     last     max over k of a(k) + S (g(k) + g(k+1) + ...); not before the last one of the slowest child
+///     first    when the port, serving them in that order, has taken one of each
+///     last     max over i of a(i) + k (g(i) + g(i+1) + ...); not before the last one of the slowest child
+///
+/// less what an idle port saves, and then combined. Clusters to which others contribute nothing have a
+/// formula (ready_alone).
 class ReductionWalk {
   public:
     /// `scratch` has what the tree's walks have in common; `times` are those of a reduction. The references
@@ -50,10 +53,10 @@ class ReductionWalk {
                   const SegmentTimes& times);
 
     ReductionTime time();
-    /// After time(): when the root has sent the last result, if it takes `interval` for each and begins when
-    /// it has the first. Contributions that come fast get ahead of slow ones in its port, so that results
-    /// come late, and then faster than the root sends them: at a(i) + amount of all that has come when the
-    /// i-th of the slowest does.
+    /// Directly after time(): when the root has sent the last result, if it takes `interval` for each and
+    /// begins when it has the first. Segments of fast children fill its port ahead of those of slow ones, so
+    /// that early results are late, and the following ones come faster than the root can send them: each when
+    /// its segment of the slowest child comes, and the port has taken all that came before.
     double last_result(double interval) const;
 
   private:
@@ -74,7 +77,7 @@ class ReductionWalk {
     void find_contributions(int cluster);
     /// What the members of a cluster have in common.
     struct Here {
-        ReductionTime own;  ///< of those to whom nothing comes
+        ReductionTime own;  ///< what a member contributes itself is ready
         double credit;
         double combining;
     };

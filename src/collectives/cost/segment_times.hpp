@@ -49,8 +49,6 @@ class SegmentTimes {
     /// The part of port() that messages to several others queue for; of the rest each gets its share while
     /// all are under way.
     double start(int from, int to) const { return start_[at(from, to)]; }
-    /// How much longer than its port a message alone takes to leave.
-    double rest(int from, int to) const { return gap(from, to) - port(from, to); }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
     /// The part of latency() in which the last message that came is combined; none of a broadcast.
     double combining(int cluster) const { return combining_[static_cast<std::size_t>(cluster)]; }

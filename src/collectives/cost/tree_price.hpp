@@ -42,12 +42,12 @@ struct Binding {
 /// A broadcast of some segments along a tree.
 struct TreeTime {
     double first = 0;       ///< the first segment is everywhere
-    double last = 0;        ///< so are all
+    double last = 0;        ///< the last segment is everywhere
     double interval = 0;    ///< the longest between two segments at any rank
-    double others = 0;      ///< so much later all the others are there (SegmentTimes::credit)
+    double others = 0;      ///< from the first segment to the last, less what idle NICs save
     Binding binding;        ///< of that interval
-    int last_cluster = -1;  ///< which has it all last
-    double one_way = 0;     ///< the interval where nothing comes up the tree
+    int last_cluster = -1;  ///< the last cluster to have all segments
+    double one_way = 0;     ///< the interval of the broadcast alone, where an allreduce shares the ports
     double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
 };
 
@@ -63,19 +63,23 @@ class TreePricer {
     /// How long a broadcast of `segments` segments from the root's cluster takes, when each segment costs
     /// `times`. Each rank passes a segment on to all its children, those in other clusters first:
     ///
-    ///     first(c) = first(v) + Σ starts, of v's messages up to c + L(v, c)
-    ///                         + max (Σ shares, of v's messages; what its flow takes alone)
+    ///     first(c) = first(v) + L(v, c) + max (Σ starts + Σ shares, of all of v's messages;
+    ///                                          Σ starts of those before c + what c's takes alone)
     ///     last(c)  = first(c) + (segments - 1) · I(c) - what the first has left of the credit
     ///
-    /// The credit is what a rested NIC saves, where it is a NIC that I(c) is of; first(v) has it too. But
-    /// programs call again and again: in the long run a NIC has no more to spare than it saves in pauses.
+    /// A message's start is what it needs of the port alone; the rest of its port time is shared by all that
+    /// are under way (SegmentTimes::start()).
     ///
-    /// A flow that has rested takes its ramp longer (segment_times.hpp): the only message of it, or all after
-    /// the first one. I(c): the longest of all intervals above c: a rank's port for all its
-    /// children, a flow's gap, an uplink for all segments that leave a cluster, and a trunk for all from one
-    /// group to another. (segment_times.hpp has starts, shares and rests.) A reduction takes the same
-    /// on times of that direction, but its messages come to a port as they are ready and not all at once:
-    /// Σ shares is that of v's messages up to c.
+    ///     I(c)     the longest interval above c: of a rank's port for all its children, of a flow (its gap),
+    ///              of an uplink for all segments that leave a cluster, of a trunk for all between two groups
+    ///     credit   what an idle NIC saves, where I(c) is that of a NIC; first(v) has it too. Programs call
+    ///              again and again: in the long run a NIC saves no more than it gains in pauses
+    ///     ramp     what an idle flow takes in addition (SegmentTimes::ramp()): its only message, or all
+    ///     after
+    ///              the first one
+    ///
+    /// A reduction without lanes (times of that direction) takes its interval, its binding and its sustained
+    /// load from this; its first and its last segment are followed from the leaves up (ReductionWalk).
     ///
     /// With lanes, the first segment goes down a tree of its own as above; of the others I(c) has a port's
     /// share of what all lanes ask of it, a flow its lane's share, and a link what the uplink at its end
@@ -84,8 +88,7 @@ class TreePricer {
 
     /// A reduction followed by a broadcast along the same tree, segment by segment. What goes up and what
     /// goes down do not wait for each other, but share the ranks' ports: each rank but the root sends a
-    /// segment to its parent and to all its children, and gets as many. Where several children fill a port,
-    /// results wait longer than this says, for what has been sent ahead: on emulated grids by a tenth or two.
+    /// segment to its parent and to all its children, and gets as many.
     TreeTime there_and_back(const ClusterTree& tree, int root, std::uint64_t segments,
                             const SegmentTimes& down, const SegmentTimes& up);
 

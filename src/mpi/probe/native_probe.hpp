@@ -9,8 +9,8 @@
 
 namespace laple::mpi {
 
-/// Measures MPI's own broadcast, reduction (of doubles), allreduce and barrier on `comm`: calls that all
-/// ranks begin at agreed instants. Sizes grow from 8 bytes until calls take long or the time is over.
+/// Measures MPI's own call of each collective (collective.hpp) on `comm`, reductions with doubles: calls that
+/// all ranks begin at agreed instants. Sizes grow from 8 bytes until calls take long or the time is over.
 /// Collective; the result is rank 0's, whose `patience` counts.
 ///
 /// Takes about `most`.
