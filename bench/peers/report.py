@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables and pictures of what bench/peers/run has measured."""
 import math
+import sys
 
 COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier"]
 
@@ -100,13 +101,14 @@ def summary(all_cells, titles):
 
 
 def picture(cells, file):
-    """Times over the bound, one panel a collective; False where there is nothing to draw with."""
+    """Times over the bound, one panel a collective. Whether there is a picture; without matplotlib an old one stays."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError:
-        return False
+        print(f"scripts/bench: {file.name} is not drawn: matplotlib is missing (pip install matplotlib)", file=sys.stderr)
+        return file.exists()
     collectives = [c for c in COLLECTIVES[:3] if any(cell[0] == c for cell in cells.times)]
     figure, panels = pyplot.subplots(1, len(collectives), figsize=(4.2 * len(collectives), 3.6), sharey=True, squeeze=False)
     for panel, collective in zip(panels[0], collectives):
