@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/algorithms/direct_exchange.hpp"
-
+// Allreduce or barrier in which each leader sends to all others, and all evaluate the same expression
+// p0 ∘ (p1 ∘ (p2 ∘ ...)): one latency, the same bits everywhere. A linear all-to-all between leaders.
+//
+//     direct-exchange/binomial      clusters reduce, leaders exchange, clusters broadcast
+//     direct-exchange/flat@8Kx4     the same in 4 lanes: a quarter of the message has its own leaders
+//
+// (MagPIe, PPoPP'99; in lanes GridMPI's latency-aware allreduce: docs/algorithms.md)
 #include <algorithm>
 
 #include "collectives/algorithms/phase_price.hpp"
+#include "collectives/algorithms/registry.hpp"
 
 namespace laple {
+namespace {
 
-void DirectExchangeSteps::combine(std::uint32_t, Region partial, Region result) {
-    const std::size_t count = leaders_.size();
-    // Each starts with its right neighbour, so that not all send to the same leader first.
-    for (std::size_t i = 1; i < count; ++i)
-        builder_.send(leaders_[(self_ + i) % count], partial, contributions(lane_));
-    add_up(partial, result);
-}
+constexpr std::string_view kName = "direct-exchange";
 
-std::unique_ptr<LeaderSteps> DirectExchange::leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                                          ReceiveSlots& slots,
-                                                          ScheduleBuilder& builder) const {
-    return std::make_unique<DirectExchangeSteps>(leaders, self, lane, slots, builder);
-}
+class DirectExchange final : public PhaseAlgorithm {
+  public:
+    using PhaseAlgorithm::PhaseAlgorithm;
+    std::string in_words() const override {
+        return "clusters combine inside, their leaders send to each other, clusters spread the result";
+    }
+    std::optional<Candidate> price(Pricing& pricing) const override {
+        const auto others = static_cast<double>(pricing.machine().groups().size()) - 1;
+        return phase_price(pricing, std::make_shared<DirectExchange>(parameters()), parameters(),
+                           LeadersTalk::all_at_once, others);
+    }
 
-std::optional<Candidate> DirectExchange::price(Pricing& pricing) const {
-    if (parameters().native_within || pricing.clusters() == 1) return std::nullopt;
-    const auto& groups = pricing.machine().groups();
-    const PhaseTime time =
-        phase_time(parameters(), LeadersTalk::all_at_once, pricing.segments(segment_bytes()),
-                   {groups, pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
-                    pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast)},
-                   pricing.pricer());
-    const int others = static_cast<int>(groups.size()) - 1;
-    std::vector<ClusterBurst> bursts;
-    for (const auto& group : groups) bursts.push_back({group.front(), static_cast<double>(others)});
-    return phase_candidate(pricing, std::make_shared<DirectExchange>(parameters()), parameters().within, time,
-                           bursts, others);
-}
+  protected:
+    std::string_view keyword() const override { return kName; }
+    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
+                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override {
+        return std::make_unique<DirectExchangeSteps>(leaders, self, lane, slots, builder);
+    }
+};
 
-AlgorithmPtr parse_direct_exchange(const AlgorithmName& name, Collective) {
-    const auto parameters = parse_phase(name, "direct-exchange");
+AlgorithmPtr parse(const AlgorithmName& name, Collective) {
+    const auto parameters = parse_phase(name, kName);
     return parameters ? std::make_shared<DirectExchange>(*parameters) : nullptr;
 }
 
-void propose_direct_exchange(Pricing& pricing, std::vector<Candidate>& found) {
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
     if (pricing.clusters() == 1) return;
     const auto add = [&](Shape within, Bytes segment_bytes, int lanes) {
         const DirectExchange algorithm({{}, within, false, segment_bytes, lanes});
@@ -59,6 +59,19 @@ void propose_direct_exchange(Pricing& pricing, std::vector<Candidate>& found) {
             if (lanes > 2 && last->seconds > (last - 1)->seconds) break;
         }
     }
+}
+
+}  // namespace
+
+Family direct_exchange_family() {
+    return {kName,
+            "direct-exchange/LEVEL/...[@SEGMENT][xLANES]",
+            "leaders of clusters send to each other, all at once",
+            "MagPIe, PPoPP'99",
+            is_for_phases,
+            parse,
+            propose,
+            nullptr};
 }
 
 }  // namespace laple

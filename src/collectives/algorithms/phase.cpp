@@ -149,6 +149,14 @@ void PhaseAlgorithm::write_steps(const Part& part, ScheduleBuilder& builder) con
     if (native) native->broadcast();
 }
 
+void DirectExchangeSteps::combine(std::uint32_t, Region partial, Region result) {
+    const std::size_t count = leaders_.size();
+    // Each starts with its right neighbour, so that not all send to the same leader first.
+    for (std::size_t i = 1; i < count; ++i)
+        builder_.send(leaders_[(self_ + i) % count], partial, contributions(lane_));
+    add_up(partial, result);
+}
+
 void LeaderSteps::add_up(Region partial, Region result) {
     const std::size_t count = leaders_.size();
     std::vector<Region> partials(count, partial);

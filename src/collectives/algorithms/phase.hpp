@@ -44,6 +44,13 @@ class LeaderSteps {
     ScheduleBuilder& builder_;
 };
 
+/// Each sends to all others, and all evaluate the same expression (direct_exchange.cpp).
+class DirectExchangeSteps final : public LeaderSteps {
+  public:
+    using LeaderSteps::LeaderSteps;
+    void combine(std::uint32_t number, Region partial, Region result) override;
+};
+
 /// Who leads the groups in each lane, and who sends to whom inside a group.
 class PhaseLayout {
   public:

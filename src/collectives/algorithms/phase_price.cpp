@@ -267,6 +267,21 @@ PhaseTime phase_time(const PhaseParameters& parameters, LeadersTalk talk, std::u
     return PhasePrice(parameters, segments, network, pricer).time(talk);
 }
 
+std::optional<Candidate> phase_price(Pricing& pricing, AlgorithmPtr algorithm,
+                                     const PhaseParameters& parameters, LeadersTalk talk, double at_once) {
+    if (parameters.native_within || pricing.clusters() == 1) return std::nullopt;
+    const auto& groups = pricing.machine().groups();
+    const PhaseTime time =
+        phase_time(parameters, talk, pricing.segments(parameters.segment_bytes),
+                   {groups, pricing.times(parameters.segment_bytes, SegmentTimes::Direction::reduction),
+                    pricing.times(parameters.segment_bytes, SegmentTimes::Direction::broadcast)},
+                   pricing.pricer());
+    std::vector<ClusterBurst> bursts;
+    for (const auto& group : groups) bursts.push_back({group.front(), at_once});
+    return phase_candidate(pricing, std::move(algorithm), parameters.within, time, bursts,
+                           static_cast<int>(groups.size()) - 1);
+}
+
 Candidate phase_candidate(Pricing& pricing, AlgorithmPtr algorithm, Shape within, PhaseTime time,
                           const std::vector<ClusterBurst>& bursts, int crossings) {
     time.total +=

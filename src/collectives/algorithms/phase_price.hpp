@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "collectives/algorithms/phase.hpp"
@@ -40,6 +41,10 @@ struct PhaseNetwork {
 ///     in rounds               the same, with g + L of each round after those that both have waited for
 PhaseTime phase_time(const PhaseParameters& parameters, LeadersTalk talk, std::uint64_t segments,
                      const PhaseNetwork& network, TreePricer& pricer);
+
+/// The price of `algorithm`, whose leaders send so many messages at once; nothing where there is none.
+std::optional<Candidate> phase_price(Pricing& pricing, AlgorithmPtr algorithm,
+                                     const PhaseParameters& parameters, LeadersTalk talk, double at_once);
 
 /// The candidate of an inter-cluster phase that takes so long and sends such bursts.
 Candidate phase_candidate(Pricing& pricing, AlgorithmPtr algorithm, Shape within, PhaseTime time,

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/algorithms/recursive_doubling.hpp"
-
+// Allreduce or barrier by recursive doubling of the leaders: in round r, those whose numbers differ in bit r
+// swap what they have, and both evaluate low ∘ high: log2 C latencies. Where their number is no power of two,
+// the first ones fold in pairs before and unfold after.
+//
+//     recursive-doubling/binomial
+//
+// (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", 2005)
 #include "collectives/algorithms/phase_price.hpp"
+#include "collectives/algorithms/registry.hpp"
 
 namespace laple {
 namespace {
+
+constexpr std::string_view kName = "recursive-doubling";
 
 class DoublingSteps final : public LeaderSteps {
   public:
@@ -81,37 +89,47 @@ class DoublingSteps final : public LeaderSteps {
     std::vector<Round> rounds_;
 };
 
-}  // namespace
+class RecursiveDoubling final : public PhaseAlgorithm {
+  public:
+    using PhaseAlgorithm::PhaseAlgorithm;
+    std::string in_words() const override {
+        return "clusters combine inside, their leaders swap in rounds, clusters spread the result";
+    }
+    std::optional<Candidate> price(Pricing& pricing) const override {
+        return phase_price(pricing, std::make_shared<RecursiveDoubling>(parameters()), parameters(),
+                           LeadersTalk::in_rounds, 1);
+    }
 
-std::unique_ptr<LeaderSteps> RecursiveDoubling::leader_steps(const Leaders& leaders, std::size_t self,
-                                                             int lane, ReceiveSlots& slots,
-                                                             ScheduleBuilder& builder) const {
-    return std::make_unique<DoublingSteps>(leaders, self, lane, slots, builder);
-}
+  protected:
+    std::string_view keyword() const override { return kName; }
+    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
+                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override {
+        return std::make_unique<DoublingSteps>(leaders, self, lane, slots, builder);
+    }
+};
 
-std::optional<Candidate> RecursiveDoubling::price(Pricing& pricing) const {
-    if (parameters().native_within || pricing.clusters() == 1) return std::nullopt;
-    const auto& groups = pricing.machine().groups();
-    const PhaseTime time =
-        phase_time(parameters(), LeadersTalk::in_rounds, pricing.segments(segment_bytes()),
-                   {groups, pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
-                    pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast)},
-                   pricing.pricer());
-    std::vector<ClusterBurst> bursts;  // of each round
-    for (const auto& group : groups) bursts.push_back({group.front(), 1});
-    return phase_candidate(pricing, std::make_shared<RecursiveDoubling>(parameters()), parameters().within,
-                           time, bursts, static_cast<int>(groups.size()) - 1);
-}
-
-AlgorithmPtr parse_recursive_doubling(const AlgorithmName& name, Collective) {
-    const auto parameters = parse_phase(name, "recursive-doubling");
+AlgorithmPtr parse(const AlgorithmName& name, Collective) {
+    const auto parameters = parse_phase(name, kName);
     return parameters ? std::make_shared<RecursiveDoubling>(*parameters) : nullptr;
 }
 
-void propose_recursive_doubling(Pricing& pricing, std::vector<Candidate>& found) {
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
     if (pricing.clusters() == 1) return;
     const RecursiveDoubling algorithm({{}, pricing.best_local(), false, 0, 1});
     found.push_back(*algorithm.price(pricing));
+}
+
+}  // namespace
+
+Family recursive_doubling_family() {
+    return {kName,
+            "recursive-doubling/LEVEL/...[@SEGMENT][xLANES]",
+            "leaders of clusters swap in log2 C rounds",
+            "Thakur, Rabenseifner, Gropp, 2005",
+            is_for_phases,
+            parse,
+            propose,
+            nullptr};
 }
 
 }  // namespace laple

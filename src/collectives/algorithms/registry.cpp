@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "collectives/algorithms/direct_exchange.hpp"
 #include "collectives/algorithms/native.hpp"
-#include "collectives/algorithms/recursive_doubling.hpp"
 #include "collectives/algorithms/rsag.hpp"
 #include "collectives/algorithms/scatter_allgather.hpp"
 #include "collectives/algorithms/three_level.hpp"
@@ -19,6 +17,8 @@
 namespace laple {
 
 // Families that need no header of their own: each is all in its file.
+Family direct_exchange_family();
+Family recursive_doubling_family();
 Family two_tree_family();
 Family van_de_geijn_family();
 Family rabenseifner_family();
@@ -51,12 +51,8 @@ const auto& all_families() {
         Family{"tree", "LEVEL/.../LEVEL[@SEGMENT][xLANES]", "one tree over all ranks, or several in lanes",
                "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
                propose_lanes},
-        Family{"direct-exchange", "direct-exchange/LEVEL/...[@SEGMENT][xLANES]",
-               "leaders of clusters send to each other, all at once", "MagPIe, PPoPP'99", is_for_phases,
-               parse_direct_exchange, propose_direct_exchange, nullptr},
-        Family{"recursive-doubling", "recursive-doubling/LEVEL/...[@SEGMENT][xLANES]",
-               "leaders of clusters swap in log2 C rounds", "Thakur, Rabenseifner, Gropp, 2005",
-               is_for_phases, parse_recursive_doubling, propose_recursive_doubling, nullptr},
+        direct_exchange_family(),
+        recursive_doubling_family(),
         Family{"three-level", "three-level/LEVEL[@SEGMENTxLANES]",
                "near clusters combine first, and one of them exchanges for all",
                "MPICH-G2; docs/algorithms.md", is_for_phases, parse_three_level, propose_three_level,

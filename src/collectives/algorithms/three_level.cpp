@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/index.hpp"
-#include "collectives/algorithms/direct_exchange.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/three_level_price.hpp"
 #include "collectives/trees/host_tree.hpp"

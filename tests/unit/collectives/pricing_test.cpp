@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "collectives/algorithms/direct_exchange.hpp"
 #include "collectives/algorithms/native_price.hpp"
 #include "collectives/algorithms/phase_price.hpp"
 #include "collectives/algorithms/tree.hpp"
