@@ -53,7 +53,8 @@ bool PlanCache::set_rules(const std::string& rules) {
     try {
         rules_ = parse_rules(rules == "default" ? agreed_rules_ : rules);
     } catch (const Error& error) {
-        if (rank_ == 0) say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
+        if (rank_ == 0 && process_.may_warn_of(Warning::info_key))
+            say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
         return false;
     }
     forget_plans();

@@ -39,8 +39,8 @@ class PlanCache {
     const PreparedPlan& make_and_keep(const Request& request);
     PreparedPlan make(const Request& request);
 
-    /// Plans by other rules from now on; "default": by those of the constructor. What is wrong with them is
-    /// said: then false, and nothing is changed.
+    /// Plans by other rules from now on; "default": by those of the constructor. Where something is wrong
+    /// with them: false, and nothing is changed; the first time of a process, it is said what.
     bool set_rules(const std::string& rules);
 
   private:

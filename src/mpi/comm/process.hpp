@@ -48,7 +48,8 @@ enum class Warning {
     absent_rank,
     slow_network,
     lengths,
-    communicators
+    communicators,
+    info_key
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
