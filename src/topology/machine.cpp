@@ -48,9 +48,12 @@ void Machine::find_clusters() {
         clusters_[at(cluster)].push_back(host);
     }
     outermost_.resize(groups_.is_flat() ? 1 : at(groups_.group_count(0)));
+    // A flat one may have no ranks at all.
+    const auto group_of = [&](int cluster) {
+        return groups_.is_flat() ? 0 : groups_.group_of(0, ranks_on(hosts_in(cluster).front()).front());
+    };
     for (int cluster = 0; cluster < cluster_count(); ++cluster) {
-        const Rank first = ranks_on(hosts_in(cluster).front()).front();
-        group_of_.push_back(groups_.is_flat() ? 0 : groups_.group_of(0, first));
+        group_of_.push_back(group_of(cluster));
         outermost_[at(group_of_.back())].push_back(cluster);
     }
 }

@@ -52,6 +52,14 @@ TEST_CASE("a flat topology is one cluster of all hosts") {
     CHECK(describe(Machine(Topology::flat(2), {0, 0})) == "2 ranks on 1 host in one cluster");
 }
 
+TEST_CASE("a machine may have no ranks") {
+    const Machine machine(Topology::flat(0));
+    CHECK(machine.rank_count() == 0);
+    CHECK(machine.host_count() == 0);
+    CHECK(machine.cluster_count() == 1);
+    CHECK(machine.group_of(0) == 0);
+}
+
 TEST_CASE("ranks in blocks, and dealt round the hosts of a cluster") {
     const Machine blocks(Topology::from_clusters(8, kTwoClusters), {30, 30, 10, 10, 20, 20, 5, 5});
     CHECK(blocks.host_count() == 4);
