@@ -32,7 +32,7 @@ constexpr auto kHelp =
   laple-plan compare --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
 
-A model is what "mpiexec ... laple-discover --json --model" writes.
+A model is what "mpiexec ... laple-discover --model" writes.
 )";
 
 struct Options {
@@ -148,7 +148,7 @@ void run_simulate(Options& options) {
 }
 
 void add_network(CLI::App* command, Options& options) {
-    command->add_option("--model", options.model, "What laple-discover --json --model has written");
+    command->add_option("--model", options.model, "What laple-discover --model has written");
     command->add_option(
         "--synthetic", options.synthetic,
         "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"; "

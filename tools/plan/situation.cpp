@@ -125,7 +125,7 @@ Situation situation_of_file(const std::string& file) {
     situation.costs = costs_of(model.links, cluster_latencies(model));
     if (situation.costs.is_empty()) {
         throw Error({file, 0, 0}, "holds no rates",
-                    "measure them: mpiexec ... laple-discover --json --model > model.json");
+                    "measure them: mpiexec ... laple-discover --model > model.json, on several hosts");
     }
     return situation;
 }
@@ -135,7 +135,12 @@ Situation synthetic_situation(const std::string& text, RankOrder order) {
     std::vector<std::string> words;
     for (std::string word; in >> word;) words.push_back(word);
     OnHost each;
-    if (words.size() > 1 && split(words.back(), ':').front() == kRanks) {
+    const bool has_ranks = words.size() > 1 && split(words.back(), ':').front() == kRanks;
+    if (order != RankOrder::block && !has_ranks) {
+        throw Error("--placement is for hosts of several ranks, and no last level gives them any",
+                    "add one to --synthetic, such as rank:8");
+    }
+    if (has_ranks) {
         each = on_host(words.back());
         words.pop_back();
     }

@@ -209,6 +209,7 @@ class Explain(PlanTest):
         self.check_refused(["explain", "bcast", "8", *SITES, "--algorithm", "foo"], "foo")
         self.check_refused(["explain", "bcast", "8", "--model", "/no/such/file"], "/no/such/file")
         self.check_refused(["explain", "bcast", "8", "--model", self.file("map", "cluster 0 process 0 1")], "holds no rates")
+        self.check_refused(["explain", "bcast", "8", *SITES, "--placement", "round-robin"], "no last level gives them any")
         bare = {key: value for key, value in MODEL.items() if key not in ("clusters", "links")}
         self.check_refused(["explain", "bcast", "8", "--model", self.file("bare.json", bare)], "no rates", "--model")
         for text in ("site:4 node:x", "site:4 node:0", "site:4:5 node:2", "site:4:1ms:fast node:2",
