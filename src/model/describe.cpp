@@ -66,12 +66,28 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
     return list_names(numbers);
 }
 
+/// Hosts that the map divides: host_of_ranks() takes their ranks one by one.
+std::string describe_divided_hosts(const Model& model) {
+    std::string text;
+    for (const Node& host : model.nodes) {
+        const int cluster = model.topology.cluster_of(host.ranks.front());
+        const bool is_divided = std::any_of(host.ranks.begin(), host.ranks.end(), [&](Rank rank) {
+            return model.topology.cluster_of(rank) != cluster;
+        });
+        if (is_divided)
+            text +=
+                fmt::format("ranks {} of host {} are in several clusters: each counts as a host of its own\n",
+                            list_ranks(host.ranks), host.host);
+    }
+    return text;
+}
+
 /// Which ranks are on which host; nothing where each has one.
 std::string describe_hosts(const Model& model) {
     if (model.nodes.empty()) return "";
     const Machine machine = machine_of(model);
-    if (machine.has_single_ranks()) return "";
-    std::string text;
+    std::string text = describe_divided_hosts(model);
+    if (machine.has_single_ranks()) return text;
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         std::vector<std::string> hosts;
         for (const Node& host : hosts_of(model, cluster))

@@ -306,6 +306,10 @@ TEST_CASE("a model is told in words", "[model]") {
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
+    Model divided = two_sites();
+    divided.nodes = {{"laptop", {0, 1, 2, 4}}, {"b-1", {3}}, {"b-2", {5}}};
+    CHECK_THAT(describe_model(divided), Catch::Contains("ranks 0, 1, 2, 4 of host laptop are in several "
+                                                        "clusters: each counts as a host of its own\n"));
     Model large;
     large.topology = Topology::flat(1 << 24);
     CHECK(describe_model(large) == "16777216 ranks in one cluster\n");
