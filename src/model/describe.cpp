@@ -70,11 +70,7 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
 std::string describe_divided_hosts(const Model& model) {
     std::string text;
     for (const Node& host : model.nodes) {
-        const int cluster = model.topology.cluster_of(host.ranks.front());
-        const bool is_divided = std::any_of(host.ranks.begin(), host.ranks.end(), [&](Rank rank) {
-            return model.topology.cluster_of(rank) != cluster;
-        });
-        if (is_divided)
+        if (is_divided(host, model.topology))
             text +=
                 fmt::format("ranks {} of host {} are in several clusters: each counts as a host of its own\n",
                             list_ranks(host.ranks), host.host);

@@ -66,16 +66,18 @@ std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes) {
     return hosts;
 }
 
+bool is_divided(const Node& host, const Topology& topology) {
+    return std::any_of(host.ranks.begin(), host.ranks.end(), [&](Rank rank) {
+        return topology.cluster_of(rank) != topology.cluster_of(host.ranks.front());
+    });
+}
+
 std::vector<int> host_of_ranks(const Topology& topology, const std::vector<Node>& nodes) {
     std::vector<int> host_of(at(topology.size()));
     std::iota(host_of.begin(), host_of.end(), static_cast<int>(nodes.size()));
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-        const std::vector<Rank>& ranks = nodes[node].ranks;
-        const bool is_divided = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
-            return topology.cluster_of(rank) != topology.cluster_of(ranks.front());
-        });
-        if (is_divided) continue;
-        for (const Rank rank : ranks) host_of[at(rank)] = static_cast<int>(node);
+        if (is_divided(nodes[node], topology)) continue;
+        for (const Rank rank : nodes[node].ranks) host_of[at(rank)] = static_cast<int>(node);
     }
     return host_of;
 }

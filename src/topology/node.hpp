@@ -28,6 +28,9 @@ Topology topology_of(const std::vector<Clusters>& levels, const std::vector<Node
 /// The names of their hosts, sorted.
 std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes);
 
+/// Whether `topology` has ranks of that host in different clusters.
+bool is_divided(const Node& host, const Topology& topology);
+
 /// The host of each rank of `topology`, as Machine takes it: the number of its node. A host that the topology
 /// divides between clusters is one that somebody has invented, to try LaPle on one machine: then each of its
 /// ranks counts as a host. So does each rank that is on none of `nodes`.
