@@ -160,7 +160,7 @@ void add_slow_last(Pricing& pricing, std::vector<Candidate>& found) {
         const double that_holds_up = best_nearest([&](const Candidate& candidate) {
             return candidate.behind >= 2 && tree_in(candidate)->within == within;
         });
-        if (!(that_holds_up <= most) || std::isinf(that_holds_up)) continue;
+        if (that_holds_up > most || std::isinf(that_holds_up)) continue;
         for (const Bytes segment_bytes : kUsualSegments) {
             if (2 * segment_bytes > pricing.request().bytes()) continue;
             found.push_back(

@@ -53,6 +53,14 @@ class MachineCosts {
     /// queue for it, as in simulator.hpp.
     bool shares_ports = true;
 
+    /// Whether a flow that takes `flow` for a message is held up by its port, which takes `port`: then what
+    /// an idle port saves is saved by the flow, too. One that is much slower gains nothing.
+    template <typename Time>
+    static bool is_held_up_by_port(Time flow, Time port) {
+        constexpr double kNotMuch = 1.25;
+        return flow <= kNotMuch * port;
+    }
+
     /// Whether an idle flow between clusters starts slowly, as TCP's do (SegmentTimes::ramp).
     bool flows_ramp = false;
 

@@ -10,8 +10,6 @@
 namespace laple {
 namespace {
 
-constexpr double kNotMuch = 1.25;
-
 /// Each of `shares` shares a port with all that are not through yet. Replaces each by the time at which it
 /// is.
 void share_port(std::vector<double>& shares) {
@@ -129,8 +127,7 @@ void NetworkClock::send(std::size_t from, double ready, std::span<const Timed> m
         busy_[from] += times.port_out;
         shares_.push_back(times.port_out - times.start - saved);
         all += shares_.back();
-        // What is not much slower than its port is held up by that (SegmentTimes::credit_of_flow).
-        const double of_flow = times.flow <= kNotMuch * times.port_out ? saved : 0;
+        const double of_flow = MachineCosts::is_held_up_by_port(times.flow, times.port_out) ? saved : 0;
         sent.push_back({from, message.to, times, started, started + times.flow - of_flow + message.ramp});
         started += times.start;
     }

@@ -66,8 +66,7 @@ class SegmentTimes {
     double usual_credit(int cluster) const { return std::min(credit(cluster), MachineCosts::kUsualPause); }
     /// The credit of a flow: one that is not much slower than its NIC is held up by that.
     double credit_of_flow(int from, int to) const {
-        constexpr double kNotMuch = 1.25;
-        return gap(from, to) <= kNotMuch * port(from, to) ? credit(from) : 0;
+        return MachineCosts::is_held_up_by_port(gap(from, to), port(from, to)) ? credit(from) : 0;
     }
     /// How long a message alone takes to leave, with the whole burst available; uplinks have none.
     double at_best(int from, int to) const {

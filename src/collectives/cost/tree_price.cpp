@@ -35,14 +35,8 @@ TreePricer::TreePricer(std::vector<int> sizes)
     : sizes_(std::move(sizes)), scratch_(std::make_unique<WalkScratch>()) {}
 TreePricer::~TreePricer() = default;
 
-void TreePricer::find_members(const ClusterTree& tree, int root) {
-    scratch_->members.clear();
-    for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
-    if (tree.lanes > 1) scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
-}
-
-void TreePricer::find_senders(const ClusterTree& tree, int root, std::vector<int>& from) {
-    find_members(tree, root);
+void TreePricer::find_senders(const ClusterTree& tree, int root) {
+    std::vector<int>& from = scratch_->from;
     from.assign(tree.order.size(), 0);
     if (!tree.spread) return;
     extra_.resize(sizes_.size());
@@ -68,7 +62,10 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
 }
 
 void TreePricer::prepare(const ClusterTree& tree, int root) {
-    find_senders(tree, root, scratch_->from);
+    scratch_->members.clear();
+    for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
+    if (tree.lanes > 1) scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
+    find_senders(tree, root);
     scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
                               [&](std::size_t send) { return at(tree.order[send].from); });
 }

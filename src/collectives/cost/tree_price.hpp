@@ -104,11 +104,10 @@ class TreePricer {
   private:
     /// Finds what walks along one tree have in common.
     void prepare(const ClusterTree& tree, int root);
-    void find_members(const ClusterTree& tree, int root);
-    /// Which member of its cluster each message of `tree` leaves from, into `from`: the one with the fewest
-    /// children so far, of equals the one closest to the leader; the leader itself without multi-leader. In a
-    /// tree with lanes the root passes on to its own cluster only.
-    void find_senders(const ClusterTree& tree, int root, std::vector<int>& from);
+    /// Which member of its cluster each message of `tree` leaves from, by the scratch's members: the one with
+    /// the fewest children so far, of equals the one closest to the leader; the leader itself without
+    /// multi-leader. In a tree with lanes the root passes on to its own cluster only.
+    void find_senders(const ClusterTree& tree, int root);
 
     std::vector<int> sizes_;
     KnownMembers members_;

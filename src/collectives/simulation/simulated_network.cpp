@@ -74,9 +74,7 @@ class Links {
         const Seconds flow = times_.flow(from, to, bytes);
         const Seconds port = times_.port(from, to, bytes, times_.nic_out(from));
         if (flow > port) {
-            // What is not much slower than its NIC is held up by that (SegmentTimes::credit_of_flow).
-            constexpr double kNotMuch = 1.25;
-            const bool has_credit = costs_.shares_ports && flow <= kNotMuch * port;
+            const bool has_credit = costs_.shares_ports && MachineCosts::is_held_up_by_port(flow, port);
             passed.push_back({flows + at(from) * at(machine_.rank_count()) + at(to), flow,
                               Seconds(has_credit ? costs_.cluster(a).credit() : 0)});
         }
