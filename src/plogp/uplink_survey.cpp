@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <ranges>
 #include <vector>
 
 #include "base/index.hpp"
@@ -62,16 +61,19 @@ class UplinkSurvey {
 
   private:
     /// Of this cluster with others.
-    auto links() const {
-        return std::views::filter(model_.links,
-                                  [this](const LinkPair& pair) { return pair.joins(cluster_); });
+    std::vector<const LinkPair*> links() const {
+        std::vector<const LinkPair*> links;
+        for (const LinkPair& pair : model_.links) {
+            if (pair.joins(cluster_)) links.push_back(&pair);
+        }
+        return links;
     }
 
     /// The uplink can carry whatever one link has carried.
     void at_least_links() {
-        for (const LinkPair& pair : links()) {
-            known_.uplink_out = std::max(known_.uplink_out, pair.lanes_from(cluster_).most());
-            known_.uplink_in = std::max(known_.uplink_in, pair.lanes_from(pair.other(cluster_)).most());
+        for (const LinkPair* pair : links()) {
+            known_.uplink_out = std::max(known_.uplink_out, pair->lanes_from(cluster_).most());
+            known_.uplink_in = std::max(known_.uplink_in, pair->lanes_from(pair->other(cluster_)).most());
         }
     }
 
@@ -85,9 +87,9 @@ class UplinkSurvey {
 
     FlowOptions options_of_links() const {
         FlowOptions options;
-        for (const LinkPair& pair : links()) {
-            const Seconds one_way = input_.one_way(cluster_, pair.other(cluster_));
-            options = larger(options, flow_options(pair.plogp, one_way, input_.is_undisturbed));
+        for (const LinkPair* pair : links()) {
+            const Seconds one_way = input_.one_way(cluster_, pair->other(cluster_));
+            options = larger(options, flow_options(pair->plogp, one_way, input_.is_undisturbed));
         }
         return options;
     }
@@ -96,8 +98,8 @@ class UplinkSurvey {
     std::vector<int> nodes_of_others(std::size_t count) const {
         std::vector<double> left(input_.clusters.size(), 0);  // what its link could still carry
         std::vector<std::size_t> used(input_.clusters.size(), 0);
-        for (const LinkPair& pair : links())
-            left[at(pair.other(cluster_))] = std::min(pair.there.most(), pair.back.most());
+        for (const LinkPair* pair : links())
+            left[at(pair->other(cluster_))] = std::min(pair->there.most(), pair->back.most());
         std::vector<int> nodes;
         while (nodes.size() < count) {
             int best = -1;
@@ -116,9 +118,9 @@ class UplinkSurvey {
     /// As much for each of so many flows that together they fill all links of a cluster twice.
     Bytes share_of_links(std::size_t flows, const FlowOptions& options) const {
         double under_way = 0;
-        for (const LinkPair& pair : links()) {
-            under_way += 2 * 2 * input_.one_way(pair.a, pair.b).count() *
-                         std::max(pair.there.most(), pair.back.most());
+        for (const LinkPair* pair : links()) {
+            under_way += 2 * 2 * input_.one_way(pair->a, pair->b).count() *
+                         std::max(pair->there.most(), pair->back.most());
         }
         return std::clamp(static_cast<Bytes>(under_way / static_cast<double>(flows)),
                           kLeastUnderWay * options.message_bytes, options.window_bytes);
@@ -156,15 +158,15 @@ class UplinkSurvey {
     Seconds time_of_burst(const std::vector<Flow>& flows, double bytes) const {
         double longest = bytes / known_.uplink_out;
         const double each = bytes / static_cast<double>(flows.size());
-        for (const LinkPair& pair : links()) {
-            const auto& nodes = input_.nodes_of(pair.other(cluster_));
+        for (const LinkPair* pair : links()) {
+            const auto& nodes = input_.nodes_of(pair->other(cluster_));
             const auto count = std::count_if(flows.begin(), flows.end(), [&](const Flow& flow) {
                 return std::find(nodes.begin(), nodes.end(), flow.to) != nodes.end();
             });
             const auto to = static_cast<double>(count);
-            const double link = pair.lanes_from(cluster_).most();
+            const double link = pair->lanes_from(cluster_).most();
             if (link > 0) longest = std::max(longest, each * to / link);
-            const double nic = model_.clusters[at(pair.other(cluster_))].nic_in;
+            const double nic = model_.clusters[at(pair->other(cluster_))].nic_in;
             // Each node of the cluster gets as much, but for one flow.
             const double to_one = std::ceil(to / static_cast<double>(nodes.size())) * each;
             if (nic > 0) longest = std::max(longest, to_one / nic);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <ranges>
+#include <numeric>
 #include <utility>
 
 #include "base/index.hpp"
@@ -66,7 +66,9 @@ void TreePricer::prepare(const ClusterTree& tree, int root) {
     for (const int size : sizes_) scratch_->members.push_back(&members(tree.within, size));
     if (tree.lanes > 1) scratch_->members[at(root)] = &members(tree.within, sizes_[at(root)], true);
     find_senders(tree, root);
-    scratch_->by_cluster.sort(std::views::iota(std::size_t{0}, tree.order.size()), sizes_.size(),
+    scratch_->sends.resize(tree.order.size());
+    std::iota(scratch_->sends.begin(), scratch_->sends.end(), std::size_t{0});
+    scratch_->by_cluster.sort(scratch_->sends, sizes_.size(),
                               [&](std::size_t send) { return at(tree.order[send].from); });
 }
 

@@ -80,8 +80,8 @@ class Trunks {
 /// Things by where they belong, each list in the old order. (counting sort)
 class Sorted {
   public:
-    template <typename Things, typename PlaceOf>
-    void sort(const Things& things, std::size_t places, PlaceOf place_of) {
+    template <typename PlaceOf>
+    void sort(std::span<const std::size_t> things, std::size_t places, PlaceOf place_of) {
         first_.assign(places + 1, 0);
         for (const std::size_t thing : things) ++first_[place_of(thing) + 1];
         for (std::size_t place = 1; place < first_.size(); ++place) first_[place] += first_[place - 1];
@@ -101,7 +101,8 @@ class Sorted {
 
 /// What one walk needs, kept for the next one.
 struct WalkScratch {
-    Sorted by_cluster;                    // messages to other clusters, into the order
+    std::vector<std::size_t> sends;       // messages to other clusters, into the order
+    Sorted by_cluster;                    // these
     std::vector<const Members*> members;  // of each cluster
     std::vector<Arrival> arrival;         // at leaders
     std::vector<ForParent> parent;        // of these
