@@ -19,6 +19,7 @@ namespace {
 constexpr int kGraceMs = 2000;
 constexpr const char* kLauncher = "launch";
 constexpr const char* kNic = "veth0";
+constexpr const char* kHostNameVariable = "GRID_HOST_NAME";  // of hosts that all have one name
 
 std::map<std::string, std::string> rank_environment(const Job& job) {
     // All bytes cross the emulated network; none takes a short cut through this machine's memory. Ranks
@@ -83,6 +84,35 @@ Maker maker_of(const std::string& mpiexec) {
     return says("Open MPI") ? Maker::open_mpi : says("Intel") ? Maker::intel : Maker::mpich;
 }
 
+/// Its own, or what the laple-grid that runs the job has left in the environment.
+std::string name_in_job(const HostLayout& host) {
+    const char* name = getenv(kHostNameVariable);
+    return name != nullptr ? name : host.name;
+}
+
+/// The runs as "ADDRESS:RANKS", in their order.
+Arguments places_of(const std::vector<RankRun>& runs, const std::vector<HostLayout>& hosts) {
+    Arguments places;
+    for (const RankRun& run : runs)
+        places.push_back(fmt::format("{}:{}", hosts[static_cast<std::size_t>(run.host)].address, run.ranks));
+    return places;
+}
+
+/// Each host once, with all its ranks: Open MPI's launcher puts them there in blocks or in turn.
+std::vector<RankRun> gathered(const std::vector<RankRun>& runs) {
+    std::vector<RankRun> hosts;
+    for (const RankRun& run : runs) {
+        const auto found = std::find_if(hosts.begin(), hosts.end(),
+                                        [&](const RankRun& other) { return other.host == run.host; });
+        if (found == hosts.end()) {
+            hosts.push_back(run);
+        } else {
+            found->ranks += run.ranks;
+        }
+    }
+    return hosts;
+}
+
 /// MPICH's, and Intel MPI's: Hydra. Intel's does not look at the counts that stand with hosts, but at this
 /// one.
 Arguments hydra_command(const Job& job, const std::string& launcher, const std::string& first,
@@ -103,7 +133,8 @@ Arguments hydra_command(const Job& job, const std::string& launcher, const std::
 }
 
 /// Open MPI's: PRRTE, which starts a daemon on each host, itself on the first.
-Arguments prrte_command(const Job& job, const std::string& launcher, const Arguments& places) {
+Arguments prrte_command(const Job& job, const std::string& launcher, const Arguments& places,
+                        bool is_cyclic) {
     Arguments command{job.mpiexec,
                       "--allow-run-as-root",
                       "--prtemca",
@@ -116,7 +147,7 @@ Arguments prrte_command(const Job& job, const std::string& launcher, const Argum
                       "prte_if_include",
                       kNic,
                       "--map-by",
-                      "slot",
+                      is_cyclic ? "node" : "slot",
                       "--bind-to",
                       "none",
                       "--host",
@@ -183,18 +214,31 @@ std::vector<HostLayout> hosts_of_job(const Job& job, const GridLayout& layout) {
     return chosen;
 }
 
+std::vector<RankRun> runs_of_job(const Job& job, const std::vector<HostLayout>& hosts) {
+    const Placement placement = Placement::parse(job.placement);
+    if (placement.is_listed() && job.maker != Maker::mpich)
+        throw Error(fmt::format("--placement {} is for MPICH's launcher", job.placement),
+                    "place in blocks or cyclic with this one");
+    const int ranks = placement.ranks(job.ranks, static_cast<int>(hosts.size()));
+    return placement.runs(ranks, names_of(hosts));
+}
+
 Arguments mpiexec_command(const Job& job, const GridState& grid) {
     const std::vector<HostLayout> hosts = hosts_of_job(job, grid.layout);
-    const int ranks = job.ranks > 0 ? job.ranks : static_cast<int>(hosts.size());
-    const std::vector<int> counts = place_ranks(ranks, static_cast<int>(hosts.size()));
-    Arguments places;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        places.push_back(fmt::format("{}:{}", hosts[i].address, counts[i]));
-    }
+    std::vector<RankRun> runs = runs_of_job(job, hosts);
+    int ranks = 0;
+    for (const RankRun& run : runs) ranks += run.ranks;
+    const bool is_cyclic = Placement::parse(job.placement).is_cyclic();
     const std::string launcher = grid.directory() + "/" + kLauncher;
-    Arguments command = job.maker == Maker::open_mpi
-                            ? prrte_command(job, launcher, places)
-                            : hydra_command(job, launcher, hosts.front().address, places, counts.front());
+    Arguments command;
+    if (job.maker == Maker::open_mpi) {
+        command = prrte_command(job, launcher, places_of(gathered(runs), hosts), is_cyclic);
+    } else {
+        // Where there are more ranks than places, Hydra begins with the first host again.
+        if (is_cyclic) runs.resize(std::min(runs.size(), hosts.size()));
+        command =
+            hydra_command(job, launcher, hosts.front().address, places_of(runs, hosts), runs.front().ranks);
+    }
     command.insert(command.end(), {"-n", std::to_string(ranks)});
     command.insert(command.end(), job.program.begin(), job.program.end());
     return command;
@@ -211,7 +255,8 @@ int run_job(const Job& job, const GridState& grid, const EndSignals& signals, in
     explain("in " + first.netns + ": " + quote(command));
     Child mpiexec = fork_child(
         [&] {
-            become_host(first.netns, first.name, grid.hosts_file());
+            if (!job.host_name.empty()) setenv(kHostNameVariable, job.host_name.c_str(), 1);
+            become_host(first.netns, name_in_job(first), grid.hosts_file());
             unsetenv("HYDRA_LAUNCHER_EXTRA_ARGS");  // those are for a real ssh
             execute(command);
             say(fmt::format("cannot run {}: {}", command[0], errno_text()));
@@ -267,7 +312,7 @@ int stand_in_for_ssh(const Arguments& arguments) {
     // Like ssh: the words are joined by blanks, and a shell at the other end takes them apart.
     const std::string command =
         fmt::format("{}", fmt::join(arguments.begin() + static_cast<long>(word) + 1, arguments.end(), " "));
-    become_host(host->netns, host->name, grid.hosts_file());
+    become_host(host->netns, name_in_job(*host), grid.hosts_file());
     return execute({"/bin/sh", "-c", command});
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "grid/placement.hpp"
 #include "grid/process.hpp"
 #include "grid/state.hpp"
 
@@ -15,11 +16,13 @@ enum class Maker { mpich, intel, open_mpi };
 /// An MPI job to run in a grid.
 struct Job {
     Arguments program;                     ///< with its arguments
-    int ranks = 0;                         ///< 0: one per host
+    int ranks = 0;                         ///< 0: one on each host, or as many as the placement lists
+    std::string placement = "block";       ///< as Placement::parse() takes it
     std::vector<std::string> hosts;        ///< names of those that get ranks, in this order; empty: all
     std::string mpiexec;                   ///< "": mpiexec.mpich, else mpiexec
     Maker maker = Maker::mpich;            ///< of that launcher
     std::vector<std::string> environment;  ///< "NAME=value", for the ranks only
+    std::string host_name;                 ///< that all hosts take; "": each has its own
     int timeout_s = 0;                     ///< 0: none
 };
 
@@ -29,6 +32,9 @@ void check_job(Job& job);
 
 /// The hosts that the job uses. Throws Error for one that the grid does not have, or that is named twice.
 std::vector<HostLayout> hosts_of_job(const Job& job, const GridLayout& layout);
+
+/// Where its ranks are put. Throws Error for a placement that these hosts, or the launcher, cannot have.
+std::vector<RankRun> runs_of_job(const Job& job, const std::vector<HostLayout>& hosts);
 
 /// The command line that starts the job from the first of its hosts.
 Arguments mpiexec_command(const Job& job, const GridState& grid);

@@ -134,13 +134,6 @@ std::string hosts_text(const GridLayout& layout) {
     return text;
 }
 
-std::vector<int> place_ranks(int ranks, int hosts) {
-    const int block = (ranks + hosts - 1) / hosts;
-    std::vector<int> counts;
-    for (int left = ranks; left > 0; left -= block) counts.push_back(std::min(block, left));
-    return counts;
-}
-
 int site_of_address(const unsigned char* address) {
     return address[0] == kNetwork ? static_cast<int>(address[1]) - 1 : -1;
 }

@@ -53,10 +53,6 @@ std::string host_tc_commands(const Scenario& scenario, std::size_t site);
 /// The /etc/hosts of a grid.
 std::string hosts_text(const GridLayout& layout);
 
-/// How many ranks each host gets: blocks of ceil(ranks / hosts), at most one host short of that, the rest
-/// none.
-std::vector<int> place_ranks(int ranks, int hosts);
-
 /// The site of an address "10.S.x.x" in network byte order, or -1.
 int site_of_address(const unsigned char* address);
 

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kDescription = R"(Examples:
   laple-grid run wan4x4 -- ./program                 16 hosts at 4 sites, one rank each, then gone
   laple-grid run wan4x4 -n 32 --env LD_PRELOAD=/usr/lib/liblaple.so -- ./program 8M
+  laple-grid run wan4x4 -n 32 --placement cyclic -- ./program
   laple-grid check ocean3x4                          is the network what the file says?
   id=$(laple-grid up metro2x8); laple-grid exec $id -- ./program; laple-grid down $id
   laple-grid shell wan4x4-1 north-1 -- ping -c 3 10.2.0.1
@@ -25,7 +26,8 @@ constexpr const char* kDescription = R"(Examples:
 
 Raises the hosts and sites of a grid as network namespaces on this machine, joined by an emulated
 wide-area network, and runs MPI programs in it. A SCENARIO is a file, or the name of
-one that comes with LaPle: metro2x8, wan4x4, hetero6, ocean3x4, single8.)";
+one that comes with LaPle: metro2x8, wan4x4, hetero6, ocean3x4, single8, sites16,
+zones3x4, pair2.)";
 
 constexpr const char* kFooter = R"(
 Exit status: the program's; 1 when check finds a figure off; 2 for a wrong command line or scenario;
@@ -61,7 +63,8 @@ int run(Options& options) {
     options.job.program = options.command;
     check_job(options.job);
     const Scenario scenario = load_scenario(find_scenario(options.scenario));
-    hosts_of_job(options.job, make_layout(scenario, scenario.name));  // a wrong one before anything is raised
+    // What is wrong is said before anything is raised.
+    runs_of_job(options.job, hosts_of_job(options.job, make_layout(scenario, scenario.name)));
     prepare_machine();
     const EndSignals signals;
     Grid grid(scenario, signals);
@@ -163,8 +166,12 @@ int doctor() {
 }
 
 void add_job_options(CLI::App& command, Job& job) {
-    command.add_option("-n", job.ranks, "Ranks; they fill the hosts in blocks (default: one per host)")
-        ->check(CLI::Range(1, 100000));
+    command.add_option("-n", job.ranks, "Ranks (default: one on each host)")->check(CLI::Range(1, 100000));
+    command.add_option("--placement", job.placement,
+                       "block (default): ranks fill one host after the other; cyclic: one on each host in "
+                       "turn; or a file that names the host of each rank, one a line");
+    command.add_option("--one-name", job.host_name,
+                       "A name that all hosts take, as containers and cloned machines do");
     command.add_option("--hosts", job.hosts, "Hosts that get ranks, in this order: a-1,b-1 (default: all)")
         ->delimiter(',')
         ->allow_extra_args(false);

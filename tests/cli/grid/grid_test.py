@@ -92,6 +92,18 @@ class Jobs(GridTest):
         self.assertEqual(self.places(3), ["a-1", "a-2", "b-1"])
         self.assertEqual(self.places(7), ["a-1", "a-1", "a-2", "a-2", "b-1", "b-1", "b-2"])
 
+    def test_ranks_are_dealt_round_hosts(self):
+        self.assertEqual(self.places(6, "--placement", "cyclic"), ["a-1", "a-2", "b-1", "b-2", "a-1", "a-2"])
+
+    def test_a_file_places_each_rank(self):
+        file = os.path.join(self.directory.name, "placement")
+        with open(file, "w") as out:
+            out.write("a-2  # rank 0\na-2\nb-1\na-2\n")
+        self.assertEqual(self.places(4, "--placement", file), ["a-2", "a-2", "b-1", "a-2"])
+
+    def test_hosts_may_share_a_name(self):
+        self.assertEqual(self.places(4, "--one-name", "node"), ["node"] * 4)
+
     def test_chosen_hosts_get_ranks_in_their_order(self):
         self.assertEqual(self.places(2, "--hosts", "b-2,a-1"), ["b-2", "a-1"])
         self.assertEqual(self.places(4, "--hosts", "a-1,b-1"), ["a-1", "a-1", "b-1", "b-1"])

@@ -20,16 +20,6 @@ Scenario two_sites() {
 
 }  // namespace
 
-TEST_CASE("ranks fill the hosts in blocks", "[grid]") {
-    using Counts = std::vector<int>;
-    CHECK(place_ranks(4, 4) == Counts{1, 1, 1, 1});
-    CHECK(place_ranks(3, 4) == Counts{1, 1, 1});
-    CHECK(place_ranks(1, 4) == Counts{1});
-    CHECK(place_ranks(8, 4) == Counts{2, 2, 2, 2});
-    CHECK(place_ranks(7, 4) == Counts{2, 2, 2, 1});
-    CHECK(place_ranks(5, 4) == Counts{2, 2, 1});
-}
-
 TEST_CASE("names carry the grid's id, addresses do not", "[grid]") {
     const GridLayout layout = make_layout(two_sites(), "two-7");
     REQUIRE(layout.hosts().size() == 3);
