@@ -10,27 +10,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/probe/hosts.hpp"
+
 namespace laple::bench {
 namespace {
 
 /// On rank 0: every host once, and which of them each rank is on.
 void gather_hosts(MPI_Comm comm, Context& context) {
-    int rank = 0;
-    int size = 0;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
-    std::array<char, MPI_MAX_PROCESSOR_NAME + 1> mine{};
-    int length = 0;
-    PMPI_Get_processor_name(mine.data(), &length);
-    std::vector<char> all(rank == 0 ? mine.size() * static_cast<std::size_t>(size) : 0);
-    const int bytes = static_cast<int>(mine.size());
-    PMPI_Gather(mine.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, 0, comm);
-    std::vector<std::string>& hosts = context.hosts;
-    for (std::size_t at = 0; at < all.size(); at += mine.size()) {
-        const std::string host = all.data() + at;
-        const auto known = std::find(hosts.begin(), hosts.end(), host);
-        context.host_of_rank.push_back(static_cast<int>(known - hosts.begin()));
-        if (known == hosts.end()) hosts.push_back(host);
+    const auto nodes = mpi::gather_hosts(comm, 0);
+    if (!nodes) return;
+    context.host_of_rank.resize(static_cast<std::size_t>(context.ranks));
+    for (std::size_t host = 0; host < nodes->size(); ++host) {
+        context.hosts.push_back((*nodes)[host].host);
+        for (const Rank rank : (*nodes)[host].ranks)
+            context.host_of_rank[static_cast<std::size_t>(rank)] = static_cast<int>(host);
     }
 }
 

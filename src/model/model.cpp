@@ -51,12 +51,17 @@ LatencyMatrix read_matrix(const JsonReader& in, const std::string& pointer, std:
     return matrix;
 }
 
+std::string optional_text(const JsonReader& in, const std::string& pointer) {
+    return in.has(pointer) ? in.text(pointer) : "";
+}
+
 std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
     std::vector<Node> nodes;
     std::vector<bool> is_named(at(ranks), false);
     for (const std::string& host : in.items("/hosts")) {
         Node& node = nodes.emplace_back();
         node.host = in.text(host + "/name");
+        node.id = optional_text(in, host + "/id");
         for (const std::string& item : in.items(host + "/ranks")) {
             const Rank rank = in.whole(item, 0, ranks - 1);
             if (is_named[at(rank)])
@@ -76,17 +81,9 @@ std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
     return nodes;
 }
 
-std::string optional_text(const JsonReader& in, const std::string& pointer) {
-    return in.has(pointer) ? in.text(pointer) : "";
-}
-
 void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
     const auto then = sorted_hosts(model.nodes);
     const auto now = sorted_hosts(nodes);
-    if (std::adjacent_find(now.begin(), now.end()) != now.end()) {
-        throw Error({file, 0, 0}, "cannot be matched with this job, in which several nodes have one name",
-                    "give each host a name of its own");
-    }
     std::vector<std::string> gone;
     std::vector<std::string> added;
     std::set_difference(then.begin(), then.end(), now.begin(), now.end(), std::back_inserter(gone));
@@ -103,12 +100,12 @@ void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const
 /// Level by level, the group of each of this job's ranks; levels that divide a host are left out.
 Topology moved(const Model& model, const std::vector<Node>& nodes) {
     std::map<std::string, const Node*> before;
-    for (const Node& node : model.nodes) before[node.host] = &node;
+    for (const Node& node : model.nodes) before[node.key()] = &node;
     std::vector<std::vector<int>> levels;
     for (int level = 0; level < model.topology.level_count(); ++level) {
         std::vector<int> labels(at(rank_count(nodes)));
         for (const Node& node : nodes) {
-            const auto& ranks = before.at(node.host)->ranks;
+            const auto& ranks = before.at(node.key())->ranks;
             const int group = model.topology.group_of(level, ranks.front());
             for (const Rank rank : ranks) {
                 if (model.topology.group_of(level, rank) != group)
@@ -125,9 +122,9 @@ Topology moved(const Model& model, const std::vector<Node>& nodes) {
 std::vector<int> matching_clusters(const Model& from, const Model& to) {
     std::vector<int> matches(at(to.topology.cluster_count()), 0);
     std::map<std::string, int> cluster_of;
-    for (const Node& node : from.nodes) cluster_of[node.host] = from.topology.cluster_of(node.ranks.front());
+    for (const Node& node : from.nodes) cluster_of[node.key()] = from.topology.cluster_of(node.ranks.front());
     for (const Node& node : to.nodes)
-        matches[at(to.topology.cluster_of(node.ranks.front()))] = cluster_of.at(node.host);
+        matches[at(to.topology.cluster_of(node.ranks.front()))] = cluster_of.at(node.key());
     return matches;
 }
 
@@ -160,9 +157,9 @@ LatencyMatrix reordered(const LatencyMatrix& matrix, const std::vector<int>& mat
 
 std::vector<int> matching_nodes(const Model& from, const Model& to) {
     std::map<std::string, int> index;
-    for (std::size_t i = 0; i < from.nodes.size(); ++i) index[from.nodes[i].host] = static_cast<int>(i);
+    for (std::size_t i = 0; i < from.nodes.size(); ++i) index[from.nodes[i].key()] = static_cast<int>(i);
     std::vector<int> matches;
-    for (const Node& node : to.nodes) matches.push_back(index.at(node.host));
+    for (const Node& node : to.nodes) matches.push_back(index.at(node.key()));
     return matches;
 }
 
@@ -189,8 +186,10 @@ std::string model_text(const Model& model) {
     document["tolerance"] = model.tolerance;
     write_topology_json(model.topology, document);
     document["hosts"] = Json::array();
-    for (const Node& node : model.nodes)
+    for (const Node& node : model.nodes) {
         document["hosts"].push_back({{"name", node.host}, {"ranks", node.ranks}});
+        if (!node.id.empty()) document["hosts"].back()["id"] = node.id;
+    }
     write_node_levels(model.node_levels, document);
     if (model.matrix.nodes() > 0) document["matrix"] = rows_of(model.matrix);
     for (const Seconds latency : model.inside) document["inside"].push_back(latency.count());
@@ -282,6 +281,15 @@ LinkSurveyInput link_survey_input(const Findings& found) {
 std::vector<std::vector<Seconds>> cluster_latencies(const Model& model) {
     if (model.between.nodes() != model.topology.cluster_count()) return {};
     return latencies_of(model.between, model.inside);
+}
+
+Seconds farthest(const Model& model) {
+    Seconds latency(0);
+    for (const Seconds inside : model.inside) latency = std::max(latency, inside);
+    for (int a = 0; a < model.between.nodes(); ++a) {
+        for (int b = 0; b < a; ++b) latency = std::max(latency, model.between.at(a, b));
+    }
+    return latency;
 }
 
 std::string list_names(const std::vector<std::string>& names) {

@@ -41,7 +41,7 @@ struct Model {
 ///     "format": "laple-model-1",
 ///     "date", "version", "mpi", "tolerance"        where it comes from
 ///     "ranks": 4, "levels": [...]                  the topology (topology/topology_file.hpp)
-///     "hosts": [{"name", "ranks"}]                 which ranks share a host
+///     "hosts": [{"name", "ranks", "id"}]           which ranks share a host; ids where hosts share a name
 ///     "node_levels": [{"kind", "groups"}]          levels inside hosts (topology/topology_file.hpp)
 ///     "inside", "between", "matrix"                latencies: of clusters, between them, between nodes
 ///     "pairs"                                      how many pairs of nodes were measured
@@ -75,6 +75,9 @@ LinkSurveyInput link_survey_input(const Findings& found);
 
 /// One-way latencies between any two clusters of `model`, inside on the diagonal; empty where none are known.
 std::vector<std::vector<Seconds>> cluster_latencies(const Model& model);
+
+/// The longest latency that is known, between clusters or in one.
+Seconds farthest(const Model& model);
 
 /// "a-1, a-2, b-1 and 5 more": names for people.
 std::string list_names(const std::vector<std::string>& names);

@@ -21,11 +21,7 @@ std::vector<int> read_hosts(const JsonReader& in, const std::vector<Node>& nodes
     for (const std::string& item : in.items("/hosts")) {
         const std::string name = in.text(item);
         if (!names.insert(name).second) throw in.wrong(item, "is given twice", "measure anew");
-        const auto has_name = [&](const Node& node) { return node.host == name; };
-        if (std::count_if(nodes.begin(), nodes.end(), has_name) > 1) {
-            throw in.wrong(item, fmt::format("stands for several nodes of this job: {}", name),
-                           "give each host a name of its own, or measure anew");
-        }
+        const auto has_name = [&](const Node& node) { return node.key() == name; };
         const auto found = std::find_if(nodes.begin(), nodes.end(), has_name);
         places.push_back(found == nodes.end() ? kNotHere : static_cast<int>(found - nodes.begin()));
     }
@@ -38,7 +34,7 @@ std::string unfinished_text(const std::vector<Node>& nodes, const RememberedSurv
     Json document;
     document["format"] = kUnfinishedFormat;
     document["hosts"] = Json::array();
-    for (const Node& node : nodes) document["hosts"].push_back(node.host);
+    for (const Node& node : nodes) document["hosts"].push_back(node.key());
     document["latencies"] = Json::array();
     for (const auto& [pair, latency] : known)
         document["latencies"].push_back({pair.first, pair.second, latency.count()});

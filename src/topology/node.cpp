@@ -2,6 +2,7 @@
 #include "topology/node.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -61,9 +62,41 @@ Topology topology_of(const std::vector<Clusters>& levels, const std::vector<Node
 
 std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes) {
     std::vector<std::string> hosts;
-    for (const Node& node : nodes) hosts.push_back(node.host);
+    for (const Node& node : nodes) hosts.push_back(node.key());
     std::sort(hosts.begin(), hosts.end());
     return hosts;
+}
+
+void label_hosts(std::vector<Node>& nodes) {
+    std::map<std::string, std::vector<Node*>> by_name;
+    for (Node& node : nodes) by_name[node.host].push_back(&node);
+    for (auto& [name, namesakes] : by_name) {
+        if (namesakes.size() == 1) {
+            namesakes.front()->id.clear();
+            continue;
+        }
+        std::stable_sort(namesakes.begin(), namesakes.end(),
+                         [](const Node* a, const Node* b) { return a->id < b->id; });
+        int number = 1;
+        for (Node* node : namesakes) {
+            // Another host may really have such a name.
+            while (number > 1 && by_name.contains(fmt::format("{} ({})", name, number))) ++number;
+            if (number > 1) node->host = fmt::format("{} ({})", name, number);
+            ++number;
+        }
+    }
+}
+
+std::string describe_labels(const std::vector<Node>& nodes) {
+    std::vector<std::string> labels;
+    for (const Node& node : nodes) {
+        if (!node.id.empty()) labels.push_back(node.host);
+    }
+    std::sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) {
+        return std::pair(a.size(), a) < std::pair(b.size(), b);
+    });
+    return labels.empty() ? ""
+                          : fmt::format("hosts that share a name are called {}", fmt::join(labels, ", "));
 }
 
 bool is_divided(const Node& host, const Topology& topology) {

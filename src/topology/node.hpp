@@ -13,8 +13,13 @@ namespace laple {
 
 /// A set of ranks that share memory: one point of the network.
 struct Node {
-    std::string host;
+    std::string host;         ///< its name, or a label of its own where several have one name
     std::vector<Rank> ranks;  ///< ascending
+    /// What tells hosts of one name apart (label_hosts); empty where the name does, or nothing is known.
+    std::string id = {};
+
+    /// What stands for this host and no other: its name, and its id where it has one.
+    std::string key() const { return id.empty() ? host : host + " " + id; }
 
     bool operator==(const Node&) const = default;
 };
@@ -25,8 +30,16 @@ int rank_count(const std::vector<Node>& nodes);
 /// Levels of nodes as levels of ranks; `nodes` hold each rank from 0 once, `levels` are outermost first.
 Topology topology_of(const std::vector<Clusters>& levels, const std::vector<Node>& nodes);
 
-/// The names of their hosts, sorted.
+/// The keys of their hosts, sorted.
 std::vector<std::string> sorted_hosts(const std::vector<Node>& nodes);
+
+/// Gives nodes whose hosts have one name labels of their own: "node", "node (2)", "node (3)", in the order of
+/// their ids, so that a later job on the same hosts gives the same ones. Hosts with names of their own lose
+/// their ids.
+void label_hosts(std::vector<Node>& nodes);
+
+/// "hosts that share a name are called node, node (2), node (3)"; "" where there are none.
+std::string describe_labels(const std::vector<Node>& nodes);
 
 /// Whether `topology` has ranks of that host in different clusters.
 bool is_divided(const Node& host, const Topology& topology);

@@ -29,13 +29,14 @@ std::string summary_text(const Model& model, int odd_pairs) {
     if (nodes.size() == 1)
         return fmt::format("{}: all are on {}, nothing to measure\n{}", describe(model.topology),
                            nodes.front().host, describe(model.node_levels));
-    std::string text;
+    std::string text = describe_labels(nodes);
+    if (!text.empty()) text += "\n";
     if (model.matrix.nodes() > 0) {
         std::vector<std::string> names;
         for (const Node& node : nodes) names.push_back(node.host);
-        text = format_table(model.matrix, names);
+        text += format_table(model.matrix, names);
     } else {
-        text = fmt::format(
+        text += fmt::format(
             "{} of {} pairs measured{}\n", model.pairs, nodes.size() * (nodes.size() - 1) / 2,
             odd_pairs == 0
                 ? ""

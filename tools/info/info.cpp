@@ -212,6 +212,8 @@ int run(int argc, char** argv) {
     int exit_code = 0;
     if (!parse(argc, argv, rank == 0, options, exit_code)) return exit_code;
     const auto hosts = mpi::gather_hosts(MPI_COMM_WORLD, 0);
+    if (hosts && !describe_labels(*hosts).empty())
+        fmt::print(stderr, "laple-info: {}\n", describe_labels(*hosts));
     try {
         const auto network = options.network ? look_at_network(rank, ranks) : std::nullopt;
         if (!hosts || (options.network && !network)) return 0;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi/exec/communicator.hpp"
+#include "mpi/probe/hosts.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -23,12 +23,11 @@ constexpr int kTag = 1;
 /// enough, since a time namespace shifts the clock.
 std::array<char, 128> clock_identity() {
     std::array<char, 128> identity{};
-    std::string boot_id;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
-    if (boot_id.empty()) return identity;
+    const std::string kernel = boot_id();
+    if (kernel.empty()) return identity;
     std::array<char, 48> time_namespace{};
     const ssize_t length = readlink("/proc/self/ns/time", time_namespace.data(), time_namespace.size() - 1);
-    const std::string text = boot_id + (length > 0 ? time_namespace.data() : "");
+    const std::string text = kernel + (length > 0 ? time_namespace.data() : "");
     std::memcpy(identity.data(), text.data(), std::min(text.size(), identity.size() - 1));
     return identity;
 }

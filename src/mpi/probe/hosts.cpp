@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <map>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/hash.hpp"
 #include "base/index.hpp"
@@ -15,71 +19,126 @@ namespace laple::mpi {
 namespace {
 
 constexpr int kMeasured = 1;  // tag
+constexpr int kIdLength = 16;
+constexpr std::size_t kMostName = MPI_MAX_PROCESSOR_NAME + 1;
 
-using Name = std::array<char, MPI_MAX_PROCESSOR_NAME + 1>;
+}  // namespace
 
-Name own_name() {
-    Name name{};
-    int length = 0;
-    PMPI_Get_processor_name(name.data(), &length);
-    return name;
+/// What is known of a rank's host, as bytes that can be sent. Texts are ended by zeros.
+struct HostIdentity {
+    std::int32_t first = -1;  ///< of the ranks that share its memory, as MPI says; -1 where it cannot say
+    std::array<char, kMostName> name{};
+    std::array<char, kIdLength + 1> id{};
+
+    /// Equal for ranks of one host: those that share memory, and those on one kernel and network, whatever
+    /// MPI says. Launchers that start several times on a host make several of it for MPI.
+    std::string key() const {
+        return id[0] != 0 ? fmt::format("{} {}", name.data(), id.data())
+                          : fmt::format("{} rank {}", name.data(), first);
+    }
+    /// Of 63 bits, so that it has a negative.
+    std::int64_t number() const { return static_cast<std::int64_t>(fnv1a(key()) >> 1); }
+};
+
+namespace {
+
+/// Equal on two hosts only if one kernel runs both, with one network.
+std::string own_id() {
+    const std::string kernel = boot_id();
+    std::array<char, 48> network{};
+    const ssize_t length = readlink("/proc/self/ns/net", network.data(), network.size() - 1);
+    if (kernel.empty()) return "";
+    return fmt::format("{:0{}x}", fnv1a(length > 0 ? network.data() : "", fnv1a(kernel)), kIdLength);
 }
 
-/// Makes the communicator of the ranks that share memory with this one. Returns the first of them in `comm`;
-/// -1 where MPI cannot say.
-Rank split_by_host(MPI_Comm comm, MPI_Comm& host) {
-    Rank first = rank_in(comm);
-    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &host) != MPI_SUCCESS)
-        return -1;
-    PMPI_Bcast(&first, 1, MPI_INT, 0, host);
-    return first;
+HostIdentity own_identity() {
+    HostIdentity identity;
+    int length = 0;
+    PMPI_Get_processor_name(identity.name.data(), &length);
+    const std::string id = own_id();
+    std::copy(id.begin(), id.end(), identity.id.begin());
+    return identity;
+}
+
+/// Makes the communicator of the ranks that share memory with this one. Returns what the first of them is:
+/// what shares memory is one host, whatever its ranks call it. Collective.
+HostIdentity split_by_host(MPI_Comm comm, MPI_Comm& host) {
+    HostIdentity identity = own_identity();
+    const Rank rank = rank_in(comm);
+    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host) != MPI_SUCCESS)
+        return identity;
+    identity.first = rank;
+    PMPI_Bcast(&identity, sizeof identity, MPI_BYTE, 0, host);
+    return identity;
+}
+
+/// That of each rank of `comm`, on `root`; elsewhere nothing, and nothing after an MPI error. Collective.
+std::optional<std::vector<HostIdentity>> gather_identities(const HostIdentity& mine, MPI_Comm comm,
+                                                           int root) {
+    const bool is_root = rank_in(comm) == root;
+    std::vector<HostIdentity> all(is_root ? at(size_of(comm)) : 0);
+    constexpr int kSize = sizeof mine;
+    const int code = PMPI_Gather(&mine, kSize, MPI_BYTE, all.data(), kSize, MPI_BYTE, root, comm);
+    if (code != MPI_SUCCESS || !is_root) return std::nullopt;
+    return all;
 }
 
 }  // namespace
 
-std::int64_t host_number() {
-    return static_cast<std::int64_t>(fnv1a(own_name().data()) >> 1);
+std::string boot_id() {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    return id;
 }
 
-std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root) {
-    const Name mine = own_name();
-    const bool is_root = rank_in(comm) == root;
-    std::vector<Name> names(is_root ? at(size_of(comm)) : 0);
-    const int length = static_cast<int>(mine.size());
-    const int code = PMPI_Gather(mine.data(), length, MPI_CHAR, names.data(), length, MPI_CHAR, root, comm);
-    if (code != MPI_SUCCESS || !is_root) return std::nullopt;
-    std::vector<std::string> texts;
-    for (const Name& name : names) texts.emplace_back(name.data());
-    return texts;
+std::int64_t host_number() {
+    return own_identity().number();
 }
 
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root) {
     MPI_Comm host = MPI_COMM_NULL;
-    const Rank first = split_by_host(comm, host);
-    if (first >= 0) PMPI_Comm_free(&host);
-    std::vector<Rank> firsts(rank_in(comm) == root ? at(size_of(comm)) : 0);
-    if (PMPI_Gather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, root, comm) != MPI_SUCCESS)
-        return std::nullopt;
-    const auto names = gather_host_names(comm, root);
-    if (!names) return std::nullopt;
+    const HostIdentity mine = split_by_host(comm, host);
+    if (host != MPI_COMM_NULL) PMPI_Comm_free(&host);
+    const auto identities = gather_identities(mine, comm, root);
+    if (!identities) return std::nullopt;
     std::vector<Node> nodes;
-    std::map<std::pair<Rank, std::string>, std::size_t> known;
-    for (std::size_t i = 0; i < names->size(); ++i) {
-        // What shares memory is one host, whatever its ranks call it.
-        const std::string& name = (*names)[firsts[i] < 0 ? i : at(firsts[i])];
-        const auto [entry, is_new] = known.try_emplace({firsts[i], name}, nodes.size());
-        if (is_new) nodes.push_back({name, {}});
+    std::map<std::string, std::size_t> known;
+    for (std::size_t i = 0; i < identities->size(); ++i) {
+        const HostIdentity& identity = (*identities)[i];
+        const auto [entry, is_new] = known.try_emplace(identity.key(), nodes.size());
+        if (is_new) nodes.push_back({identity.name.data(), {}, identity.id.data()});
         nodes[entry->second].ranks.push_back(static_cast<Rank>(i));
     }
+    label_hosts(nodes);
     return nodes;
 }
 
 NodeLayout::NodeLayout(MPI_Comm comm) {
-    const Rank first = split_by_host(comm, node_);
-    if (first < 0) return;
-    std::vector<Rank> first_of_rank(at(size_of(comm)));
-    if (PMPI_Allgather(&first, 1, MPI_INT, first_of_rank.data(), 1, MPI_INT, comm) != MPI_SUCCESS) return;
+    const HostIdentity mine = split_by_host(comm, node_);
+    if (mine.first < 0) return;
+    const std::array<std::int64_t, 2> number{mine.first, mine.number()};
+    std::vector<std::array<std::int64_t, 2>> numbers(at(size_of(comm)));
+    if (PMPI_Allgather(&number, 2, MPI_INT64_T, numbers.data(), 2, MPI_INT64_T, comm) != MPI_SUCCESS) return;
+    std::map<std::int64_t, Rank> firsts;
+    std::vector<Rank> first_of_rank;
+    bool is_as_mpi_says = true;
+    for (const auto& [first, host] : numbers) {
+        first_of_rank.push_back(firsts.try_emplace(host, static_cast<Rank>(first)).first->second);
+        is_as_mpi_says = is_as_mpi_says && first_of_rank.back() == first;
+    }
+    is_good_ = is_as_mpi_says || join_hosts(comm, first_of_rank);
+    if (is_good_) make_probes(comm, mine, first_of_rank);
+}
 
+/// MPI takes one host for several.
+bool NodeLayout::join_hosts(MPI_Comm comm, const std::vector<Rank>& first_of_rank) {
+    PMPI_Comm_free(&node_);
+    const Rank rank = rank_in(comm);
+    return PMPI_Comm_split(comm, first_of_rank[at(rank)], rank, &node_) == MPI_SUCCESS;
+}
+
+void NodeLayout::make_probes(MPI_Comm comm, const HostIdentity& mine,
+                             const std::vector<Rank>& first_of_rank) {
     std::vector<Rank> firsts(first_of_rank);
     std::sort(firsts.begin(), firsts.end());
     firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
@@ -90,23 +149,22 @@ NodeLayout::NodeLayout(MPI_Comm comm) {
     is_good_ = PMPI_Comm_create(comm, group, &probes_) == MPI_SUCCESS;
     PMPI_Group_free(&group);
     PMPI_Group_free(&all);
-    if (is_good_ && probes_ != MPI_COMM_NULL) gather_nodes(firsts, first_of_rank);
+    if (!is_good_ || probes_ == MPI_COMM_NULL) return;
+    const auto identities = gather_identities(mine, probes_, 0);
+    if (!identities) return;
+    for (const HostIdentity& identity : *identities)
+        nodes_.push_back({identity.name.data(), {}, identity.id.data()});
+    for (std::size_t rank = 0; rank < first_of_rank.size(); ++rank) {
+        const auto node =
+            std::lower_bound(firsts.begin(), firsts.end(), first_of_rank[rank]) - firsts.begin();
+        nodes_[static_cast<std::size_t>(node)].ranks.push_back(static_cast<Rank>(rank));
+    }
+    label_hosts(nodes_);
 }
 
 NodeLayout::~NodeLayout() {
     for (MPI_Comm* comm : {&probes_, &node_}) {
         if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
-    }
-}
-
-void NodeLayout::gather_nodes(const std::vector<Rank>& firsts, const std::vector<Rank>& first_of_rank) {
-    const auto hosts = gather_host_names(probes_, 0);
-    if (!hosts) return;
-    for (const std::string& host : *hosts) nodes_.push_back({.host = host, .ranks = {}});
-    for (std::size_t rank = 0; rank < first_of_rank.size(); ++rank) {
-        const auto node =
-            std::lower_bound(firsts.begin(), firsts.end(), first_of_rank[rank]) - firsts.begin();
-        nodes_[static_cast<std::size_t>(node)].ranks.push_back(static_cast<Rank>(rank));
     }
 }
 

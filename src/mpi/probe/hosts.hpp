@@ -12,19 +12,21 @@
 
 namespace laple::mpi {
 
+/// The boot id of the running kernel; empty where there is none.
+std::string boot_id();
+
 /// A number of 63 bits, so that it has a negative, that is equal on ranks of one host and almost surely not
-/// on others. Local.
+/// on those with another name, kernel or network. Local. Where there is no boot id, it says nothing else than
+/// the name.
 std::int64_t host_number();
 
-/// The host's name of each rank of `comm`, on `root`; elsewhere nothing, and nothing after an MPI error.
-/// Collective.
-std::optional<std::vector<std::string>> gather_host_names(MPI_Comm comm, int root);
-
 /// The hosts of the ranks of `comm`, ordered by their first rank: ranks that share memory, as MPI says
-/// (MPI_Comm_split_type); containers and cloned machines may share a name. On other ranks than `root`
-/// nothing, and nothing after an MPI error. Collective, with MPI's own calls; by name where MPI has no
-/// communicator left to say who shares memory.
+/// (MPI_Comm_split_type), and those on one kernel with one network. Containers and cloned machines may share
+/// a name, and then have labels (label_hosts) and ids. On other ranks than `root` nothing, and nothing after
+/// an MPI error. Collective, with MPI's own calls.
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root);
+
+struct HostIdentity;
 
 /// Who shares a node with whom in a communicator, and the communicators to measure on. Owns them, so it ends
 /// before MPI_Finalize.
@@ -52,8 +54,8 @@ class NodeLayout {
     void sleep_until_measured() const;
 
   private:
-    /// On the first ranks: who is on which node, from the first rank of the node of each rank.
-    void gather_nodes(const std::vector<Rank>& firsts, const std::vector<Rank>& first_of_rank);
+    bool join_hosts(MPI_Comm comm, const std::vector<Rank>& first_of_rank);
+    void make_probes(MPI_Comm comm, const HostIdentity& mine, const std::vector<Rank>& first_of_rank);
 
     bool is_good_ = false;
     MPI_Comm node_ = MPI_COMM_NULL;

@@ -14,14 +14,22 @@ PROCESSORS = sorted(os.sched_getaffinity(0))
 COUNT = PROCESSORS[-1] + 1  # a machine that has them all
 
 
-def discover(bindings, settings, *options):
+def named(host):
+    """A command before the program's, which then believes that this is the name of its host."""
+    if host is None:
+        return []
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", *as_root, "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
+
+
+def discover(bindings, settings, *options, hosts=None):
     """Runs a rank on each of `bindings`, lists of processors; `settings` stand in the environment."""
     command = [MPIEXEC, "-genv", "LD_PRELOAD", YIELD]
     for name, value in settings.items():
         command += ["-genv", name, value]
     for i, processors in enumerate(bindings):
         command += [":"] if i else []
-        command += ["-n", "1", "taskset", "-c", ",".join(map(str, processors)), DISCOVER, *options]
+        command += ["-n", "1", *named(hosts[i] if hosts else None), "taskset", "-c", ",".join(map(str, processors)), DISCOVER, *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "MPIEXEC_TIMEOUT": "50"})
 
@@ -56,14 +64,20 @@ class Levels(unittest.TestCase):
         self.assertIn("1 level inside hosts: package (2 groups)", run.stderr)
 
     def test_several_nodes(self):
-        # MPICH then takes ranks of odd and of even number to be on different nodes.
+        # MPICH then takes ranks of odd and of even number to be on different nodes, and hosts have names.
         run = discover([self.first, self.first, self.first, self.last, self.last],
                        {"HWLOC_SYNTHETIC": f"package:{COUNT} core:1 pu:1", "MPIR_CVAR_ODD_EVEN_CLIQUES": "1"},
-                       "--json", "--quiet", "--settle", "0")
+                       "--json", "--quiet", "--settle", "0", hosts=["even", "odd", "even", "odd", "even"])
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(json.loads(run.stdout)["node_levels"],
                          [{"kind": "node", "groups": [[0, 2, 4], [1, 3]]},
                           {"kind": "package", "groups": [[0, 2], [1], [3], [4]]}])
+
+    def test_one_kernel_is_one_host(self):
+        # Whatever MPI says: launchers that start several times on a host make several nodes of it.
+        run = discover([self.first, self.last], {"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}, "--json", "--quiet")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual([host["ranks"] for host in json.loads(run.stdout)["hosts"]], [[0, 1]])
 
     def test_a_host_that_cannot_be_read_is_left_whole(self):
         run = discover([self.first, self.last], {"HWLOC_COMPONENTS": "stop"}, "--json", "--quiet")

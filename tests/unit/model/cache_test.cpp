@@ -96,10 +96,25 @@ TEST_CASE("what cannot be kept is harmless", "[cache]") {
     note.clear();
     ModelCache("").keep(model_of(kNodes), note);
     CHECK_FALSE(ModelCache("").find(kNodes, "MPI 1", note));
-    // Hosts with one name cannot be told apart.
+    // Hosts with one name and nothing else cannot be told apart.
     const std::vector<Node> twins{{"a", {0}}, {"a", {1}}};
     ModelCache(directory.path()).keep(model_of(twins), note);
     CHECK_FALSE(ModelCache(directory.path()).find(twins, "MPI 1", note));
+    CHECK(note.empty());
+}
+
+TEST_CASE("hosts with one name are known by their ids", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::vector<Node> twins{{"a", {0}, "17"}, {"a", {1}, "4"}};
+    label_hosts(twins);
+    std::string note;
+    cache.keep(model_of(twins), note);
+    CHECK(cache.find(twins, "MPI 1", note)->nodes == twins);
+    std::vector<Node> others{{"a", {0}, "17"}, {"a", {1}, "5"}};
+    label_hosts(others);
+    CHECK(others[0].host == twins[0].host);
+    CHECK_FALSE(cache.find(others, "MPI 1", note));
     CHECK(note.empty());
 }
 

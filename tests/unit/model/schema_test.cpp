@@ -13,7 +13,7 @@ namespace {
 Model full_model() {
     Model model;
     model.topology = Topology::from_clusters(4, {{0, 1}, {2, 3}});
-    model.nodes = {{"a", {0, 1}}, {"b", {2, 3}}};
+    model.nodes = {{"a", {0, 1}, "17"}, {"b", {2, 3}}};
     model.node_levels = {{"node", {{0, 1}, {2, 3}}}};
     model.inside = {Seconds(1), Seconds(1)};
     model.between = LatencyMatrix(2);

@@ -125,3 +125,16 @@ TEST_CASE("wrong levels inside hosts are refused at their place", "[node-level]"
         CHECK_THAT(error.what(), Catch::Contains(wrong.second) && Catch::Contains("; "));
     }
 }
+
+TEST_CASE("hosts that share a name get labels in the order of their ids", "[node]") {
+    std::vector<Node> nodes{
+        {"node", {0}, "c"}, {"node (2)", {1}, "x"}, {"node", {2}, "a"}, {"b", {3}, "b"}, {"node", {4}, "b"}};
+    label_hosts(nodes);
+    CHECK(nodes == std::vector<Node>{{"node (4)", {0}, "c"},
+                                     {"node (2)", {1}},
+                                     {"node", {2}, "a"},
+                                     {"b", {3}},
+                                     {"node (3)", {4}, "b"}});
+    CHECK(describe_labels(nodes) == "hosts that share a name are called node, node (3), node (4)");
+    CHECK(describe_labels({{"a", {0}}}).empty());
+}
