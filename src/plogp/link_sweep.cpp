@@ -13,7 +13,8 @@ namespace {
 constexpr Bytes kMessage = 16 * 1024;  // less than what a handshake precedes on common links
 constexpr Bytes kLeastWindow = 128 * 1024;
 constexpr Bytes kMostWindow = 4 * 1024 * 1024;
-constexpr double kAssumedRate = 125e6;  // bytes a second, where nothing is known yet
+constexpr Bytes kFirstWindow = 256 * 1024;  // where nothing is known yet
+constexpr double kFilled = 0.5;             // of its window: a flow that carries less is held up by the link
 constexpr int kMostLanes = 8;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
@@ -46,6 +47,7 @@ class LinkSweep {
         std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
             return longest_latency(a) < longest_latency(b);
         });
+        if (fastest_ == 0 && !rounds.empty()) find_fastest(rounds.front());
         for (const ProbeRound& round : rounds) {
             measure_between(round, kMostLanes);
             // One flow after many: TCP has learnt the rate from the several flows, and a single one need not
@@ -68,12 +70,17 @@ class LinkSweep {
 
     /// Measures unless there is no time for it: then it returns nothing, and so do all later calls.
     std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way) {
+        const double window = kWindowTrips * 2 * one_way.count() * fastest_;
+        return rates(flows, one_way,
+                     static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow})));
+    }
+
+    std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window) {
         const Seconds trip = 2 * one_way;
         FlowOptions options;
         options.message_bytes = kMessage;
         options.duration = std::max(kShortestFlow, kFlowTrips * trip);
-        options.window_bytes = static_cast<Bytes>(
-            std::clamp(kWindowTrips * trip.count() * fastest_, double{kLeastWindow}, double{kMostWindow}));
+        options.window_bytes = window;
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(options.duration + kOtherTrips * trip);
         if (is_over_) return {};
@@ -81,6 +88,20 @@ class LinkSweep {
         for (const FlowRate& rate : probes_.rates(flows, options)) rates.push_back(rate.late);
         is_of_use_ = true;
         return rates;
+    }
+
+    /// Where every host is alone no flow inside a cluster tells how fast NICs are, and a window that is much
+    /// too large for a link is under way long after its measurement: it grows until flows do not fill it.
+    void find_fastest(const ProbeRound& round) {
+        std::vector<Flow> flows;
+        for (const auto& [a, b] : round) flows.push_back(input_.lane(a, b, 0));
+        const Seconds one_way = longest_latency(round);
+        for (Bytes window = kFirstWindow; window <= kMostWindow; window *= 4) {
+            const std::vector<double> measured = rates(flows, one_way, window);
+            if (measured.empty()) return;
+            fastest_ = *std::max_element(measured.begin(), measured.end());
+            if (fastest_ * 2 * one_way.count() < kFilled * static_cast<double>(window)) return;
+        }
     }
 
     void measure_inside() {
@@ -150,7 +171,7 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = kAssumedRate;
+    double fastest_ = 0;  // of the flows so far, in bytes a second
     bool is_over_ = false;
     bool is_of_use_ = false;
 };

@@ -284,6 +284,18 @@ Clusters cluster_nodes(const LatencyMatrix& matrix, const ClusteringOptions& opt
     return in_order(Selection(tree.take(), options.level_ratio).clusters());
 }
 
+Clusters split_where_far(const LatencyMatrix& matrix, const Clusters& clusters) {
+    Clusters result;
+    for (const auto& cluster : clusters) {
+        if (median_latency(matrix, cluster) < kFarApart) {
+            result.push_back(cluster);
+        } else {
+            for (const int node : cluster) result.push_back({node});
+        }
+    }
+    return in_order(std::move(result));
+}
+
 LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters) {
     const int count = static_cast<int>(clusters.size());
     LatencyMatrix result(count);

@@ -38,6 +38,14 @@ Clusters eco_clusters(const LatencyMatrix& matrix, double tolerance);
 /// tells the nodes apart (one LAN, or two nodes), there is one cluster.
 Clusters cluster_nodes(const LatencyMatrix& matrix, const ClusteringOptions& options = {});
 
+/// From this latency on, one way, nodes are far from each other: on the way between them is more than TCP's
+/// initial window, so that idle connections start slowly, and a message of a leader is worth saving.
+inline constexpr Seconds kFarApart = std::chrono::milliseconds(1);
+
+/// `clusters`, but those whose nodes are far from each other (by the median) as clusters of one node each:
+/// hosts alone at their sites look like one cluster where all latencies are about the same.
+Clusters split_where_far(const LatencyMatrix& matrix, const Clusters& clusters);
+
 /// One node for each cluster, at the median latencies between them.
 LatencyMatrix quotient(const LatencyMatrix& matrix, const Clusters& clusters);
 

@@ -47,12 +47,15 @@ class Survey {
     /// One result of those rounds. Of several for one pair the least holds: disturbances only ever add.
     virtual void add(const PairLatency& measured) = 0;
     virtual Findings findings() const = 0;
+    /// Whether findings() can be used although the survey is not over: what is left are second looks.
+    virtual bool is_usable() const { return false; }
 };
 
 enum class Clustering { sites, plain_eco };
 
-/// Measures all pairs, and those again that look disturbed (doubtful_pairs), a few times at most.
-/// n (n-1) / 2 pairs in n rounds. (Barchet-Estefanel and Mounié, 2004)
+/// Measures all pairs, and those again that look disturbed (doubtful_pairs), a few times at most. Sites of
+/// one host each are clusters of one (split_where_far). n (n-1) / 2 pairs in n rounds. (Barchet-Estefanel and
+/// Mounié, 2004)
 std::unique_ptr<Survey> survey_all_pairs(int nodes, Clustering kind, const ClusteringOptions& options = {});
 
 /// Measures all pairs of a sample of some 3·log2(n) nodes, and finds the clusters among them. Each other node

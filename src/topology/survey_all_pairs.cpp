@@ -27,14 +27,17 @@ class AllPairs final : public Survey {
 
     Findings findings() const override {
         Findings found;
-        found.clusters = kind_ == Clustering::plain_eco ? eco_clusters(matrix_, options_.tolerance)
-                                                        : cluster_nodes(matrix_, options_);
+        found.clusters = kind_ == Clustering::plain_eco
+                             ? eco_clusters(matrix_, options_.tolerance)
+                             : split_where_far(matrix_, cluster_nodes(matrix_, options_));
         found.between = quotient(matrix_, found.clusters);
         for (const auto& cluster : found.clusters) found.inside.push_back(median_latency(matrix_, cluster));
         found.matrix = matrix_;
         found.pairs = matrix_.nodes() * (matrix_.nodes() - 1) / 2;
         return found;
     }
+
+    bool is_usable() const override { return looks_ > 1; }
 
   private:
     Clustering kind_;

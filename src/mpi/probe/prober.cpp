@@ -268,9 +268,9 @@ bool Prober::survey_quickly(Survey& survey, Seconds settle) {
     while (true) {
         std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) return true;
-        if (patience_.is_over()) return false;
+        if (patience_.is_over()) return survey.is_usable();
         const std::vector<ProbeRound> near = measure_far(survey, std::move(rounds));
-        if (!near.empty() && !measure_rounds(survey, near, settle, {})) return false;
+        if (!near.empty() && !measure_rounds(survey, near, settle, {})) return survey.is_usable();
     }
 }
 

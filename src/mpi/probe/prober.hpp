@@ -35,7 +35,8 @@ class Prober final : public LinkProbes {
     bool survey(Survey& survey, Seconds settle, const Progress& progress = {});
 
     /// Rank 0: the same, quickly. All requested pairs are measured at once, which is good enough for far
-    /// ones; only close ones take turns. Few round trips in all, however many nodes.
+    /// ones; only close ones take turns. Few round trips in all, however many nodes. True also when patience
+    /// was over before second looks only (Survey::is_usable).
     bool survey_quickly(Survey& survey, Seconds settle);
 
     /// Rank 0: see LinkProbes.

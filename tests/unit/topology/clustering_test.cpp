@@ -477,3 +477,13 @@ TEST_CASE("the seed's subnets, clustered by plain ECO, come out inside their sit
     const auto levels = levels_around(matrix, eco_clusters(matrix, 0.30));
     CHECK(levels == std::vector<Clusters>{sites_of({60, 8, 20}), sites_of(machine.sizes)});
 }
+
+TEST_CASE("hosts that are far from each other are clusters of their own", "[clustering]") {
+    LatencyMatrix matrix(5);  // two on a LAN, three alone
+    for (int a = 0; a < 5; ++a) {
+        for (int b = 0; b < a; ++b) matrix.set(a, b, Seconds(a == 1 ? 50 * kUs : 10 * kMs));
+    }
+    CHECK(laple::split_where_far(matrix, {{0, 1}, {2, 3, 4}}) == Clusters{{0, 1}, {2}, {3}, {4}});
+    CHECK(laple::split_where_far(matrix, {{0, 1, 2, 3, 4}}) == Clusters{{0}, {1}, {2}, {3}, {4}});
+    CHECK(laple::split_where_far(matrix, {{0, 1}, {2}, {3, 4}}) == Clusters{{0, 1}, {2}, {3}, {4}});
+}
