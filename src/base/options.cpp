@@ -25,7 +25,7 @@ constexpr std::array<SettingRow, 10> kRows{{
      "LAPLE_TOPOLOGY does."},
     {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used. "
-     "Rates may take half as long again. 0: do not measure."},
+     "Rates may take half as long again, and so may MPI's own collectives. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},

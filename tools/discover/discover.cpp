@@ -107,14 +107,6 @@ class FirstRound final : public Survey {
     std::vector<ProbeRound> rounds_;
 };
 
-Seconds farthest(const Model& model) {
-    Seconds latency(0);
-    for (int a = 0; a < model.between.nodes(); ++a) {
-        for (int b = 0; b < a; ++b) latency = std::max(latency, model.between.at(a, b));
-    }
-    return latency;
-}
-
 /// Rank 0's part: decides, and reports.
 class Leader {
   public:
@@ -186,7 +178,7 @@ class Leader {
 
     bool wants_natives() {
         std::erase(model_->links.warnings, kNoNatives);
-        if (!options_.measures_model || is_cut_short_ || model_->topology.is_flat() ||
+        if (!options_.measures_model || is_cut_short_ || model_->topology.size() == 1 ||
             model_->links.native.ranks > 0)
             return false;
         if (patience_.is_over()) {

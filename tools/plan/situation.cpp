@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "collectives/cost/rank_delay.hpp"
 #include "grid/quantity.hpp"
 #include "model/model_file.hpp"
 
@@ -127,6 +128,7 @@ Situation situation_of_file(const std::string& file) {
         throw Error({file, 0, 0}, "holds no rates",
                     "measure them: mpiexec ... laple-discover --model > model.json, on several hosts");
     }
+    add_rank_delay(situation.machine, situation.costs);
     return situation;
 }
 

@@ -19,8 +19,14 @@ struct Candidate {
     int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
     int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
     int relays = 0;  ///< clusters that pass the message on to others, having got it themselves
+    /// Parts of a reduction are so large that they are combined from main memory, and that the network waits
+    /// for it: what a price by messages hardly knows.
+    bool has_large_parts = false;
     bool is_pipeline = false;  ///< segments follow each other along a tree between clusters
     bool is_measured = false;  ///< not predicted; native calls only
+    /// By how many seconds the predictions for others may be too short beside a measured time; native calls
+    /// only.
+    double uncertainty = 0;
 
     Bytes segment_bytes() const { return algorithm->segment_bytes(); }
 };

@@ -81,6 +81,7 @@ void MemberTimes::scatter() {
         for (const int child : links.children[at(i)]) {
             const Bytes size = bytes(child, child + below[at(child)]);
             if (size > 0) messages.push_back({at(child), size});
+            largest_ = std::max(largest_, size);
         }
         sent_.clear();
         clock_.send(at(i), ready(i), messages, sent_);
@@ -94,6 +95,7 @@ void MemberTimes::deliver() {
 }
 
 void MemberTimes::send(int from, int to, Bytes bytes) {
+    largest_ = std::max(largest_, bytes);
     const NetworkClock::Sending message{at(to), bytes};
     clock_.send(at(from), ready(from), {&message, 1}, sent_);
 }
@@ -156,6 +158,7 @@ void MemberTimes::ring_reduce_scatter() {
 }
 
 void MemberTimes::pass_around(MemberRange range, const RingBlocks& blocks, bool combines) {
+    for (int i = 0; i < count(); ++i) largest_ = std::max(largest_, bytes(i, i + 1));
     RingTimes(*this, range, blocks, combines).pass_all();
 }
 

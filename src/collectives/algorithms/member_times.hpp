@@ -63,6 +63,9 @@ class MemberTimes {
     /// Of messages that are combined: the time of a member's processor.
     double combining(int member, Bytes bytes) const;
 
+    /// Of the messages so far.
+    Bytes largest_message() const { return largest_; }
+
     int count() const { return static_cast<int>(ready_.size()); }
     NetworkClock& clock() { return clock_; }
     /// When a member has what the steps so far bring to it.
@@ -88,6 +91,7 @@ class MemberTimes {
     std::vector<double> memory_;  // of its leader: free again
     std::vector<double> spread_;  // all ranks of its host have what was spread
     std::vector<NetworkClock::Message> sent_;
+    Bytes largest_ = 0;
 };
 
 }  // namespace laple

@@ -11,11 +11,24 @@ std::string Native::name() const {
     return std::string(kNativeName);
 }
 
+namespace {
+
+/// Inside one cluster short calls are a matter of processors rather than of links: beside an estimate nothing
+/// is better for certain.
+double uncertainty(const Pricing& pricing, const NativePrice& price) {
+    if (price.is_measured) return pricing.costs().rank_delay;
+    const bool is_short = pricing.request().bytes() < kLeastToCut;
+    return pricing.clusters() == 1 && is_short ? price.seconds : 0;
+}
+
+}  // namespace
+
 std::optional<Candidate> Native::price(Pricing& pricing) const {
     const NativePrice price = native_price(pricing.request(), pricing.machine(), pricing.costs());
     Candidate candidate;
     candidate.algorithm = native();
     candidate.is_measured = price.is_measured;
+    candidate.uncertainty = uncertainty(pricing, price);
     candidate.seconds = candidate.time.last = price.seconds;
     return candidate;
 }

@@ -6,6 +6,9 @@
 namespace laple {
 namespace {
 
+/// The caches of a core hold two such parts.
+constexpr Bytes kLargePart = 256 * 1024;
+
 class PartsAlgorithm final : public Algorithm {
   public:
     explicit PartsAlgorithm(const PartsVariant& variant) : variant_(variant) {}
@@ -27,6 +30,7 @@ class PartsAlgorithm final : public Algorithm {
         candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
+        candidate.has_large_parts = variant_.combines && times.largest_message() > kLargePart;
         return candidate;
     }
 

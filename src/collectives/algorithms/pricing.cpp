@@ -186,9 +186,11 @@ bool Pricing::is_coarse(Bytes segment_bytes) {
     if (segment_bytes <= kNever) return false;
     const SegmentTimes& segment = times(segment_bytes, SegmentTimes::Direction::broadcast);
     const SegmentTimes& shorter = times(kShort, SegmentTimes::Direction::broadcast);
+    const bool are_all_alone = largest_cluster() == 1;  // and send to other clusters only
     for (int c = 0; c < clusters(); ++c) {
-        if (sizes()[static_cast<std::size_t>(c)] < 2) continue;
-        if (segment.port(c, c) - shorter.port(c, c) > kMuchLonger) return true;
+        if (sizes()[static_cast<std::size_t>(c)] < 2 && !are_all_alone) continue;
+        const int to = are_all_alone ? (c + 1) % clusters() : c;
+        if (segment.port(c, to) - shorter.port(c, to) > kMuchLonger) return true;
     }
     return false;
 }

@@ -34,6 +34,8 @@ class Rsag final : public PhaseAlgorithm {
                                               ReceiveSlots& slots, ScheduleBuilder& builder) const override;
 
   private:
+    std::optional<Candidate> price_among_hosts(Pricing& pricing) const;
+
     std::vector<int> shares_;
 };
 

@@ -143,6 +143,7 @@ MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
     MachineCosts part(static_cast<int>(clusters.size()));
     part.shares_ports = shares_ports;
     part.flows_ramp = flows_ramp;
+    part.rank_delay = rank_delay;
     for (int a = 0; a < part.count(); ++a) {
         const int old_a = clusters[static_cast<std::size_t>(a)];
         part.cluster(a) = cluster(old_a);
@@ -172,7 +173,8 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
 }
 
 std::vector<double> MachineCosts::numbers() const {
-    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0};
+    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0,
+                            rank_delay};
     for (const Cluster& c : clusters_)
         all.insert(all.end(),
                    {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve, c.burst});
@@ -192,6 +194,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     MachineCosts costs(static_cast<int>(in.next_count(numbers.size())));
     costs.shares_ports = in.next() != 0;
     costs.flows_ramp = in.next() != 0;
+    costs.rank_delay = in.next();
     for (Cluster& c : costs.clusters_) {
         for (double* number :
              {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve, &c.burst})

@@ -64,6 +64,10 @@ class MachineCosts {
     /// Whether an idle flow between clusters starts slowly, as TCP's do (SegmentTimes::ramp).
     bool flows_ramp = false;
 
+    /// How much longer a message takes when all ranks are at work than between two of them, in seconds
+    /// (rank_delay.hpp); part of the latencies inside clusters.
+    double rank_delay = 0;
+
     /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
     NativeTimes native;
 

@@ -54,11 +54,12 @@ bool is_shorter(const Candidate& a, const Candidate& b) {
     return has_idle_nics(a) && has_idle_nics(b) && a.hops + kClearlyFewer <= b.hops;
 }
 
-/// Fewer copies between groups; a less busy NIC; clearly fewer ranks on the path; fewer clusters behind the
-/// limiting link; an undivided message, or large enough segments; fewer relays; fewer connections; of equal
-/// times less sharing of ports, and larger segments.
+/// Fewer copies between groups; parts that a cache holds; a less busy NIC; clearly fewer ranks on the path;
+/// fewer clusters behind the limiting link; an undivided message, or large enough segments; fewer relays;
+/// fewer connections; of equal times less sharing of ports, and larger segments.
 bool is_simpler(const Candidate& a, const Candidate& b) {
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
+    if (a.has_large_parts != b.has_large_parts) return b.has_large_parts;
     for (const auto& is_better : {has_less_busy_nics, is_shorter, holds_up_fewer}) {
         if (is_better(a, b)) return true;
         if (is_better(b, a)) return false;
@@ -96,7 +97,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
     }
     if (best == nullptr) return native;
     if (native == nullptr) return best;
-    if (fastest->seconds >= kWorthwhile * native->seconds) return native;
+    if (fastest->seconds + native->uncertainty >= kWorthwhile * native->seconds) return native;
     return best->seconds < native->seconds ? best : fastest;
 }
 

@@ -23,7 +23,7 @@ bool is_nearly_as_fast(const Candidate& candidate, const Candidate& fastest);
 /// longer than predicted.
 inline constexpr double kNearlyEqualIfLessBusy = 1.08;
 
-/// A prediction must be so much shorter than that of MPI's own call.
+/// A prediction must be so much shorter than that of MPI's own call, and by Candidate::uncertainty more.
 inline constexpr double kWorthwhile = 0.95;
 
 }  // namespace laple

@@ -112,7 +112,6 @@ Plan plan_in_fixed_order(Request request) {
 
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs) {
-    if (machine.cluster_count() == 1 && costs.is_empty()) return {request, native(), "one cluster"};
     if (request.bytes() == 0 && row_of(request.collective).has_data) return {request, native(), "no data"};
     if (request.bytes() > kMostPlannedBytes) return {request, native(), "2 GiB and more are left to MPI"};
     std::string passed_over;
@@ -127,6 +126,8 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
         if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
     }
     if (!costs.is_empty() && request.commutative) return with_note(cheapest(request, machine, rules, costs));
+    if (machine.cluster_count() == 1)
+        return with_note({request, native(), "nothing is known of the network"});
     return with_note(preferred(request, machine, rules));
 }
 

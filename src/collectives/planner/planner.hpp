@@ -21,8 +21,7 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 /// those of more than kMostPlannedBytes, are always left to MPI.
 ///
 /// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
-/// preferences.hpp holds to be good for such a size; and MPI's own on a single cluster, of which then nothing
-/// is known.
+/// preferences.hpp holds to be good for such a size; and on a single cluster MPI's own.
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs = {});
 

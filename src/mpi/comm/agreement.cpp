@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "collectives/cost/rank_delay.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/discovery.hpp"
@@ -97,15 +98,19 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
 /// What `model` says of the network under `in_world`, whose rank i is rank i of the model, or under all of
 /// MPI_COMM_WORLD, whose ranks are those of the model.
 void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement& agreement) {
-    if (model.topology.is_flat()) return;
     agreement.costs = costs_of(model.links, cluster_latencies(model));
     if (agreement.costs.is_empty()) return;
     // Measured on all ranks in their order; and another MPI has other algorithms.
-    if (in_world != nullptr || model.mpi != mpi_version()) agreement.costs.native = {};
-    agreement.cluster_of.assign(at(size_of(MPI_COMM_WORLD)), -1);
+    const int world = size_of(MPI_COMM_WORLD);
+    if ((in_world != nullptr && *in_world != all_below(at(world))) || model.mpi != mpi_version())
+        agreement.costs.native = {};
+    add_rank_delay(agreement.host_of.empty() ? Machine(agreement.topology)
+                                             : Machine(agreement.topology, agreement.host_of),
+                   agreement.costs);
+    agreement.cluster_of.assign(at(world), -1);
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
-        const Rank world = in_world != nullptr ? (*in_world)[at(rank)] : rank;
-        agreement.cluster_of[at(world)] = model.topology.cluster_of(rank);
+        const Rank there = in_world != nullptr ? (*in_world)[at(rank)] : rank;
+        agreement.cluster_of[at(there)] = model.topology.cluster_of(rank);
     }
 }
 
@@ -192,7 +197,10 @@ class Agreeing {
         for (int trial = 1;; ++trial) {
             const auto hosts = gather_hosts(comm_, source);
             Payload payload;
-            if (hosts) payload.agreement = agreement_of_file(*hosts);
+            if (hosts) {
+                tell(describe_labels(*hosts));
+                payload.agreement = agreement_of_file(*hosts);
+            }
             if (payload.agreement) payload.content = Content::agreement;
             payload = broadcast(comm_, source, payload);
             if (payload.agreement) return payload.agreement;
@@ -248,6 +256,7 @@ class Agreeing {
     }
 
     Payload from_cache(const std::vector<Node>& hosts) const {
+        tell(describe_labels(hosts));
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto model = cache.find(hosts, mpi_version(), note);

@@ -46,28 +46,27 @@ std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
     return in_world;
 }
 
-/// The costs of the innermost clusters of `topology`, whose rank i is `in_world[i]` of MPI_COMM_WORLD; none
-/// where some of them were not measured.
-MachineCosts costs_for(const Agreement& agreement, const Topology& topology,
+/// The costs of the clusters of `machine`, whose rank i is `in_world[i]` of MPI_COMM_WORLD; none where some
+/// of them were not measured.
+MachineCosts costs_for(const Agreement& agreement, const Machine& machine,
                        const std::vector<Rank>& in_world) {
-    if (agreement.costs.is_empty() || topology.is_flat()) return {};
+    if (agreement.costs.is_empty()) return {};
     const auto measured_cluster_of = [&](Rank rank) { return agreement.cluster_of[at(in_world[at(rank)])]; };
-    const int level = topology.level_count() - 1;
     std::vector<int> clusters;
-    for (int group = 0; group < topology.cluster_count(); ++group) {
-        clusters.push_back(measured_cluster_of(topology.members(level, group).front()));
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
+        clusters.push_back(measured_cluster_of(machine.ranks_in(cluster).front()));
         if (clusters.back() < 0) return {};
     }
     MachineCosts costs = agreement.costs.restricted_to(clusters);
     // Measured on all ranks, in their order.
     if (in_world == all_below(in_world.size())) costs.native = agreement.costs.native;
     // Where the communicator has few ranks of each, several measured clusters are one of its own.
-    for (int group = 0; group < topology.cluster_count(); ++group) {
-        for (const Rank member : topology.members(level, group)) {
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
+        for (const Rank member : machine.ranks_in(cluster)) {
             const int other = measured_cluster_of(member);
             if (other < 0) return {};
-            if (other == clusters[at(group)]) continue;
-            costs.link(group, group) = agreement.costs.link(clusters[at(group)], other);
+            if (other == clusters[at(cluster)]) continue;
+            costs.link(cluster, cluster) = agreement.costs.link(clusters[at(cluster)], other);
             break;
         }
     }
@@ -177,12 +176,13 @@ void CommState::set_up(MPI_Comm comm) {
         const Topology topology = terms.agreement->topology.restricted_to(*in_world);
         rules = terms.agreement->algorithm;
         if (rank_ == 0) say_former_names(parse_rules(rules), *process_);
-        costs = costs_for(*terms.agreement, topology, *in_world);
         machine_ = machine_of(topology, terms.agreement->host_of, *in_world);
+        costs = costs_for(*terms.agreement, machine_, *in_world);
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
-    if (machine_.cluster_count() == 1 && !is_strict_) return;
+    const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
+    if ((!is_known || machine_.host_count() == 1) && !is_strict_) return;
     if (comms_.create(comm)) {
         plans_.emplace(*process_, machine_, std::move(costs), rules, comms_, rank_);
     } else if (rank_ == 0 && process_->may_warn_of(Warning::communicators)) {

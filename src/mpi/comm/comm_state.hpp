@@ -31,8 +31,8 @@ class CommState {
     CommState(const CommState&) = delete;
     CommState& operator=(const CommState&) = delete;
 
-    /// Whether LaPle treats calls here: the ranks are in several clusters, or want reductions in one fixed
-    /// order. Else every call is MPI's own.
+    /// Whether LaPle treats calls here: the ranks are on several hosts, of whose network something is known,
+    /// or want reductions in one fixed order. Else every call is MPI's own.
     bool has_work() const { return inner() != MPI_COMM_NULL; }
     /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
     bool is_strict() const { return is_strict_; }

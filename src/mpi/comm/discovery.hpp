@@ -11,9 +11,9 @@
 namespace laple::mpi {
 
 /// Measures latencies between the nodes of `comm` and finds the clusters in them, in `budget` at most, or
-/// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp). On rank 0 the
-/// model, with ranks of `comm`; nothing when the budget did not suffice for the latencies, and on other
-/// ranks. Collective. (LAPLE_TOPOLOGY=auto)
+/// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp), and with the
+/// other half MPI's own collectives. On rank 0 the model, with ranks of `comm`; nothing when the budget did
+/// not suffice for the latencies, and on other ranks. Collective. (LAPLE_TOPOLOGY=auto)
 std::optional<Model> discover(MPI_Comm comm, Seconds budget);
 
 }  // namespace laple::mpi

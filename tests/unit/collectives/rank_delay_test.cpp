@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/cost/rank_delay.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "collectives/planner/planner.hpp"
+
+using namespace laple;
+
+namespace {
+
+constexpr double kLatency = 20e-6;
+constexpr double kGap = 5e-6;
+
+/// Eight hosts on one switch, whose barrier takes `barrier` seconds, and whose broadcast of 8 bytes `bcast`.
+MachineCosts costs_with(double barrier, double bcast, int ranks = 8) {
+    MachineCosts costs(1);
+    costs.cluster(0).nic_out = costs.cluster(0).nic_in = 125e6;
+    const Curve gap({{0, Seconds(kGap)}, {1 << 20, Seconds(kGap + 8.4e-3)}});
+    costs.link(0, 0) = {kLatency, gap, gap, 0};
+    costs.native.ranks = ranks;
+    costs.native.times["barrier"] = Curve({{0, Seconds(barrier)}});
+    costs.native.times["bcast"] = Curve({{8, Seconds(bcast)}, {1024, Seconds(bcast)}});
+    return costs;
+}
+
+const Machine kEight(Topology::flat(8));
+
+}  // namespace
+
+TEST_CASE("what a barrier takes longer than by latencies is a delay of each message", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    add_rank_delay(kEight, costs);
+    CHECK(costs.rank_delay == Approx(225e-6 / 3 - kLatency - kGap));
+    CHECK(costs.link(0, 0).latency == Approx(kLatency + costs.rank_delay));
+    CHECK(MachineCosts::from_numbers(costs.numbers()).rank_delay == costs.rank_delay);
+}
+
+TEST_CASE("a barrier as fast as latencies say, or of other ranks, tells of no delay", "[rank-delay]") {
+    for (MachineCosts costs : {costs_with(3 * (kLatency + kGap), 1e-3), costs_with(10e-6, 1e-3),
+                               costs_with(225e-6, 1e-3, 16), MachineCosts(1)}) {
+        add_rank_delay(kEight, costs);
+        CHECK(costs.rank_delay == Approx(0).margin(1e-12));
+    }
+}
+
+TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[rank-delay]") {
+    const auto algorithm = [](double barrier, double bcast) {
+        MachineCosts costs = costs_with(barrier, bcast);
+        add_rank_delay(kEight, costs);
+        return choose_plan({Collective::bcast, 8, 1, 0, true}, kEight, {}, costs).algorithm->name();
+    };
+    CHECK(algorithm(75e-6, 90e-6) != "native");  // flat: 7 gaps and a latency
+    CHECK(algorithm(225e-6, 90e-6) == "native");
+    CHECK(algorithm(225e-6, 150e-6) == "native");
+    CHECK(algorithm(225e-6, 250e-6) != "native");
+}
