@@ -29,7 +29,7 @@ def draw_levels(draw, ranks):
     order = list(range(ranks))
     if draw.random() < 0.4:
         draw.shuffle(order)
-    clusters = [[] for _ in range(draw.randint(2, max(2, min(5, ranks))))]
+    clusters = [[] for _ in range(draw.randint(1, max(2, min(5, ranks))))]
     for rank in order:
         clusters[draw.randrange(len(clusters))].append(rank)
     clusters = [sorted(cluster) for cluster in clusters if cluster]
@@ -67,6 +67,8 @@ def draw_algorithm(draw, collective):
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
         phase = draw.choice(PHASES)
         return f"{phase}/{'flat' if lanes else within}{segment}{lanes}"
+    if collective == "reduce" and draw.random() < 0.2:
+        return f"rsag/{'flat' if lanes else within}{segment}{lanes}"
     if collective == "bcast" and draw.random() < 0.2:
         return f"scatter-allgather/chain{segment or '@1K'}{lanes or 'x4'}"
     leaders = "multi-leader-" if lanes or draw.random() < 0.3 else ""

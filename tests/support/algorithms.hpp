@@ -60,6 +60,9 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
     };
     if (collective == Collective::bcast)
         names.insert(names.end(), {"scatter-allgather/chain@16x6", "scatter-allgather/binary@16x4"});
+    if (collective == Collective::reduce)
+        names.insert(names.end(),
+                     {"rsag/flat@16", "rsag/flat@16x4", "rsag/chain/flat@16x7", "rsag/binomial"});
     if (!row_of(collective).is_rooted) {
         names.insert(
             names.end(),

@@ -7,6 +7,7 @@
 //
 // (MagPIe, PPoPP'99; in lanes GridMPI's latency-aware allreduce: docs/algorithms.md)
 #include <algorithm>
+#include <utility>
 
 #include "collectives/algorithms/phase_price.hpp"
 #include "collectives/algorithms/registry.hpp"
@@ -30,9 +31,9 @@ class DirectExchange final : public PhaseAlgorithm {
 
   protected:
     std::string_view keyword() const override { return kName; }
-    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override {
-        return std::make_unique<DirectExchangeSteps>(leaders, self, lane, slots, builder);
+    std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                              ScheduleBuilder& builder) const override {
+        return std::make_unique<DirectExchangeSteps>(std::move(place), slots, builder);
     }
 };
 

@@ -111,7 +111,8 @@ std::string PhaseAlgorithm::name() const {
 }
 
 bool PhaseAlgorithm::can_do(const Request& request, const Machine& machine) const {
-    if (parameters_.native_within && machine.cluster_count() == 1) return false;
+    const bool is_rooted = row_of(request.collective).is_rooted;
+    if (parameters_.native_within && (machine.cluster_count() == 1 || is_rooted)) return false;
     if (request.commutative) return true;
     // Lanes have other leaders than the smallest rank, and with them trees that wrap around.
     return machine.has_consecutive_ranks() && parameters_.lanes == 1 &&
@@ -137,13 +138,16 @@ void PhaseAlgorithm::write_steps(const Part& part, ScheduleBuilder& builder) con
         own = native->reduce();
     }
     PhaseLanes lanes(part, segments, own, builder);
+    const bool is_rooted = row_of(part.request.collective).is_rooted;
     for (int lane = 0; lane < std::min(parameters_.lanes, static_cast<int>(segments.count())); ++lane) {
         auto links = layout->links(lane, part.rank);
         if (!links) break;  // in a cluster that MPI serves: its leader does the rest
-        const Leaders leaders = layout->leaders(lane);
-        const std::size_t group = layout->group_of(part.rank);
+        LeaderPlace place{layout->leaders(lane), layout->group_of(part.rank), lane,
+                          is_rooted ? part.request.root : -1};
+        if (place.leaders[place.self] != part.rank) place.self = LeaderPlace::kNone;
+        const bool has_part = place.self != LeaderPlace::kNone || place.root == part.rank;
         lanes.add(TreeSteps(std::move(*links), part.rank, reduction_use(part.request), slots, builder, lane),
-                  leaders[group] == part.rank ? leader_steps(leaders, group, lane, slots, builder) : nullptr);
+                  has_part ? leader_steps(std::move(place), slots, builder) : nullptr);
     }
     lanes.write(parameters_.lanes);
     if (native) native->broadcast();

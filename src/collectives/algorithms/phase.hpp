@@ -18,12 +18,27 @@ struct AlgorithmName;
 /// The leaders of one lane, one for each group of the outermost level, in the order of the groups.
 using Leaders = std::vector<Rank>;
 
+/// Where a rank stands in a lane.
+struct LeaderPlace {
+    /// Of a rank that leads no group: the root of a reduction, where it only gets results.
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    Leaders leaders;
+    std::size_t self = 0;  ///< this rank's place among the leaders
+    int lane = 0;
+    Rank root = -1;  ///< who gets the results; -1: all
+};
+
 /// The part of a leader between the groups: combines the partial results of all leaders of a lane.
 class LeaderSteps {
   public:
-    /// `self`: this rank's place among the leaders.
-    LeaderSteps(Leaders leaders, std::size_t self, int lane, ReceiveSlots& slots, ScheduleBuilder& builder)
-        : leaders_(std::move(leaders)), self_(self), lane_(lane), slots_(slots), builder_(builder) {}
+    LeaderSteps(LeaderPlace place, ReceiveSlots& slots, ScheduleBuilder& builder)
+        : leaders_(std::move(place.leaders)),
+          self_(place.self),
+          lane_(place.lane),
+          root_(place.root),
+          slots_(slots),
+          builder_(builder) {}
     virtual ~LeaderSteps() = default;
     LeaderSteps(const LeaderSteps&) = delete;
     LeaderSteps& operator=(const LeaderSteps&) = delete;
@@ -40,6 +55,7 @@ class LeaderSteps {
     Leaders leaders_;
     std::size_t self_;
     int lane_;
+    Rank root_;
     ReceiveSlots& slots_;
     ScheduleBuilder& builder_;
 };
@@ -71,9 +87,9 @@ struct PhaseParameters {
     int lanes = 1;
 };
 
-/// Allreduce and barrier with an inter-cluster phase: each outermost group reduces to its leader, the leaders
-/// combine their partial results, each group broadcasts from its leader. On one cluster its hosts are the
-/// groups.
+/// Allreduce, reduce and barrier with an inter-cluster phase: each outermost group reduces to its leader, the
+/// leaders combine their partial results, each group broadcasts from its leader; in a reduction the results
+/// go to the root alone. On one cluster its hosts are the groups.
 ///
 /// With k lanes the segments are divided among k sets of leaders, on different hosts where a group has that
 /// many: with a flat tree inside, that is a local reduce-scatter, k phases at once, and a local allgather
@@ -95,8 +111,7 @@ class PhaseAlgorithm : public Algorithm {
     /// The first level of its name.
     virtual std::string_view keyword() const = 0;
     virtual std::unique_ptr<PhaseLayout> layout(const Machine& machine) const;
-    virtual std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                                      ReceiveSlots& slots,
+    virtual std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
                                                       ScheduleBuilder& builder) const = 0;
 
   private:

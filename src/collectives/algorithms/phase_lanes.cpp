@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/collective/collective.hpp"
+
 namespace laple {
 namespace {
 
@@ -57,6 +59,8 @@ void PhaseLanes::spread(std::uint32_t number) {
     const Region result = region_in(kResult, segments_.at(number));
     builder_.hold_sends(-1, -1);
     if (lane.leader) lane.leader->deliver(number, result);
+    // The root of a reduction alone has results, and the others none to wait for.
+    if (row_of(part_.request.collective).is_rooted) return;
     lane.steps.broadcast(result);
     result_ = builder_.writer_of(result.place());
 }

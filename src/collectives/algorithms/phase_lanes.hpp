@@ -22,7 +22,7 @@ class PhaseLanes {
     PhaseLanes(const Part& part, const Segments& segments, Buffer own, ScheduleBuilder& builder)
         : part_(part), segments_(segments), own_(own), builder_(builder) {}
 
-    /// The next lane; `leader` on its leaders only.
+    /// The next lane; `leader` on its leaders, and on the root of a reduction.
     void add(TreeSteps steps, std::unique_ptr<LeaderSteps> leader);
     /// All steps; none where there is no lane. `lanes`: of the algorithm.
     void write(int lanes);

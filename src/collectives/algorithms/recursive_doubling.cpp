@@ -16,9 +16,8 @@ constexpr std::string_view kName = "recursive-doubling";
 
 class DoublingSteps final : public LeaderSteps {
   public:
-    DoublingSteps(const Leaders& leaders, std::size_t self, int lane, ReceiveSlots& slots,
-                  ScheduleBuilder& builder)
-        : LeaderSteps(leaders, self, lane, slots, builder) {
+    DoublingSteps(LeaderPlace place, ReceiveSlots& slots, ScheduleBuilder& builder)
+        : LeaderSteps(std::move(place), slots, builder) {
         while (power_ * 2 <= leaders_.size()) power_ *= 2;
         const std::size_t surplus = leaders_.size() - power_;
         // The first 2 × surplus leaders fold in neighbouring pairs; the odd one of each goes on for both.
@@ -32,8 +31,8 @@ class DoublingSteps final : public LeaderSteps {
         if (is_folded_) return;
         for (std::size_t bit = 1; bit < power_; bit *= 2) {
             const std::size_t peer = index_ ^ bit;
-            const std::size_t place = peer < surplus ? 2 * peer + 1 : peer + surplus;
-            rounds_.push_back({leaders_[place], peer < index_});
+            const std::size_t leader = peer < surplus ? 2 * peer + 1 : peer + surplus;
+            rounds_.push_back({leaders_[leader], peer < index_});
         }
     }
 
@@ -102,9 +101,9 @@ class RecursiveDoubling final : public PhaseAlgorithm {
 
   protected:
     std::string_view keyword() const override { return kName; }
-    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override {
-        return std::make_unique<DoublingSteps>(leaders, self, lane, slots, builder);
+    std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                              ScheduleBuilder& builder) const override {
+        return std::make_unique<DoublingSteps>(std::move(place), slots, builder);
     }
 };
 

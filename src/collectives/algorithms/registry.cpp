@@ -59,7 +59,7 @@ const auto& all_families() {
                nullptr},
         Family{"rsag", "rsag/LEVEL/...[@SEGMENT][xLANES]",
                "leaders of clusters share the summing up: reduce-scatter and allgather",
-               "Patarasuk and Yuan, 2009; GridMPI", is_for_phases, parse_rsag, propose_rsag, nullptr},
+               "Patarasuk and Yuan, 2009; GridMPI", is_for_rsag, parse_rsag, propose_rsag, nullptr},
         Family{"scatter-allgather", "scatter-allgather/LEVEL@SEGMENTxLANES",
                "clusters relay lanes of a broadcast to all others",
                "van de Geijn; GridMPI's latency-aware broadcast", is_for_bcast, parse_scatter_allgather,

@@ -12,6 +12,7 @@
 
 #include "base/index.hpp"
 #include "collectives/algorithms/phase_price.hpp"
+#include "collectives/collective/collective.hpp"
 #include "collectives/cost/nic_work.hpp"
 
 namespace laple {
@@ -40,18 +41,20 @@ std::vector<std::size_t> turns(std::vector<int> shares, std::size_t count) {
 class RsagSteps final : public LeaderSteps {
   public:
     /// `owners`: of the segments of a lane in turn; then they begin anew.
-    RsagSteps(const Leaders& leaders, std::size_t self, int lane, int lanes, std::vector<std::size_t> owners,
-              ReceiveSlots& slots, ScheduleBuilder& builder)
-        : LeaderSteps(leaders, self, lane, slots, builder),
+    RsagSteps(LeaderPlace place, int lanes, std::vector<std::size_t> owners, ReceiveSlots& slots,
+              ScheduleBuilder& builder)
+        : LeaderSteps(std::move(place), slots, builder),
           lanes_(static_cast<std::uint32_t>(lanes)),
           owners_(std::move(owners)) {}
 
     void combine(std::uint32_t number, Region partial, Region result) override {
+        if (self_ == LeaderPlace::kNone) return;
         if (owner_of(number) == self_) return add_up(partial, result);
         builder_.send(leaders_[owner_of(number)], partial, contributions(lane_));
     }
 
     void deliver(std::uint32_t number, Region result) override {
+        if (root_ >= 0) return deliver_to_root(number, result);
         if (owner_of(number) != self_)
             return builder_.recv(leaders_[owner_of(number)], result, results(lane_));
         const std::size_t count = leaders_.size();
@@ -60,6 +63,15 @@ class RsagSteps final : public LeaderSteps {
     }
 
   private:
+    /// The owner may be on the root's rank itself.
+    void deliver_to_root(std::uint32_t number, Region result) {
+        const Rank owner = leaders_[owner_of(number)];
+        if (owner == root_) return;
+        const bool is_leader = self_ != LeaderPlace::kNone;
+        if (is_leader && leaders_[self_] == owner) return builder_.send(root_, result, results(lane_));
+        if (!is_leader || leaders_[self_] == root_) builder_.recv(owner, result, results(lane_));
+    }
+
     /// Each lane begins elsewhere in the order of owners: else some leaders would own more than others.
     std::size_t owner_of(std::uint32_t number) const {
         return owners_[(number / lanes_ + static_cast<std::uint32_t>(lane_)) % owners_.size()];
@@ -243,12 +255,46 @@ PhaseTime time_among_hosts(int hosts, double segments, const SegmentTimes& up, c
     return time;
 }
 
+/// How long a reduction between `times.count()` hosts takes, each in a cluster of its own, whose segments all
+/// but the root own: each sends what it does not own to owners, and what it owns to the root, and gets as
+/// much.
+PhaseTime time_to_root(int root, double segments, const SegmentTimes& times) {
+    const int count = times.count();
+    const double owned = std::ceil(segments / (count - 1));
+    PhaseTime time;
+    double busiest = 0;
+    double latency = 0;
+    for (int c = 0; c < count; ++c) {
+        const double each = c == root ? segments / (count - 1) : owned;
+        double in = 0;
+        double out = 0;
+        double there = 0;
+        for (int o = 0; o < count; ++o) {
+            if (o == c) continue;
+            in += each * times.port(o, c);
+            out += owned * times.port(c, o);
+            const double flow = owned * times.gap(o, c) + times.ramp(o, c, owned);
+            busiest = std::max(busiest, flow);
+            there = std::max(there, times.gap(o, c) + times.latency(o, c));
+        }
+        const double uplink = segments * std::max(times.uplink_out(c), times.uplink_in(c));
+        busiest = std::max({busiest, std::max(in, out) - times.credit(c), uplink});
+        if (c != root) latency = std::max(latency, there + times.gap(c, root) + times.latency(c, root));
+    }
+    time.first = latency;
+    time.total = latency + busiest;
+    time.interval = busiest / segments;
+    time.binding = {Binding::Kind::port, root, root};
+    return time;
+}
+
 }  // namespace
 
-std::unique_ptr<LeaderSteps> Rsag::leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                                ReceiveSlots& slots, ScheduleBuilder& builder) const {
-    return std::make_unique<RsagSteps>(leaders, self, lane, parameters().lanes,
-                                       turns(shares_, leaders.size()), slots, builder);
+std::unique_ptr<LeaderSteps> Rsag::leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                                ScheduleBuilder& builder) const {
+    const std::size_t groups = place.leaders.size();
+    return std::make_unique<RsagSteps>(std::move(place), parameters().lanes, turns(shares_, groups), slots,
+                                       builder);
 }
 
 std::string Rsag::details() const {
@@ -258,6 +304,7 @@ std::string Rsag::details() const {
 std::optional<Candidate> Rsag::price(Pricing& pricing) const {
     if (parameters().within != kFlatShape || parameters().native_within || pricing.machine().has_groups())
         return std::nullopt;
+    if (row_of(pricing.request().collective).is_rooted) return price_to_root(pricing);
     if (pricing.clusters() == 1) return price_among_hosts(pricing);
     const SharedTime shared = Sharing(parameters().lanes, pricing.segments(segment_bytes()), pricing.sizes(),
                                       pricing.times(segment_bytes(), SegmentTimes::Direction::reduction),
@@ -292,6 +339,26 @@ std::optional<Candidate> Rsag::price_among_hosts(Pricing& pricing) const {
     return candidate;
 }
 
+/// Between hosts that are each alone in a cluster; all but the root's own as much.
+std::optional<Candidate> Rsag::price_to_root(Pricing& pricing) const {
+    if (parameters().lanes > 1 || pricing.largest_cluster() > 1 || pricing.clusters() < 3)
+        return std::nullopt;
+    const int root = pricing.root_cluster();
+    const PhaseTime time = time_to_root(root, static_cast<double>(pricing.segments(segment_bytes())),
+                                        pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast));
+    std::vector<int> shares(at(pricing.clusters()), 1);
+    shares[at(root)] = 0;
+    Candidate candidate = phase_candidate(pricing, std::make_shared<Rsag>(parameters(), std::move(shares)),
+                                          parameters().within, time, {}, 1);
+    add_time_on_hosts(pricing, segment_bytes(), candidate.time);
+    candidate.seconds = candidate.time.last;
+    return candidate;
+}
+
+bool is_for_rsag(Collective collective) {
+    return row_of(collective).combines;
+}
+
 AlgorithmPtr parse_rsag(const AlgorithmName& name, Collective) {
     const auto parameters = parse_phase(name, "rsag");
     return parameters ? std::make_shared<Rsag>(*parameters, std::vector<int>()) : nullptr;
@@ -307,6 +374,7 @@ void propose_rsag(Pricing& pricing, std::vector<Candidate>& found) {
     const Bytes lanes = is_among_hosts ? 1 : fair_lanes(pricing.sizes());
     const int owners = is_among_hosts ? pricing.largest_cluster() : pricing.clusters();
     if (bytes < kLeastToCut || owners < 3) return;
+    if (row_of(pricing.request().collective).is_rooted && pricing.largest_cluster() > 1) return;
     if (pricing.machine().has_groups()) return;
     for (const Bytes segment_bytes : pricing.segment_sizes()) {
         // Every lane, and every owner where there is one lane, has something to do.

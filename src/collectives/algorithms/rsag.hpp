@@ -14,6 +14,9 @@ namespace laple {
 ///
 ///     rsag/flat@8Kx4      in 4 lanes
 ///
+/// A reduction is the first half of it: owners send the results to the root alone, who owns nothing. Between
+/// hosts that are far from each other that is two latencies, and as much in every NIC as in a chain.
+///
 /// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009, for the
 /// volume; between leaders GridMPI's latency-aware allreduce: docs/algorithms.md)
 class Rsag final : public PhaseAlgorithm {
@@ -30,17 +33,19 @@ class Rsag final : public PhaseAlgorithm {
 
   protected:
     std::string_view keyword() const override { return "rsag"; }
-    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override;
+    std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                              ScheduleBuilder& builder) const override;
 
   private:
     std::optional<Candidate> price_among_hosts(Pricing& pricing) const;
+    std::optional<Candidate> price_to_root(Pricing& pricing) const;
 
     std::vector<int> shares_;
 };
 
 // What the registry has of this family.
 
+bool is_for_rsag(Collective collective);
 AlgorithmPtr parse_rsag(const AlgorithmName& name, Collective collective);
 void propose_rsag(Pricing& pricing, std::vector<Candidate>& found);
 

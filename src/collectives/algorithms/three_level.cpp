@@ -153,9 +153,9 @@ std::unique_ptr<PhaseLayout> ThreeLevel::layout(const Machine& machine) const {
     return std::make_unique<ThreeLevelLayout>(machine, groups_, parameters());
 }
 
-std::unique_ptr<LeaderSteps> ThreeLevel::leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                                      ReceiveSlots& slots, ScheduleBuilder& builder) const {
-    return std::make_unique<DirectExchangeSteps>(leaders, self, lane, slots, builder);
+std::unique_ptr<LeaderSteps> ThreeLevel::leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                                      ScheduleBuilder& builder) const {
+    return std::make_unique<DirectExchangeSteps>(std::move(place), slots, builder);
 }
 
 std::optional<Candidate> ThreeLevel::price(Pricing& pricing) const {

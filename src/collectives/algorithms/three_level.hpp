@@ -37,8 +37,8 @@ class ThreeLevel final : public PhaseAlgorithm {
   protected:
     std::string_view keyword() const override { return "three-level"; }
     std::unique_ptr<PhaseLayout> layout(const Machine& machine) const override;
-    std::unique_ptr<LeaderSteps> leader_steps(const Leaders& leaders, std::size_t self, int lane,
-                                              ReceiveSlots& slots, ScheduleBuilder& builder) const override;
+    std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
+                                              ScheduleBuilder& builder) const override;
 
   private:
     ClusterGroups groups_;
