@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/hash.hpp"
@@ -50,6 +51,15 @@ std::string ModelCache::file_for(const std::vector<Node>& nodes, const std::stri
     return directory_.empty() ? "" : fmt::format("{}/{}.json", directory_, fingerprint(nodes, mpi));
 }
 
+/// Of one placement of ranks on these hosts.
+std::string ModelCache::job_file_for(const std::vector<Node>& nodes, const std::string& mpi) const {
+    std::uint64_t hash = fnv1a("");
+    for (const Node& node : nodes)
+        hash = fnv1a(fmt::format("{} {};", node.key(), fmt::join(node.ranks, " ")), hash);
+    return directory_.empty() ? ""
+                              : fmt::format("{}/{}-{:016x}.json", directory_, fingerprint(nodes, mpi), hash);
+}
+
 std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std::string& mpi,
                                       std::string& note) const {
     const std::string file = file_for(nodes, mpi);
@@ -58,7 +68,13 @@ std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std:
     try {
         Model model = parse_model(JsonDocument::load(file));
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
-        return adapted_to(model, nodes, file);
+        model = adapted_to(model, nodes, file);
+        const std::string of_job = job_file_for(nodes, mpi);
+        if (model.links.native.ranks > 0 || !fs::exists(of_job, ignored)) return model;
+        Model known = parse_model(JsonDocument::load(of_job));
+        // The network may have been measured anew since.
+        const bool is_same = known.nodes == nodes && known.mpi == mpi && known.date == model.date;
+        return is_same ? known : model;
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is passed over", error.what());
         return std::nullopt;
@@ -66,7 +82,14 @@ std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std:
 }
 
 void ModelCache::keep(const Model& model, std::string& note) const {
-    const std::string file = file_for(model.nodes, model.mpi);
+    write(model, file_for(model.nodes, model.mpi), note);
+}
+
+void ModelCache::keep_natives(const Model& model, std::string& note) const {
+    write(model, job_file_for(model.nodes, model.mpi), note);
+}
+
+void ModelCache::write(const Model& model, const std::string& file, std::string& note) const {
     if (file.empty() || !are_distinct(sorted_hosts(model.nodes))) return;
     std::error_code failure;
     fs::create_directories(directory_, failure);

@@ -10,7 +10,8 @@
 namespace laple {
 
 /// Where models of earlier jobs are kept: one file for each set of hosts and MPI, so that the next job there
-/// starts at once, whatever its rank order. Jobs at the same time do not disturb each other: files are put in
+/// starts at once, whatever its rank order; and one for each other placement of ranks on them, for which
+/// MPI's own collectives were measured. Jobs at the same time do not disturb each other: files are put in
 /// their place whole, and the last one wins.
 class ModelCache {
   public:
@@ -21,7 +22,8 @@ class ModelCache {
     /// environment.
     static std::string default_directory();
 
-    /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. A broken file is
+    /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. MPI's own
+    /// collectives are in it where they were measured with these ranks on these hosts. A broken file is
     /// ignored, and `note` says so.
     std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi,
                               std::string& note) const;
@@ -30,10 +32,16 @@ class ModelCache {
     /// A failure is harmless; `note` tells of it.
     void keep(const Model& model, std::string& note) const;
 
+    /// Keeps `model`, which find() has found, with what was measured of MPI's own collectives since.
+    void keep_natives(const Model& model, std::string& note) const;
+
     /// The file for these hosts; "" when there is no directory.
     std::string file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
 
   private:
+    std::string job_file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
+    void write(const Model& model, const std::string& file, std::string& note) const;
+
     std::string directory_;
 };
 

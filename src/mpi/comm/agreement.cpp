@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -243,15 +244,21 @@ class Agreeing {
                             : problem));
     }
 
-    /// Rank 0 decides: from its cache, or else all measure.
+    /// Rank 0 decides: from its cache, or else all measure, the network or MPI's own collectives on it.
     std::optional<Agreement> agree_by_measuring() {
         const auto hosts = gather_hosts(comm_, 0);
         const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
-        if (payload.content != Content::measure) return payload.agreement;
         const Seconds budget(process_.settings().probe_budget);
-        const auto model = discover(comm_, budget);
         Payload found{Content::agreement, std::nullopt};
-        if (rank_ == 0) found.agreement = of_discovery(model);
+        if (payload.content == Content::measure) {
+            const auto model = discover(comm_, budget);
+            if (rank_ == 0) found.agreement = of_discovery(model);
+        } else if (payload.content == Content::measure_natives) {
+            NativeTimes native = discover_natives(comm_, budget);
+            if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
+        } else {
+            return payload.agreement;
+        }
         return broadcast(comm_, 0, found).agreement;
     }
 
@@ -261,14 +268,30 @@ class Agreeing {
         const ModelCache cache(ModelCache::default_directory());
         const auto model = cache.find(hosts, mpi_version(), note);
         tell(note);
+        const Seconds budget(process_.settings().probe_budget);
         if (model) {
             tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
+            const bool is_world = size_ == size_of(MPI_COMM_WORLD);
+            if (is_world && model->links.native.ranks == 0 && !model->links.clusters.empty() &&
+                can_measure_natives(*model, budget))
+                return {Content::measure_natives, std::nullopt};
             return {Content::agreement, agreement_on(*model)};
         }
         // Where measuring is off, it is not asked for again either.
-        if (process_.settings().probe_budget <= 0)
-            return {Content::agreement, agreement_on(Topology::flat(size_))};
+        if (budget <= Seconds(0)) return {Content::agreement, agreement_on(Topology::flat(size_))};
         return {Content::measure, std::nullopt};
+    }
+
+    /// What the cache has for these hosts, with the times of MPI's own collectives in this job.
+    Agreement with_natives(const std::vector<Node>& hosts, NativeTimes native) const {
+        std::string note;
+        const ModelCache cache(ModelCache::default_directory());
+        auto model = cache.find(hosts, mpi_version(), note);
+        if (!model) return agreement_on(Topology::flat(size_));  // removed meanwhile
+        model->links.native = std::move(native);
+        cache.keep_natives(*model, note);
+        tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
+        return agreement_on(*model);
     }
 
     Agreement of_discovery(const std::optional<Model>& model) {

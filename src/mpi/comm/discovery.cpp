@@ -2,6 +2,7 @@
 #include "mpi/comm/discovery.hpp"
 
 #include <memory>
+#include <utility>
 
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/hosts.hpp"
@@ -16,7 +17,7 @@ namespace laple::mpi {
 namespace {
 
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
-constexpr double kWithAll = 2;      // with MPI's own collectives
+constexpr double kOfNatives = 0.5;  // for MPI's own collectives
 
 std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Seconds end) {
     const ClusteringOptions options;
@@ -29,21 +30,6 @@ std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Second
     model.date = now_in_utc();
     model.version = LAPLE_VERSION;
     return model;
-}
-
-/// MPI's own collectives on all ranks, until `end`: what LaPle is to be better than. `model` is rank 0's.
-void add_natives(MPI_Comm comm, Seconds end, std::optional<Model>& model) {
-    const auto wants_them = [&] {
-        if (!model) return false;
-        // Clocks that are not one are compared rank by rank.
-        const double ranks = model->topology.size();
-        return now() + ranks * Clock::kExchanges * 2 * farthest(*model) < end;
-    };
-    int is_wanted = wants_them() ? 1 : 0;
-    PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
-    if (is_wanted == 0) return;
-    const NativeTimes native = measure_natives(comm, end - now(), {end, nullptr});
-    if (model) model->links.native = native;
 }
 
 }  // namespace
@@ -64,8 +50,23 @@ std::optional<Model> discover(MPI_Comm comm, Seconds budget) {
         }
     }
     layout.sleep_until_measured();
-    add_natives(comm, start + kWithAll * budget, model);
+    int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
+    PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
+    if (is_wanted == 0) return model;
+    NativeTimes native = discover_natives(comm, budget);
+    if (model) model->links.native = std::move(native);
     return model;
+}
+
+bool can_measure_natives(const Model& model, Seconds budget) {
+    // Clocks that are not one are compared rank by rank.
+    const double ranks = model.topology.size();
+    return ranks * Clock::kExchanges * 2 * farthest(model) < kOfNatives * budget;
+}
+
+NativeTimes discover_natives(MPI_Comm comm, Seconds budget) {
+    const Seconds most = kOfNatives * budget;
+    return measure_natives(comm, most, {now() + most, nullptr});
 }
 
 }  // namespace laple::mpi

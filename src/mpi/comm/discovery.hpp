@@ -16,4 +16,11 @@ namespace laple::mpi {
 /// not suffice for the latencies, and on other ranks. Collective. (LAPLE_TOPOLOGY=auto)
 std::optional<Model> discover(MPI_Comm comm, Seconds budget);
 
+/// Whether half of `budget` may suffice to measure MPI's own collectives on all ranks of `model`.
+bool can_measure_natives(const Model& model, Seconds budget);
+
+/// Measures MPI's own collectives on all ranks of `comm`, for half of `budget` at most: what LaPle is to be
+/// better than. Collective; the result is rank 0's.
+NativeTimes discover_natives(MPI_Comm comm, Seconds budget);
+
 }  // namespace laple::mpi

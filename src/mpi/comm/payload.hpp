@@ -9,7 +9,12 @@
 
 namespace laple::mpi {
 
-enum class Content : int { nothing, agreement, measure };
+enum class Content : int {
+    nothing,
+    agreement,
+    measure,          ///< all are to measure the network
+    measure_natives,  ///< all are to measure MPI's own collectives
+};
 
 /// What a rank broadcasts to all others of a communicator.
 struct Payload {

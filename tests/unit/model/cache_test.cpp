@@ -103,6 +103,31 @@ TEST_CASE("what cannot be kept is harmless", "[cache]") {
     CHECK(note.empty());
 }
 
+TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    const std::vector<Node> block{{"a", {0, 1}}, {"b", {2, 3}}};
+    const std::vector<Node> cyclic{{"a", {0, 2}}, {"b", {1, 3}}};
+    std::string note;
+    Model model = model_of(block);
+    model.date = "monday";
+    model.links.clusters.resize(static_cast<std::size_t>(model.topology.cluster_count()));
+    model.links.native = {4, {{"bcast", Curve({{8, Seconds(1)}})}}};
+    cache.keep(model, note);
+    CHECK(cache.find(block, "MPI 1", note)->links.native == model.links.native);
+    auto other = cache.find(cyclic, "MPI 1", note);
+    REQUIRE(other);
+    CHECK(other->links.native.ranks == 0);
+    other->links.native = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
+    cache.keep_natives(*other, note);
+    CHECK(cache.find(cyclic, "MPI 1", note)->links.native == other->links.native);
+    CHECK(cache.find(block, "MPI 1", note)->links.native == model.links.native);
+    model.date = "tuesday";  // the network was measured anew
+    cache.keep(model, note);
+    CHECK(cache.find(cyclic, "MPI 1", note)->links.native.ranks == 0);
+    CHECK(note.empty());
+}
+
 TEST_CASE("hosts with one name are known by their ids", "[cache]") {
     const TemporaryDirectory directory;
     const ModelCache cache(directory.path());
