@@ -154,8 +154,16 @@ class LinkSweep {
             link.back.rate[lanes] = back;
             const double of_one =
                 lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
-            link.plogp = plogp_of(input_.one_way(a, b), of_one);
+            link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one));
         }
+    }
+
+    /// A flow that is nearly as fast as the slower NIC is held up by that, for all that is known: that it
+    /// were a little slower would be a reason for lanes.
+    double as_nics_are(int a, int b, double rate) const {
+        constexpr double kNearly = 0.85;
+        const double nic = std::min(model_.clusters[at(a)].nic_out, model_.clusters[at(b)].nic_out);
+        return rate >= kNearly * nic ? std::max(rate, nic) : rate;
     }
 
     /// Of one flow, where all lanes together carry `together`: as much as a NIC can, or all of it.

@@ -67,6 +67,18 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     CHECK(part.links[0].plogp.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6));
 }
 
+TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[link_sweep]") {
+    const auto flow_over = [](double uplink) {
+        const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {uplink, uplink}};
+        FakeProbes probes(pair);
+        const LinkModel model = sweep_links(probes, input_for(pair), [](Seconds) { return true; });
+        CHECK(model.links.at(0).there.of_one() == Approx(uplink));
+        return (1 << 20) / model.links.at(0).plogp.gap.at(1 << 20).count();
+    };
+    CHECK(flow_over(11e6) == Approx(12.5e6));
+    CHECK(flow_over(10e6) == Approx(10e6));
+}
+
 TEST_CASE("one node is not swept", "[link_sweep]") {
     FakeProbes probes({{{0}}, 12.5e6, {12.5e6}});
     const LinkSurveyInput input{{{0}}, {{Seconds(0)}}};
