@@ -32,6 +32,20 @@ std::string absolute_or_empty(const char* directory) {
     return directory != nullptr && directory[0] == '/' ? directory : "";
 }
 
+/// From the file of a job with the same ranks, where there is one, and the network has not been measured anew
+/// since. Without it the model is as good as before.
+void add_natives(const std::string& file, Model& model, std::string& note) {
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return;
+    try {
+        const Model known = parse_model(JsonDocument::load(file));
+        if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
+            model.links.native = known.links.native;
+    } catch (const std::exception& error) {
+        note = fmt::format("{}; it is passed over", error.what());
+    }
+}
+
 }  // namespace
 
 std::string fingerprint(const std::vector<Node>& nodes, const std::string& mpi) {
@@ -69,12 +83,8 @@ std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std:
         Model model = parse_model(JsonDocument::load(file));
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
         model = adapted_to(model, nodes, file);
-        const std::string of_job = job_file_for(nodes, mpi);
-        if (model.links.native.ranks > 0 || !fs::exists(of_job, ignored)) return model;
-        Model known = parse_model(JsonDocument::load(of_job));
-        // The network may have been measured anew since.
-        const bool is_same = known.nodes == nodes && known.mpi == mpi && known.date == model.date;
-        return is_same ? known : model;
+        if (model.links.native.ranks == 0) add_natives(job_file_for(nodes, mpi), model, note);
+        return model;
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is passed over", error.what());
         return std::nullopt;

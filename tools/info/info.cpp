@@ -86,8 +86,8 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
                     : settings.probe_budget <= 0
                         ? "auto: nothing kept, and LAPLE_PROBE_BUDGET is 0: every call is MPI's own"
                         : fmt::format(
-                              "auto: measured at the first collective, within {} s, and rates in half "
-                              "as long again",
+                              "auto: measured at the first collective, within {} s; rates in half as long "
+                              "again, and so MPI's own collectives",
                               settings.probe_budget);
     return result;
 }

@@ -27,6 +27,8 @@ static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfLessBusy == 1.08 && kWorthwh
 std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
     const char* of_whom = are_all_allowed ? "" : " of what is allowed";
     if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
+    if (best.algorithm->is_native() && fastest.seconds < kWorthwhile * best.seconds)
+        return fmt::format("nothing{} is faster for certain: times this short depend on processors", of_whom);
     if (best.algorithm->is_native()) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
     const int percent = best.seconds <= kNearlyEqual * fastest.seconds ? 4 : 8;
     return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);

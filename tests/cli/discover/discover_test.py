@@ -29,7 +29,8 @@ def discover(bindings, settings, *options, hosts=None):
         command += ["-genv", name, value]
     for i, processors in enumerate(bindings):
         command += [":"] if i else []
-        command += ["-n", "1", *named(hosts[i] if hosts else None), "taskset", "-c", ",".join(map(str, processors)), DISCOVER, *options]
+        command += ["-n", "1", *named(hosts[i] if hosts else None)]
+        command += ["taskset", "-c", ",".join(map(str, processors)), DISCOVER, *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "MPIEXEC_TIMEOUT": "50"})
 

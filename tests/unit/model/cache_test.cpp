@@ -122,6 +122,16 @@ TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[ca
     cache.keep_natives(*other, note);
     CHECK(cache.find(cyclic, "MPI 1", note)->links.native == other->links.native);
     CHECK(cache.find(block, "MPI 1", note)->links.native == model.links.native);
+    CHECK(note.empty());
+    // A broken file of a placement costs its times, not the network's.
+    for (const auto& entry : fs::directory_iterator(directory.path())) {
+        if (entry.path() != cache.file_for(block, "MPI 1")) std::ofstream(entry.path()) << "{";
+    }
+    REQUIRE(cache.find(cyclic, "MPI 1", note));
+    CHECK(cache.find(cyclic, "MPI 1", note)->links.native.ranks == 0);
+    CHECK_THAT(note, Catch::Contains("passed over"));
+    note.clear();
+    cache.keep_natives(*other, note);
     model.date = "tuesday";  // the network was measured anew
     cache.keep(model, note);
     CHECK(cache.find(cyclic, "MPI 1", note)->links.native.ranks == 0);
