@@ -25,7 +25,7 @@ endfunction()
 # The runs alone, of a program that exists.
 function(laple_add_mpi_runs name)
   cmake_parse_arguments(ARG "" "PROGRAM" "RANKS;ENVIRONMENT;ARGUMENTS" ${ARGN})
-  set(genv -genv LD_PRELOAD $<TARGET_FILE:laple_yield>)
+  set(genv -genv LD_PRELOAD $<TARGET_FILE:laple_yield> -genv XDG_CACHE_HOME "${PROJECT_BINARY_DIR}/test-cache")
   foreach(entry IN LISTS ARG_ENVIRONMENT)
     string(REGEX MATCH "^([^=]+)=(.*)$" matched "${entry}")
     list(APPEND genv -genv "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")

@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 10> kRows{{
+constexpr std::array<SettingRow, 11> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -29,6 +29,9 @@ constexpr std::array<SettingRow, 10> kRows{{
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},
+    {"LAPLE_SHARED_MEMORY", "64M", "BYTES",
+     "How much memory of a host its ranks may share for messages among them, for all communicators together. "
+     "Where it is used up, and with 0, these messages go by MPI."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
      "same on all ranks, and in every run with the same topology, model and settings. strict: the same "
@@ -83,6 +86,12 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         if (!seconds) refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
+    } else if (name == "LAPLE_SHARED_MEMORY") {
+        try {
+            settings.shared_memory = parse_bytes(value);
+        } catch (const Error&) {
+            refuse("a number of bytes, for example 64M, or 0");
+        }
     } else if (name == "LAPLE_REPRODUCIBLE") {
         if (value == "fast")
             settings.reproducible = Reproducible::fast;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.hpp"
+
 namespace laple {
 
 /// Which bits a reduction has whose operation rounds: they depend on the order in which values are combined.
@@ -21,6 +23,7 @@ struct Settings {
     std::string topology;                              ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
     std::string model;                                 ///< LAPLE_MODEL: a file, or ""
     double probe_budget = 2;                           ///< LAPLE_PROBE_BUDGET: seconds
+    Bytes shared_memory = 64u << 20;                   ///< LAPLE_SHARED_MEMORY: bytes of a host
     std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here
     Reproducible reproducible = Reproducible::stable;  ///< LAPLE_REPRODUCIBLE
     bool verify = false;                               ///< LAPLE_VERIFY

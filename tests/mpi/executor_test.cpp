@@ -2,6 +2,7 @@
 // Operations against MPI's own collectives, bit by bit: random topologies, algorithms, roots, sizes and
 // datatypes. All ranks draw from the same seed, so they run the same cases.
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "mpi/exec/join_host.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/exec/operation.hpp"
 #include "mpi/probe/waiting.hpp"
@@ -104,10 +106,19 @@ std::vector<unsigned> contribution(std::size_t ints, int salt) {
 
 class Communicators {
   public:
-    explicit Communicators(const Machine& machine) {
+    /// Ranks of one host share `memory` bytes each; 0: none.
+    explicit Communicators(const Machine& machine, std::size_t memory = 0) {
         PMPI_Comm_dup(MPI_COMM_WORLD, &ways_.comm);
         ways_.cluster_ranks = machine.ranks_in(machine.cluster_of_rank(world_rank()));
         PMPI_Comm_split(MPI_COMM_WORLD, ways_.cluster_ranks.front(), world_rank(), &ways_.cluster);
+        const auto on_host = machine.ranks_on(machine.host_of(world_rank()));
+        if (memory == 0 || on_host.size() < 2) return;
+        host_ = laple::mpi::join_host(ways_.comm, on_host, memory);
+        if (host_ == nullptr) return;  // in simulation
+        ways_.host = host_.get();
+        ways_.place_on_host.assign(static_cast<std::size_t>(world_size()), -1);
+        for (std::size_t i = 0; i < on_host.size(); ++i)
+            ways_.place_on_host[static_cast<std::size_t>(on_host[i])] = static_cast<int>(i);
     }
     ~Communicators() {
         PMPI_Comm_free(&ways_.cluster);
@@ -119,7 +130,11 @@ class Communicators {
 
   private:
     Ways ways_;
+    std::unique_ptr<laple::mpi::HostMemory> host_;
 };
+
+/// Enough for all, or so little that messages wait for room.
+constexpr std::size_t kMemories[] = {0, 96u << 10, 2u << 20};
 
 int execute(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
             laple::mpi::Scratch& scratch) {
@@ -221,7 +236,7 @@ TEST_CASE("operations give MPI's own results for every algorithm") {
     int run = 0;
     for (int t = 0; t < kCases / 10; ++t) {
         const Machine machine = draw_machine(random);
-        const Communicators communicators(machine);
+        const Communicators communicators(machine, kMemories[t % std::ssize(kMemories)]);
         for (int i = 0; i < 10; ++i) {
             Case c = draw_case(random, kinds);
             if (!c.plan.algorithm->can_do(c.plan.request, machine)) continue;
@@ -240,10 +255,12 @@ TEST_CASE("operations give MPI's own results for every algorithm") {
 
 TEST_CASE("large messages pass through windows and receive slots many times") {
     const int size = world_size();
+    const std::size_t memory = GENERATE(std::size_t{0}, std::size_t{96} << 10, std::size_t{2} << 20);
     std::vector<int> labels;
     for (int rank = 0; rank < size; ++rank) labels.push_back(rank * 3 / size);
-    const Machine machine(Topology::from_labels(size, {labels}));
-    const Communicators communicators(machine);
+    const Machine machine = memory == 0 ? Machine(Topology::from_labels(size, {labels}))
+                                        : Machine(Topology::from_labels(size, {labels}), labels);
+    const Communicators communicators(machine, memory);
     const Kinds kinds;
     laple::mpi::Scratch scratch;
     constexpr std::uint64_t kElements = 1 << 20;

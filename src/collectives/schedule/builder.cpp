@@ -36,6 +36,10 @@ Buffer ScheduleBuilder::add_temporary(std::uint64_t units) {
 
 void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
     const std::uint32_t step = begin(StepKind::send, peer, from.units, from.place(), {});
+    if (step > 0) {
+        const Step& previous = schedule_.steps[step - 1];
+        schedule_.steps[step].repeats = previous.kind == StepKind::send && previous.from_region() == from;
+    }
     reads(step, from);
     const bool is_inside = is_in_cluster(peer);
     enter_channel(step, channel, sends_[key(peer, channel)],

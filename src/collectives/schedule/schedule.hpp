@@ -37,7 +37,8 @@ constexpr Channel results(int lane = 0) {
 struct Step {
     StepKind kind = StepKind::copy;
     bool is_first_in_channel = true;
-    Channel channel = 0;  ///< of messages
+    bool repeats = false;  ///< sends the same data as the step before it, to another rank
+    Channel channel = 0;   ///< of messages
     Rank peer = -1;
     std::uint64_t units = 0;
     Place from;

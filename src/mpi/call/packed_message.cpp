@@ -20,19 +20,12 @@ PackedMessage::PackedMessage(const UserBuffer& buffer, const TypeLayout& layout,
     scratch_.emplace(ScratchPool::of_packing());
     data_ = (**scratch_).get(static_cast<std::size_t>(bytes_));
     if (!holds_data) return;
-    int position = 0;
-    // MPICH's MPI_Pack and MPI_Unpack take no MPI_BOTTOM.
-    code_ = buffer.data == MPI_BOTTOM
-                ? send_to_self(buffer.data, count_, buffer.type, data_, bytes_, MPI_PACKED, comm_)
-                : PMPI_Pack(buffer.data, count_, buffer.type, data_, bytes_, &position, comm_);
+    code_ = pack(buffer.data, count_, buffer.type, data_, bytes_, comm_);
 }
 
 int PackedMessage::unpack() const {
     if (!must_unpack_) return MPI_SUCCESS;
-    int position = 0;
-    return buffer_.data == MPI_BOTTOM
-               ? send_to_self(data_, bytes_, MPI_PACKED, buffer_.data, count_, buffer_.type, comm_)
-               : PMPI_Unpack(data_, bytes_, &position, buffer_.data, count_, buffer_.type, comm_);
+    return laple::mpi::unpack(data_, bytes_, buffer_.data, count_, buffer_.type, comm_);
 }
 
 }  // namespace laple::mpi

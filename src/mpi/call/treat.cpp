@@ -76,6 +76,20 @@ int pass_on(const Call& call, CommState* state, Bytes bytes) {
     return code;
 }
 
+CallKey key_of(const Call& call) {
+    return {call.collective,  call.input.data == MPI_IN_PLACE,
+            call.input.count, call.result.count,
+            call.input.type,  call.result.type,
+            call.op,          call.root};
+}
+
+/// Whether the call's handles mean the same whenever they are seen again.
+bool has_lasting_handles(const Call& call) {
+    const auto is_lasting = [](MPI_Datatype type) { return type == MPI_DATATYPE_NULL || is_named(type); };
+    return is_lasting(call.input.type) && is_lasting(call.result.type) &&
+           (call.op == MPI_OP_NULL || is_predefined(call.op));
+}
+
 /// An error of an inner call becomes one of the user's communicator, as if its own call had failed.
 int finish(int code, MPI_Comm comm) {
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
@@ -133,11 +147,16 @@ int treat(const Call& call) try {
         const bool is_reported = state != nullptr && state->report() != nullptr;
         return pass_on(call, state, is_reported ? reported_bytes(call) : 0);
     }
+    if (state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
     Arguments arguments;
     if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
     const Request& request = arguments.request;
     const PreparedPlan& plan = state->plan_for(request);
-    if (plan.is_native()) return pass_on(call, state, request.bytes());
+    if (plan.is_native()) {
+        // A report wants the bytes, too.
+        if (state->report() == nullptr && has_lasting_handles(call)) state->native_calls().add(key_of(call));
+        return pass_on(call, state, request.bytes());
+    }
 
     Recorder recorder(*state, call.collective, request.bytes());
     std::unique_ptr<Verification> verification;
@@ -168,8 +187,7 @@ void heed_info(MPI_Comm comm, MPI_Info info) noexcept try {
     CommState* state = CommState::of(comm);
     if (state == nullptr || !state->has_work()) return;
     const int size = static_cast<int>(rules.size());
-    if (PMPI_Bcast(rules.data(), size, MPI_CHAR, 0, state->inner()) == MPI_SUCCESS)
-        state->set_rules(rules.data());
+    if (PMPI_Bcast(rules.data(), size, MPI_CHAR, 0, comm) == MPI_SUCCESS) state->set_rules(rules.data());
 } catch (const std::exception&) {
     // Not enough memory for another plan: the old ones hold on all ranks, or the next call says so.
 }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/index.hpp"
+#include "collectives/cost/one_host.hpp"
 #include "model/cache.hpp"
 #include "mpi/comm/agreement.hpp"
 #include "mpi/comm/bypass.hpp"
@@ -138,7 +139,7 @@ CommState* CommState::of(MPI_Comm comm) {
     return state.release();
 }
 
-CommState::CommState(Process& process, MPI_Comm comm) : process_(&process) {
+CommState::CommState(Process& process, MPI_Comm comm) : process_(&process), comms_(comm) {
     rank_ = rank_in(comm);
     size_ = size_of(comm);
     machine_ = Machine(Topology::flat(size_));
@@ -172,7 +173,9 @@ void CommState::set_up(MPI_Comm comm) {
     if (!terms.agreement && !is_strict_) return;
     MachineCosts costs;
     std::string rules;
+    std::vector<int> host_of;
     if (terms.agreement) {
+        host_of = terms.agreement->host_of;
         const Topology topology = terms.agreement->topology.restricted_to(*in_world);
         rules = terms.agreement->algorithm;
         if (rank_ == 0) say_former_names(parse_rules(rules), *process_);
@@ -181,18 +184,27 @@ void CommState::set_up(MPI_Comm comm) {
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
+    take_ranks_for_hosts(machine_, costs);
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
-    if ((!is_known || machine_.host_count() == 1) && !is_strict_) return;
-    if (comms_.create(comm)) {
-        plans_.emplace(*process_, machine_, std::move(costs), rules, comms_, rank_);
-    } else if (rank_ == 0 && process_->may_warn_of(Warning::communicators)) {
-        say("MPI has no communicator left for LaPle, which takes one for each that it works on; on the "
-            "others MPI's own collectives are used");
+    if (!is_known && !is_strict_) return;
+    if (!host_of.empty()) share_memory(host_of, *in_world);
+    plans_.emplace(*process_, machine_, std::move(costs), rules, comms_, rank_);
+}
+
+/// `host_of`: as in Agreement.
+void CommState::share_memory(const std::vector<int>& host_of, const std::vector<Rank>& in_world) {
+    const int here = host_of[at(in_world[at(rank_)])];
+    std::vector<Rank> on_host;
+    for (Rank rank = 0; rank < size_; ++rank) {
+        if (host_of[at(in_world[at(rank)])] == here) on_host.push_back(rank);
     }
+    const auto of_world = static_cast<std::size_t>(std::count(host_of.begin(), host_of.end(), here));
+    comms_.set_host(on_host, process_->host_allowance(of_world));
 }
 
 void CommState::set_rules(const std::string& rules) {
     if (!plans_->set_rules(rules)) return;
+    native_calls_.clear();
     last_algorithm_ = nullptr;
     barrier_.reset();
 }
@@ -239,6 +251,9 @@ void CommState::check_network() noexcept try {
 }
 
 void CommState::detach_from_process() {
+    plans_.reset();
+    native_calls_.clear();
+    last_algorithm_ = nullptr;
     comms_.free();
     process_ = nullptr;
 }

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <mpi.h>
 
 #include "collectives/planner/slowness_watch.hpp"
+#include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/plan_cache.hpp"
 #include "mpi/exec/operation.hpp"
@@ -33,13 +35,14 @@ class CommState {
 
     /// Whether LaPle treats calls here: the ranks are on several hosts, of whose network something is known,
     /// or want reductions in one fixed order. Else every call is MPI's own.
-    bool has_work() const { return inner() != MPI_COMM_NULL; }
+    bool has_work() const { return plans_.has_value(); }
     /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
     bool is_strict() const { return is_strict_; }
     /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
     bool is_verified() const { return is_verified_; }
     int rank() const { return rank_; }
     int size() const { return size_; }
+    /// LaPle's own; made with the first plan that is not native.
     MPI_Comm inner() const { return comms_.inner(); }
     const Machine& machine() const { return machine_; }
     /// nullptr once MPI_Finalize has begun.
@@ -69,6 +72,9 @@ class CommState {
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
     void check_network() noexcept;
 
+    /// Calls that need no plan any more: MPI's own.
+    NativeCalls& native_calls() { return native_calls_; }
+
     void note_algorithm(const std::string& name) { last_algorithm_ = &name; }
     const std::string* last_algorithm() const { return last_algorithm_; }
 
@@ -79,6 +85,7 @@ class CommState {
   private:
     CommState(Process& process, MPI_Comm comm);
     void set_up(MPI_Comm comm);
+    void share_memory(const std::vector<int>& host_of, const std::vector<Rank>& in_world);
     int run_unwatched(const PreparedPlan& plan, const Operands& operands);
 
     Process* process_;
@@ -89,6 +96,7 @@ class CommState {
     bool is_verified_ = false;
     bool heeds_pcontrol_ = false;
     OwnComms comms_;
+    NativeCalls native_calls_;
     std::optional<PlanCache> plans_;  // where there is work
     bool is_watched_ = false;         // all ranks of the job are in it
     bool is_check_due_ = false;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/comm/own_comms.hpp"
 
+#include <utility>
+
 #include "collectives/algorithms/name.hpp"
+#include "mpi/exec/communicator.hpp"
+#include "mpi/exec/join_host.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -23,11 +27,13 @@ int count_tag_sets() {
 
 /// Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it takes a
 /// collective more.
-bool OwnComms::create(MPI_Comm comm) {
+bool OwnComms::create() {
+    if (std::exchange(has_tried_to_create_, true)) return ways_.comm != MPI_COMM_NULL;
+    const ReturnErrors guard(parent_);
     MPI_Comm inner = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &group);
-    const int code = PMPI_Comm_create(comm, group, &inner);
+    PMPI_Comm_group(parent_, &group);
+    const int code = PMPI_Comm_create(parent_, group, &inner);
     PMPI_Group_free(&group);
     if (code != MPI_SUCCESS) return false;
     PMPI_Comm_set_errhandler(inner, MPI_ERRORS_RETURN);
@@ -48,7 +54,27 @@ bool OwnComms::join_cluster(const Machine& machine, int rank) {
     return true;
 }
 
+void OwnComms::set_host(std::span<const Rank> on_host, HostAllowance& allowance) {
+    if (on_host.size() < 2) return;
+    on_host_.assign(on_host.begin(), on_host.end());
+    allowance_ = &allowance;
+}
+
+/// Two threads may find the same memory free: then a little more than is allowed is taken.
+void OwnComms::join_host() {
+    if (allowance_ == nullptr) return;
+    HostAllowance& allowance = *std::exchange(allowance_, nullptr);
+    host_ = laple::mpi::join_host(ways_.comm, on_host_, allowance.left());
+    if (host_ == nullptr) return;
+    share_ = HostAllowance::Share(allowance, host_->bytes() / on_host_.size());
+    ways_.host = host_.get();
+    ways_.place_on_host.assign(static_cast<std::size_t>(size_of(ways_.comm)), -1);
+    for (std::size_t i = 0; i < on_host_.size(); ++i)
+        ways_.place_on_host[static_cast<std::size_t>(on_host_[i])] = static_cast<int>(i);
+}
+
 void OwnComms::change_tags() {
+    ++ways_.call;
     if (++tag_set_ >= tag_sets_) tag_set_ = 0;
     ways_.first_tag = kFirstTag + tag_set_ * kChannels;
 }
@@ -60,6 +86,8 @@ void OwnComms::free() {
     const ReturnErrors guard(MPI_COMM_SELF);
     if (ways_.cluster != MPI_COMM_NULL) PMPI_Comm_free(&ways_.cluster);
     PMPI_Comm_free(&ways_.comm);
+    host_.reset();
+    share_.give_back();
     ways_ = {};
 }
 

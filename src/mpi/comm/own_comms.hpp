@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include <mpi.h>
 
+#include "mpi/comm/host_allowance.hpp"
+#include "mpi/exec/host_memory.hpp"
 #include "mpi/exec/operation.hpp"
 #include "topology/machine.hpp"
 
@@ -30,19 +36,28 @@ class ReturnErrors {
 /// The communicators of LaPle's own beside one of the user's, and the tags of its messages there.
 class OwnComms {
   public:
-    OwnComms() = default;
+    /// Beside `parent`, which must outlive this but for the last free().
+    explicit OwnComms(MPI_Comm parent) : parent_(parent) {}
     ~OwnComms() { free(); }
     OwnComms(const OwnComms&) = delete;
     OwnComms& operator=(const OwnComms&) = delete;
 
-    /// Makes the one with the ranks of `comm`. Collective; false where MPI has none left.
-    bool create(MPI_Comm comm);
-    /// MPI_COMM_NULL where it was not made.
+    /// Makes the one with the ranks of the parent, at the first call. Collective; false where MPI has none
+    /// left.
+    bool create();
+    /// MPI_COMM_NULL as long as it was not made.
     MPI_Comm inner() const { return ways_.comm; }
     /// Makes the one of this rank's cluster, at the first call. Collective; false where MPI has none left.
     bool join_cluster(const Machine& machine, int rank);
 
-    /// Tags of its own for the next call.
+    /// That the ranks `on_host`, ascending, share this rank's host, and may take some of `allowance`, which
+    /// must outlive this, for memory in common.
+    void set_host(std::span<const Rank> on_host, HostAllowance& allowance);
+    /// Makes that memory, at the first call. Collective over all ranks, of which each may end with or without
+    /// it: then messages inside its host go by MPI.
+    void join_host();
+
+    /// Tags, and a number, of its own for the next call.
     void change_tags();
     const Ways& ways() const { return ways_; }
 
@@ -50,7 +65,13 @@ class OwnComms {
     void free();
 
   private:
+    MPI_Comm parent_;
+    bool has_tried_to_create_ = false;
     Ways ways_;
+    std::vector<Rank> on_host_;
+    HostAllowance* allowance_ = nullptr;  // until join_host()
+    std::unique_ptr<HostMemory> host_;
+    HostAllowance::Share share_;
     bool has_tried_to_join_ = false;
     int tag_sets_ = 1;  // as many calls have tags of their own
     int tag_set_ = 0;   // of the call that is under way

@@ -75,14 +75,23 @@ Plan PlanCache::choose(const Request& request) {
     return plan;
 }
 
-/// `plan`, with this rank's steps. It becomes native where its clusters cannot have a communicator.
+/// `plan`, with this rank's steps. It becomes native where it, or its clusters, cannot have a communicator.
+/// Only a plan that needs one waits for the other ranks.
 PreparedPlan PlanCache::prepare(Plan& plan) {
+    if (!plan.is_native() && !comms_.create()) {
+        plan.algorithm = native();
+        plan.reason = "no communicator left";
+        if (rank_ == 0 && process_.may_warn_of(Warning::communicators))
+            say("MPI has no communicator left for LaPle, which takes one for each that it works on; on the "
+                "others MPI's own collectives are used");
+    }
     if (plan.algorithm->is_native_in_clusters() && !comms_.join_cluster(machine_, rank_)) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
     PreparedPlan prepared{plan.algorithm->name(), nullptr, Seconds(0)};
     if (plan.is_native()) return prepared;
+    comms_.join_host();
     prepared.watched_prediction = watched_prediction(plan);
     const bool is_fixed = plan.request.in_fixed_order;
     prepared.schedule = std::make_unique<PreparedSchedule>(

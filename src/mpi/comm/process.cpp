@@ -166,6 +166,12 @@ bool Process::may_warn_of(Warning warning) {
     return said_.insert(warning).second;
 }
 
+HostAllowance& Process::host_allowance(std::size_t ranks_on_host) {
+    const std::lock_guard lock(mutex_);
+    if (!host_allowance_) host_allowance_.emplace(settings_.shared_memory / ranks_on_host);
+    return *host_allowance_;
+}
+
 void Process::add(CommState* state) {
     const std::lock_guard lock(mutex_);
     states_.push_back(state);

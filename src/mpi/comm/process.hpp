@@ -13,6 +13,7 @@
 #include "base/options.hpp"
 #include "collectives/cost/machine_costs.hpp"
 #include "model/model.hpp"
+#include "mpi/comm/host_allowance.hpp"
 #include "mpi/comm/report.hpp"
 #include "topology/topology.hpp"
 
@@ -87,6 +88,9 @@ class Process {
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
+    /// Of this process, one of so many ranks of MPI_COMM_WORLD on its host; the first call counts.
+    HostAllowance& host_allowance(std::size_t ranks_on_host);
+
     void add(CommState* state);
     void remove(CommState* state);
 
@@ -106,6 +110,7 @@ class Process {
     std::set<Warning> said_;
     Report report_;
     std::mutex mutex_;
+    std::optional<HostAllowance> host_allowance_;
     std::vector<CommState*> states_;  // in the order of their set-up
 };
 

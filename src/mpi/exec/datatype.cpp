@@ -165,6 +165,11 @@ TypeLayout layout_of(MPI_Datatype type) {
     return layout;
 }
 
+bool is_named(MPI_Datatype type) {
+    const Envelope envelope = envelope_of(type);
+    return envelope.is_known && envelope.combiner == MPI_COMBINER_NAMED;
+}
+
 bool is_predefined(MPI_Op op) {
     static const std::array kOps{MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
                                  MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};

@@ -39,6 +39,9 @@ Byte* moved(Byte* address, std::ptrdiff_t bytes) {
 /// `type` must be a valid, committed datatype other than MPI_DATATYPE_NULL.
 TypeLayout layout_of(MPI_Datatype type);
 
+/// Whether `type` is one of MPI's own, not made by a constructor.
+bool is_named(MPI_Datatype type);
+
 /// Whether `op` is one of MPI's own reductions (MPI_SUM …; not MPI_REPLACE, MPI_NO_OP or a user's).
 bool is_predefined(MPI_Op op);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <mpi.h>
@@ -10,6 +11,8 @@
 #include "mpi/exec/datatype.hpp"
 
 namespace laple::mpi {
+
+class HostMemory;
 
 /// The user's memory and how to work on it.
 struct Operands {
@@ -28,6 +31,13 @@ struct Ways {
     MPI_Comm cluster = MPI_COMM_NULL;
     std::vector<Rank> cluster_ranks;  ///< ranks of `comm` by rank in `cluster`
     int first_tag = 16;               ///< of as many as there are channels
+    std::uint64_t call = 1;           ///< number of the user's call; ascending, 1 at least
+    HostMemory* host = nullptr;       ///< for messages to ranks of this host; nullptr: they go as all others
+    std::vector<int> place_on_host;   ///< of each rank of `comm`: its number in `host`, -1: it is elsewhere
+
+    bool is_on_host(Rank rank) const {
+        return host != nullptr && place_on_host[static_cast<std::size_t>(rank)] >= 0;
+    }
 };
 
 }  // namespace laple::mpi

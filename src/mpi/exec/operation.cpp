@@ -26,7 +26,7 @@ void Operation::restart() {
     waits_ = prepared_.graph.waits();
     ready_.clear();
     ready_.reserve(schedule_.steps.size());
-    channel_.emplace(prepared_, ways_.comm, scratch_.lists());
+    channel_.emplace(prepared_, operands_, ways_, scratch_);
     for (std::uint32_t i = 0; i < waits_.size(); ++i) {
         if (waits_[i] == 0) ready_.push_back(i);
     }

@@ -10,8 +10,8 @@
 
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/cluster_calls.hpp"
-#include "mpi/exec/mpi_channel.hpp"
 #include "mpi/exec/operands.hpp"
+#include "mpi/exec/routed_channel.hpp"
 #include "mpi/exec/scratch.hpp"
 #include "mpi/exec/step_memory.hpp"
 
@@ -65,7 +65,7 @@ class Operation {
     ClusterCalls cluster_calls_;
     std::vector<std::uint32_t>& waits_;  // by step: for how many others it still has to wait
     std::vector<std::uint32_t>& ready_;  // steps in the order in which they became so
-    std::optional<MpiChannel> channel_;
+    std::optional<RoutedChannel> channel_;
     std::size_t next_ready_ = 0;
     std::size_t done_ = 0;
     int error_ = MPI_SUCCESS;

@@ -12,7 +12,8 @@
 namespace laple::mpi {
 
 /// Memory for temporary buffers and for the executor's lists, kept from call to call: a plan that has run
-/// before runs without an allocation, but for very large temporary buffers, and native reductions in place.
+/// before runs without an allocation, but for very large temporary buffers, native reductions in place, and
+/// messages inside a host that come before their receive is there.
 class Scratch {
   public:
     /// Where a run stands. Of no use between runs but for its memory.
@@ -26,14 +27,55 @@ class Scratch {
         std::vector<std::byte*> buffers;  ///< by number: address of unit 0, as MPI wants it
     };
 
+    /// The same of messages inside the host (MemoryChannel).
+    struct MemoryLists {
+        struct Sending {
+            std::uint32_t step = 0;
+            int to = 0;
+            const std::byte* data = nullptr;
+            std::uint64_t bytes = 0;
+            std::uint64_t sent = 0;
+            bool has_begun = false;         ///< the first cell has gone
+            std::vector<std::byte> packed;  ///< `data`, where the user's have gaps
+        };
+        struct Receiving {
+            std::uint32_t step = 0;
+            int from = 0;
+            std::byte* data = nullptr;
+            std::uint64_t bytes = 0;  ///< as many are expected
+            int count = 0;
+            MPI_Datatype type = MPI_DATATYPE_NULL;
+            bool is_matched = false;        ///< its message has begun to come
+            std::vector<std::byte> packed;  ///< what has come, where the user's data have gaps
+        };
+        struct Completed {
+            std::uint32_t step = 0;
+            int code = MPI_SUCCESS;
+        };
+        /// Messages with the same data, of which some have not been sent.
+        struct Repeats {
+            std::uint32_t first_step = 0;
+            std::uint32_t block = 0;  ///< that they have in common, once it is there
+            std::uint64_t bytes = 0;
+            std::uint32_t unsent = 0;
+            bool is_shared = false;  ///< else each has a block of its own
+        };
+        std::vector<Sending> sends;  ///< that wait for room, in their order
+        std::vector<Receiving> receives;
+        std::vector<Completed> completed;
+        std::vector<Repeats> repeats;
+    };
+
     /// At least `bytes` bytes, aligned for any type; valid until the next call.
     std::byte* get(std::size_t bytes);
     Lists& lists() { return lists_; }
+    MemoryLists& memory_lists() { return memory_lists_; }
     /// Frees memory beyond a reasonable amount.
     void trim();
 
   private:
     Lists lists_;
+    MemoryLists memory_lists_;
     std::unique_ptr<std::byte[]> memory_;
     std::size_t capacity_ = 0;
 };
