@@ -139,7 +139,14 @@ std::string describe_links(const Model& model) {
 
 std::string describe_natives(const NativeTimes& native) {
     if (native.ranks == 0) return "";
-    std::string text = fmt::format("MPI's own on {} ranks:\n", native.ranks);
+    std::string text;
+    if (!native.memory.gap.is_empty()) {
+        const auto& [bytes, time] = native.memory.flood_gap.known().back();
+        text += fmt::format("between two ranks of a host, while all are at work: {} of 0 bytes, {}\n",
+                            format_seconds(native.memory.latency + native.memory.gap.at(0)),
+                            format_rate(static_cast<double>(bytes) / std::max(time.count(), 1e-12)));
+    }
+    text += fmt::format("MPI's own on {} ranks:\n", native.ranks);
     for (const auto& [name, curve] : native.times) {
         text += fmt::format("  {:<10}", name);
         for (const auto& [bytes, time] : curve.known())

@@ -118,6 +118,10 @@ NativeTimes read_native(const JsonReader& in, int ranks) {
     native.ranks = in.whole("/native/ranks", 1, ranks);
     for (const auto& [name, member] : in.members("/native")) {
         if (name == "ranks") continue;
+        if (name == "memory") {
+            native.memory = read_plogp(in, member);
+            continue;
+        }
         Curve curve = read_curve(in, member);
         if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
         native.times[name] = std::move(curve);
@@ -148,6 +152,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     if (model.native.ranks > 0) {
         Json& native = document["native"] = Json::object();
         native["ranks"] = model.native.ranks;
+        if (model.native.memory != Plogp()) native["memory"] = json_of(model.native.memory);
         for (const auto& [name, curve] : model.native.times) {
             if (!curve.is_empty()) native[name] = json_of(curve);
         }

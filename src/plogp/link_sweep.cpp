@@ -41,6 +41,7 @@ class LinkSweep {
 
     LinkModel run() {
         model_.clusters.resize(input_.clusters.size());
+        if (is_one_node()) measure_node();
         measure_inside();
         // Close ones first: they take the least time, so more of them fit in.
         std::vector<ProbeRound> rounds = input_.rounds();
@@ -62,6 +63,14 @@ class LinkSweep {
     }
 
   private:
+    bool is_one_node() const { return input_.count() == 1 && input_.nodes_of(0).size() == 1; }
+
+    /// Without a network, the time of reductions is all there is.
+    void measure_node() {
+        model_.clusters.front().reduction = probes_.reductions(input_.nodes_of(0)).front();
+        is_of_use_ = true;
+    }
+
     Seconds longest_latency(const ProbeRound& round) const {
         Seconds longest{0};
         for (const auto& [a, b] : round) longest = std::max(longest, input_.one_way(a, b));

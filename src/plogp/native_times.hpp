@@ -7,15 +7,18 @@
 #include <string_view>
 
 #include "plogp/curve.hpp"
+#include "plogp/plogp.hpp"
 
 namespace laple {
 
-/// How long MPI's own collectives take on all ranks of a job, by the bytes of the message: from the agreed
-/// start of a call until the last rank is out of it, with root 0.
+/// What was measured with all ranks of a job: how long MPI's own collectives take, by the bytes of the
+/// message, from the agreed start of a call until the last rank is out of it, with root 0; and messages
+/// inside hosts.
 struct NativeTimes {
     int ranks = 0;  ///< 0: not measured
     std::map<std::string, Curve, std::less<>>
-        times;  ///< by the name of the collective; a barrier's of size 0
+        times;          ///< by the name of the collective; a barrier's of size 0
+    Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
 
     /// Empty where it was not measured.
     const Curve& of(std::string_view collective) const {

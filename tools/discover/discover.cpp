@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 #include "base/json.hpp"
+#include "base/options.hpp"
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/hosts.hpp"
+#include "mpi/probe/memory_probe.hpp"
 #include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
@@ -286,13 +288,19 @@ class Leader {
     int exit_code_ = 0;  // without a model
 };
 
-/// MPI's own collectives, on all ranks. `wanted` counts on rank 0, as does the result.
-NativeTimes measure_natives_if(bool wanted, const mpi::Patience& patience) {
+/// MPI's own collectives and messages inside hosts, on all ranks. `wanted` counts on rank 0, as does the
+/// result.
+NativeTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mpi::Patience& patience) {
     constexpr Seconds kMost{15};
     int is_wanted = wanted ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (is_wanted == 0) return {};
-    return mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
+    std::vector<std::string> ignored;
+    const Settings settings = read_settings(laple_environment(), ignored);
+    const Plogp memory = mpi::measure_memory(MPI_COMM_WORLD, layout.node(), settings.shared_memory);
+    NativeTimes native = mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
+    native.memory = memory;
+    return native;
 }
 
 int discover(const Options& options) {
@@ -319,7 +327,7 @@ int discover(const Options& options) {
         prober->dismiss();
     }
     layout.sleep_until_measured();
-    const NativeTimes native = measure_natives_if(wants_natives, patience);
+    const NativeTimes native = measure_natives_if(wants_natives, layout, patience);
     return leader ? leader->finish(native) : exit_code;
 }
 

@@ -59,6 +59,12 @@ MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
     return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
 }
 
+MachineCosts::Link memory_of(const Plogp& measured) {
+    return measured.gap.is_empty()
+               ? MachineCosts::usual_memory()
+               : MachineCosts::Link{measured.latency.count(), measured.gap, measured.flood_gap, 0};
+}
+
 /// Single messages were measured with an unknown part of the burst available. Without it they take at least
 /// as long as many in a row.
 void take_out_reserve(MachineCosts::Link& link) {
@@ -175,9 +181,12 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
 std::vector<double> MachineCosts::numbers() const {
     std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0,
                             rank_delay};
-    for (const Cluster& c : clusters_)
-        all.insert(all.end(),
-                   {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve, c.burst});
+    for (const Cluster& c : clusters_) {
+        all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve,
+                               c.burst, c.memory.latency, c.is_memory_known ? 1.0 : 0.0});
+        add_curve(c.memory.gap, all);
+        add_curve(c.memory.stream, all);
+    }
     for (const Link& link : links_) {
         all.push_back(link.latency);
         all.push_back(link.all);
@@ -196,9 +205,12 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     costs.flows_ramp = in.next() != 0;
     costs.rank_delay = in.next();
     for (Cluster& c : costs.clusters_) {
-        for (double* number :
-             {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve, &c.burst})
+        for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve,
+                               &c.burst, &c.memory.latency})
             *number = in.next();
+        c.is_memory_known = in.next() != 0;
+        c.memory.gap = in.next_curve();
+        c.memory.stream = in.next_curve();
     }
     for (Link& link : costs.links_) {
         link.latency = in.next();
@@ -218,9 +230,9 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
     const double usual = usual_rate_between(measured);
     const int count = static_cast<int>(latency.size());
-    const bool is_one_known =
-        count == 1 && measured.clusters.size() == 1 &&
-        (!measured.clusters[0].inside.gap.is_empty() || measured.clusters[0].nic_out > 0);
+    const bool is_one_known = count == 1 && measured.clusters.size() == 1 &&
+                              (!measured.clusters[0].inside.gap.is_empty() ||
+                               measured.clusters[0].nic_out > 0 || !measured.native.memory.gap.is_empty());
     if (!(usual > 0) && !is_one_known) return {};
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     MachineCosts costs(count);
@@ -229,8 +241,15 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
     for (int a = 0; a < count; ++a) {
         const ClusterModel model =
             at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
-        costs.cluster(a) = {model.nic_out,   model.nic_in,  model.uplink_out, model.uplink_in,
-                            model.reduction, model.reserve, model.burst,      MachineCosts::usual_memory()};
+        costs.cluster(a) = {model.nic_out,
+                            model.nic_in,
+                            model.uplink_out,
+                            model.uplink_in,
+                            model.reduction,
+                            model.reserve,
+                            model.burst,
+                            memory_of(measured.native.memory),
+                            !measured.native.memory.gap.is_empty()};
         const double inside = latency[at(a)][at(a)].count();
         costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
                                    model.nic_out > 0 ? model.nic_out : kLikelyRateInside);

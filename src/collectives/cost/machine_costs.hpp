@@ -24,6 +24,9 @@ class MachineCosts {
         Curve gap;           ///< g(m) of a single message
         Curve stream;        ///< g(m) of many in a row
         double all = 0;      ///< bytes a second of all flows together; 0: not known
+        /// Messages of up to so many bytes to several others inside the cluster are copied in once
+        /// (Step::repeats).
+        Bytes copied_once = 0;
     };
     /// Shared memory, where it was not measured.
     static Link usual_memory();
@@ -42,6 +45,7 @@ class MachineCosts {
         double reserve = 0;            ///< token-bucket burst of an idle NIC, in bytes
         double burst = 0;              ///< bytes that may wait at its uplink; 0: no limit is known
         Link memory = usual_memory();  ///< between two ranks of one host
+        bool is_memory_known = false;  ///< it was measured
 
         /// How much port time the burst saves in one collective.
         double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }

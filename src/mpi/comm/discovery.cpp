@@ -4,8 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/hosts.hpp"
+#include "mpi/probe/memory_probe.hpp"
 #include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/prober.hpp"
 #include "mpi/probe/provenance.hpp"
@@ -32,9 +34,19 @@ std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Second
     return model;
 }
 
+/// `host` has the ranks of this rank's host.
+NativeTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
+    const Plogp memory = measure_memory(comm, host, settings.shared_memory);
+    const Seconds most = kOfNatives * Seconds(settings.probe_budget);
+    NativeTimes native = measure_natives(comm, most, {now() + most, nullptr});
+    native.memory = memory;
+    return native;
+}
+
 }  // namespace
 
-std::optional<Model> discover(MPI_Comm comm, Seconds budget) {
+std::optional<Model> discover(MPI_Comm comm, const Settings& settings) {
+    const Seconds budget(settings.probe_budget);
     const Seconds start = now();
     const Patience patience{start + budget, nullptr};
     const NodeLayout layout(comm);
@@ -53,7 +65,7 @@ std::optional<Model> discover(MPI_Comm comm, Seconds budget) {
     int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return model;
-    NativeTimes native = discover_natives(comm, budget);
+    NativeTimes native = measure_job(comm, layout.node(), settings);
     if (model) model->links.native = std::move(native);
     return model;
 }
@@ -64,9 +76,13 @@ bool can_measure_natives(const Model& model, Seconds budget) {
     return ranks * Clock::kExchanges * 2 * farthest(model) < kOfNatives * budget;
 }
 
-NativeTimes discover_natives(MPI_Comm comm, Seconds budget) {
-    const Seconds most = kOfNatives * budget;
-    return measure_natives(comm, most, {now() + most, nullptr});
+NativeTimes discover_natives(MPI_Comm comm, const Settings& settings) {
+    MPI_Comm host = MPI_COMM_NULL;
+    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &host) != MPI_SUCCESS)
+        return {};
+    NativeTimes native = measure_job(comm, host, settings);
+    PMPI_Comm_free(&host);
+    return native;
 }
 
 }  // namespace laple::mpi

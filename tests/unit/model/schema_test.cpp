@@ -22,12 +22,10 @@ Model full_model() {
     const Plogp plogp{Seconds(1), curve, curve, curve, curve, curve, curve};
     model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1}, {}};
     model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}}};
-    model.links.native = {4,
-                          {{"bcast", curve},
-                           {"reduce", curve},
-                           {"allreduce", curve},
-                           {"barrier", curve},
-                           {"allgather", curve}}};
+    model.links.native = {
+        4,
+        {{"bcast", curve}, {"reduce", curve}, {"allreduce", curve}, {"barrier", curve}, {"allgather", curve}},
+        plogp};
     model.links.warnings = {"slow"};
     return model;
 }
