@@ -78,7 +78,7 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
     if (settings.is_disabled) return {"LAPLE_DISABLE is set: every call is MPI's own", {}, ""};
     if (settings.is_topology_off()) return {"LAPLE_TOPOLOGY=off: every call is MPI's own", {}, ""};
     if (settings.has_topology_file()) return from_file(settings, hosts, ranks);
-    if (hosts.size() < 2) return {"auto: all ranks are on one host, every call is MPI's own", {}, ""};
+    if (ranks < 2) return {"auto: one rank, every call is MPI's own", {}, ""};
     InForce result;
     const ModelCache cache(ModelCache::default_directory());
     result.model = cache.find(hosts, mpi::mpi_version(), result.problem);

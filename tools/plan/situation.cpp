@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "collectives/cost/one_host.hpp"
 #include "collectives/cost/rank_delay.hpp"
 #include "grid/quantity.hpp"
 #include "model/model_file.hpp"
@@ -128,7 +129,8 @@ Situation situation_of_file(const std::string& file) {
         throw Error({file, 0, 0}, "holds no rates",
                     "measure them: mpiexec ... laple-discover --model > model.json, on several hosts");
     }
-    add_rank_delay(situation.machine, situation.costs);
+    if (situation.machine.host_count() > 1) add_rank_delay(situation.machine, situation.costs);
+    take_ranks_for_hosts(situation.machine, situation.costs);
     return situation;
 }
 

@@ -75,9 +75,12 @@ double Members::until_last(const SegmentTimes& times, int cluster, double shared
     double until = 0;
     for (const Way& way : longest) {
         const int waits_for = times.shares_ports() && share > 0 ? way.shares : way.starts;
+        // Of what a member sends to several others all but one are repeated.
+        const double repeats = way.starts - way.messages;
+        const double saved = repeats * start - (times.starts(cluster, repeats + 1) - start);
         const double passing =
-            std::max(waits_for * start + shared + waits_for * share - way.messages * credit,
-                     way.starts * start + way.messages * alone);
+            std::max(waits_for * start - saved + shared + waits_for * share - way.messages * credit,
+                     way.starts * start - saved + way.messages * alone);
         until = std::max(until, passing + way.messages * times.latency(cluster, cluster));
     }
     return until;

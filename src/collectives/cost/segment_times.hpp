@@ -49,6 +49,11 @@ class SegmentTimes {
     /// The part of port() that messages to several others queue for; of the rest each gets its share while
     /// all are under way.
     double start(int from, int to) const { return start_[at(from, to)]; }
+    /// port() and start() of the same message to so many others of its cluster.
+    double ports(int cluster, double count) const { return repeated(cluster, port(cluster, cluster), count); }
+    double starts(int cluster, double count) const {
+        return repeated(cluster, start(cluster, cluster), count);
+    }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
     /// The part of latency() in which the last message that came is combined; none of a broadcast.
     double combining(int cluster) const { return combining_[static_cast<std::size_t>(cluster)]; }
@@ -99,6 +104,13 @@ class SegmentTimes {
   private:
     void find_trunks(const MachineCosts& costs, const std::vector<std::vector<int>>& groups, double bytes,
                      bool is_backwards);
+    double repeated(int cluster, double each, double count) const {
+        const MachineCosts::Link& link = costs_.link(cluster, cluster);
+        const bool is_copied_once =
+            direction_ == Direction::broadcast && bytes_ <= static_cast<double>(link.copied_once);
+        if (!is_copied_once || count <= 1) return count * each;
+        return each + (count - 1) * std::min(link.stream.at(0).count(), each);
+    }
     std::size_t at(int from, int to) const {
         return static_cast<std::size_t>(from) * count_ + static_cast<std::size_t>(to);
     }

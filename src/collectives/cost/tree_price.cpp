@@ -56,7 +56,7 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
     const Members& inside = members(within, sizes_[at(cluster)]);
     if (inside.size() == 1) return 0;
     const double longest = inside.until_last(times, cluster);
-    const double interval = static_cast<double>(inside.children_of(0).size()) * times.port(cluster, cluster);
+    const double interval = times.ports(cluster, static_cast<double>(inside.children_of(0).size()));
     const double left = std::max(times.credit(cluster) - interval, 0.0);  // by the first segment
     return longest + std::max(static_cast<double>(segments - 1) * interval - left, 0.0);
 }

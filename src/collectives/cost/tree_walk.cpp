@@ -115,9 +115,9 @@ Interval Walk::interval_to(int cluster, int to, const Interval& so_far, const Up
 Walk::Sent Walk::send_out(int cluster, const Arrival& here, const ForParent& parent,
                           std::span<const std::size_t> out, std::size_t inside, Uplink& uplink) {
     const auto count = static_cast<double>(inside);
-    double busy = count * times_.port(cluster, cluster);
+    double busy = times_.ports(cluster, count);
     double busy_back = count * port_back(cluster, cluster);
-    double starts = count * times_.start(cluster, cluster);
+    double starts = times_.starts(cluster, count);
     for (const std::size_t send : out) {
         busy += times_.port(cluster, tree_.order[send].to);
         busy_back += port_back(cluster, tree_.order[send].to);
@@ -158,10 +158,9 @@ void Walk::pass_on_from_leader(int cluster, std::span<const std::size_t> out) {
     Sent sent = send_out(cluster, here, scratch_.parent[at(cluster)], out, inside, uplink);
     if (members.size() == 1) return;
     const auto most = static_cast<double>(members.most_below);
-    time_.one_way = std::max(time_.one_way, most * times_.port(cluster, cluster));
+    time_.one_way = std::max(time_.one_way, times_.ports(cluster, most));
     const double below_busy =
-        for_parent(cluster, cluster)
-            .busy(most * times_.port(cluster, cluster), most * port_back(cluster, cluster));
+        for_parent(cluster, cluster).busy(times_.ports(cluster, most), most * port_back(cluster, cluster));
     keep_busy(cluster, below_busy);
     sent.interval.at_least(of_port(cluster, below_busy));
     arrive(cluster, sent.started + members.until_last(times_, cluster, sent.shared), sent.interval);
@@ -189,9 +188,12 @@ void Walk::pass_on_from_members(int cluster, std::span<const std::size_t> out) {
         if (sends.empty() && children.empty()) continue;  // not the leader
         Sent sent = send_out(cluster, here, parent, sends, children.size(), uplink);
         const double all = sent.shared + static_cast<double>(children.size()) * share;
-        const double all_started = sent.started + static_cast<double>(children.size()) * start;
+        const double first_started = sent.started;
+        const double all_started =
+            first_started + times_.starts(cluster, static_cast<double>(children.size()));
+        double sent_inside = 0;
         for (const int child : children) {
-            sent.started += start;
+            sent.started = first_started + times_.starts(cluster, ++sent_inside);
             sent.shared += share;
             const double left = times_.shares_ports() && share > 0
                                     ? all_started + times_.after_credit(cluster, all)

@@ -34,15 +34,14 @@ enum class Proposal { measure, off, file, agreed };
 /// What the proposals of all ranks of a communicator come to.
 struct Consensus {
     Proposal best = Proposal::off;
-    int source = 0;  ///< the lowest rank of those with that proposal; 0 for Proposal::measure
-    bool is_one_host = true;
+    int source = 0;          ///< the lowest rank of those with that proposal; 0 for Proposal::measure
     bool may_race = false;   ///< some rank allows threads to call MPI at the same time
     bool is_strict = false;  ///< all ranks want it, as the next
     bool is_verified = false;
     bool heeds_pcontrol = false;
 };
 
-using Maxima = std::array<std::int64_t, 7>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 5>;  // of what each rank brings
 
 bool allows_racing_threads() {
     int level = MPI_THREAD_MULTIPLE;
@@ -73,26 +72,20 @@ int find_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxim
 /// That of the `size` ranks of `comm`, on each of them; nothing after an MPI error. One collective call.
 std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
                                         Proposal proposal) {
-    const std::int64_t host = host_number();
     const Settings& settings = process.settings();
     const Maxima mine{static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
-                      host,
-                      -host,
-                      allows_racing_threads() ? 1 : 0,
-                      settings.reproducible == Reproducible::strict ? 0 : 1,
-                      settings.verify ? 0 : 1,
-                      settings.heeds_pcontrol ? 0 : 1};
+                      allows_racing_threads() ? 1 : 0, settings.reproducible == Reproducible::strict ? 0 : 1,
+                      settings.verify ? 0 : 1, settings.heeds_pcontrol ? 0 : 1};
     Maxima most{};
     if (find_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
     consensus.best = static_cast<Proposal>(most[0] / size);
     consensus.source = static_cast<int>(size - 1 - most[0] % size);
-    consensus.is_one_host = most[1] == -most[2];
-    consensus.may_race = most[3] != 0;
-    consensus.is_strict = most[4] == 0;
-    consensus.is_verified = most[5] == 0;
+    consensus.may_race = most[1] != 0;
+    consensus.is_strict = most[2] == 0;
+    consensus.is_verified = most[3] == 0;
     // It says nothing of which calls of other threads come before it.
-    consensus.heeds_pcontrol = most[6] == 0 && !consensus.may_race;
+    consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
     return consensus;
 }
 
@@ -105,9 +98,10 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     const int world = size_of(MPI_COMM_WORLD);
     if ((in_world != nullptr && *in_world != all_below(at(world))) || model.mpi != mpi_version())
         agreement.costs.native = {};
-    add_rank_delay(agreement.host_of.empty() ? Machine(agreement.topology)
-                                             : Machine(agreement.topology, agreement.host_of),
-                   agreement.costs);
+    const Machine machine = agreement.host_of.empty() ? Machine(agreement.topology)
+                                                      : Machine(agreement.topology, agreement.host_of);
+    // On one host messages were measured while all ranks were at work.
+    if (machine.host_count() > 1) add_rank_delay(machine, agreement.costs);
     agreement.cluster_of.assign(at(world), -1);
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
         const Rank there = in_world != nullptr ? (*in_world)[at(rank)] : rank;
@@ -173,8 +167,7 @@ class Agreeing {
                 agreement = agree_on_file(consensus->source);
                 break;
             case Proposal::measure:
-                is_for_good = consensus->is_one_host;
-                if (!consensus->is_one_host) agreement = agree_by_measuring();
+                agreement = agree_by_measuring();
                 break;
             case Proposal::off:
                 is_for_good = true;
@@ -248,13 +241,12 @@ class Agreeing {
     std::optional<Agreement> agree_by_measuring() {
         const auto hosts = gather_hosts(comm_, 0);
         const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
-        const Seconds budget(process_.settings().probe_budget);
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
-            const auto model = discover(comm_, budget);
+            const auto model = discover(comm_, process_.settings());
             if (rank_ == 0) found.agreement = of_discovery(model);
         } else if (payload.content == Content::measure_natives) {
-            NativeTimes native = discover_natives(comm_, budget);
+            NativeTimes native = discover_natives(comm_, process_.settings());
             if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
         } else {
             return payload.agreement;
