@@ -143,7 +143,7 @@ def write_report(documents, titles, root):
              "`bench/results`. \"Bound\" is a time that no algorithm can beat at the rates of NICs and uplinks, \"of it\" what part",
              "of LaPle's time that is: above 1 where the bytes that a rested NIC's rate limiter lets pass at once (`nic_burst` of",
              "the scenario) are much of the message. Means are over the cells that were measured with both. They leave out",
-             "`single8`, one site, where LaPle leaves all calls to the MPICH that it is loaded into.", ""]
+             "`single8`, one site.", ""]
     if any(cells.laples and cells.name != "single8" for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
     for document, cells in zip(documents, all_cells):
