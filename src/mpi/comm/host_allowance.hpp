@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace laple::mpi {
@@ -15,8 +17,9 @@ class HostAllowance {
     class Share {
       public:
         Share() = default;
-        Share(HostAllowance& allowance, std::size_t bytes) : allowance_(&allowance), bytes_(bytes) {
-            allowance.left_ -= bytes;
+        Share(HostAllowance& allowance, std::size_t bytes)
+            : allowance_(&allowance), bytes_(static_cast<std::int64_t>(bytes)) {
+            allowance.left_ -= bytes_;
         }
         ~Share() { give_back(); }
         Share(const Share&) = delete;
@@ -34,15 +37,17 @@ class HostAllowance {
 
       private:
         HostAllowance* allowance_ = nullptr;
-        std::size_t bytes_ = 0;
+        std::int64_t bytes_ = 0;
     };
 
-    explicit HostAllowance(std::size_t bytes) : left_(bytes) {}
+    explicit HostAllowance(std::size_t bytes)
+        : left_(static_cast<std::int64_t>(std::min<std::size_t>(bytes, INT64_MAX))) {}
 
-    std::size_t left() const { return left_; }
+    /// 0 also where threads have taken more at the same time.
+    std::size_t left() const { return static_cast<std::size_t>(std::max<std::int64_t>(left_, 0)); }
 
   private:
-    std::atomic<std::size_t> left_;
+    std::atomic<std::int64_t> left_;
 };
 
 }  // namespace laple::mpi
