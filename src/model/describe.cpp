@@ -110,6 +110,11 @@ std::string describe_clusters(const Model& model) {
                                 reserve / 1000);
     }
     for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
+        if (const double limit = model.links.clusters[c].eager_limit; limit > 0)
+            text += fmt::format("in cluster {} MPI sends up to {} without a handshake\n", c,
+                                format_bytes(static_cast<Bytes>(limit)));
+    }
+    for (std::size_t c = 0; c < model.links.clusters.size(); ++c) {
         if (const double burst = model.links.clusters[c].burst; burst > 0)
             text +=
                 fmt::format("the uplink of cluster {} loses packets when more than {:.0f} kB come at once\n",

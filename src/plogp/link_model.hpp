@@ -41,6 +41,8 @@ struct ClusterModel {
     double reduction = 0;   ///< seconds for each byte that a reduction combines (γ)
     double reserve = 0;     ///< token-bucket burst of an idle NIC, in bytes
     double burst = 0;       ///< bytes that the queue of its uplink holds; 0: no limit was found
+    double eager_limit =
+        0;  ///< bytes of the largest message inside it that goes without a handshake; 0: not known
 
     bool operator==(const ClusterModel&) const = default;
 };

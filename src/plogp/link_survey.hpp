@@ -63,6 +63,9 @@ class LinkProbes {
     virtual std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) = 0;
     /// Seconds per byte that a reduction takes on each of `nodes`.
     virtual std::vector<double> reductions(const std::vector<int>& nodes) = 0;
+    /// The eager limit of each of `flows`, which have no node in common: the largest message, in bytes, that
+    /// leaves before its receiver asks for it; 0: even small ones wait.
+    virtual std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) = 0;
 };
 
 /// What is to be measured: clusters of nodes, and the one-way latency between each two of them, with that

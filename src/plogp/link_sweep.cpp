@@ -20,6 +20,8 @@ constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
 constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
+constexpr Seconds kEagerTime = std::chrono::milliseconds(10);
+constexpr double kEagerTrips = 20;
 
 constexpr const char* kRough =
     "rates were measured in passing, and no overheads: laple-discover --model measures all";
@@ -130,7 +132,17 @@ class LinkSweep {
             model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), measured[i]);
             model.nic_out = model.nic_in = measured[i];
         }
+        if (!measured.empty()) measure_eager_limits(flows, clusters, longest);
         if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
+    }
+
+    void measure_eager_limits(const std::vector<Flow>& flows, const std::vector<int>& clusters,
+                              Seconds one_way) {
+        is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
+        if (is_over_) return;
+        const std::vector<Bytes> limits = probes_.eager_limits(flows);
+        for (std::size_t i = 0; i < limits.size(); ++i)
+            model_.clusters[at(clusters[i])].eager_limit = static_cast<double>(limits[i]);
     }
 
     /// Both directions at once: links carry as much in one as if there were no other.

@@ -183,7 +183,7 @@ std::vector<double> MachineCosts::numbers() const {
                             rank_delay};
     for (const Cluster& c : clusters_) {
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve,
-                               c.burst, c.memory.latency, c.is_memory_known ? 1.0 : 0.0});
+                               c.burst, c.eager_limit, c.memory.latency, c.is_memory_known ? 1.0 : 0.0});
         add_curve(c.memory.gap, all);
         add_curve(c.memory.stream, all);
     }
@@ -206,7 +206,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     costs.rank_delay = in.next();
     for (Cluster& c : costs.clusters_) {
         for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve,
-                               &c.burst, &c.memory.latency})
+                               &c.burst, &c.eager_limit, &c.memory.latency})
             *number = in.next();
         c.is_memory_known = in.next() != 0;
         c.memory.gap = in.next_curve();
@@ -248,6 +248,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
                             model.reduction,
                             model.reserve,
                             model.burst,
+                            model.eager_limit,
                             memory_of(measured.native.memory),
                             !measured.native.memory.gap.is_empty()};
         const double inside = latency[at(a)][at(a)].count();

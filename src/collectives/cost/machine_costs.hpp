@@ -44,6 +44,7 @@ class MachineCosts {
         double reduction = 0;          ///< seconds for each byte combined (γ)
         double reserve = 0;            ///< token-bucket burst of an idle NIC, in bytes
         double burst = 0;              ///< bytes that may wait at its uplink; 0: no limit is known
+        double eager_limit = 0;        ///< bytes that go inside it without a handshake; 0: not known
         Link memory = usual_memory();  ///< between two ranks of one host
         bool is_memory_known = false;  ///< it was measured
 

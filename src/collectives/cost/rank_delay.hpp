@@ -9,7 +9,9 @@ namespace laple {
 /// Where MPI's barrier was measured on the ranks of `machine`, which has one cluster: adds to the latency
 /// inside it what each of the ceil(log2 P) rounds took longer than by latencies and gaps, which were measured
 /// between two ranks with all others asleep: ranks wait for processors, and for the system to wake them.
-/// Between clusters that is lost in what far links differ by. Sets `rank_delay`. (A model of our own)
+/// Between clusters that is lost in what far links differ by. Sets `rank_delay`. Segments of a pipeline are
+/// no closer to each other than that, and a message beyond the eager limit takes twice as much longer
+/// (segment_times.cpp). (A model of our own)
 void add_rank_delay(const Machine& machine, MachineCosts& costs);
 
 }  // namespace laple

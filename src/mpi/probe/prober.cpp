@@ -11,6 +11,7 @@
 #include "base/index.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/burst_probe.hpp"
+#include "mpi/probe/eager_probe.hpp"
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
 #include "mpi/probe/native_probe.hpp"
@@ -38,6 +39,7 @@ enum Task {
     kBurst,      ///< bytes, rest, senders, each of them, then as kFlows
                  ///< answer: a time for each end that sends
     kReduction,  ///< none                                         answer: seconds per byte
+    kEager,      ///< peer, asks?                                  answer: a limit, if it asks
 };
 
 Task task_of(const Numbers& order) {
@@ -165,6 +167,13 @@ Numbers work_on_burst(const Numbers& order, MPI_Comm probes) {
     return times;
 }
 
+Numbers work_on_eager_limit(const Numbers& order, MPI_Comm probes) {
+    const int peer = static_cast<int>(order[1]);
+    if (order[2] != 0) return {static_cast<double>(measure_eager_limit(probes, peer))};
+    answer_eager_limit(probes, peer);
+    return {};
+}
+
 /// Does on this node, a rank of `probes`, what `order` says, with the others that it names; returns its
 /// answer.
 Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted,
@@ -182,6 +191,8 @@ Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>
             return work_on_burst(order, probes);
         case kReduction:
             return {measure_reduction()};
+        case kEager:
+            return work_on_eager_limit(order, probes);
         case kFinish:
             break;
     }
@@ -368,6 +379,13 @@ std::vector<double> Prober::reductions(const std::vector<int>& nodes) {
     std::vector<double> times;
     for (const int node : nodes) times.push_back(answers[at(node)].front());
     return times;
+}
+
+std::vector<Bytes> Prober::eager_limits(const std::vector<Flow>& flows) {
+    Answers answers(run(orders_of_flows(flows, nodes_, {kEager})));
+    std::vector<Bytes> limits;
+    for (const Flow& flow : flows) limits.push_back(static_cast<Bytes>(answers.next_of(flow.from)));
+    return limits;
 }
 
 void Prober::dismiss() {

@@ -44,6 +44,7 @@ class Prober final : public LinkProbes {
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, const FlowOptions& options) override;
     std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override;
     std::vector<double> reductions(const std::vector<int>& nodes) override;
+    std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) override;
 
     /// Rank 0: ends follow() on the others.
     void dismiss();

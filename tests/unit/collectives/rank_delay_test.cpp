@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/cost/segment_times.hpp"
 #include "collectives/planner/planner.hpp"
 
 using namespace laple;
@@ -42,6 +43,31 @@ TEST_CASE("a barrier as fast as latencies say, or of other ranks, tells of no de
         add_rank_delay(kEight, costs);
         CHECK(costs.rank_delay == Approx(0).margin(1e-12));
     }
+}
+
+TEST_CASE("while all ranks are at work no short segment and no handshake is for nothing", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    costs.cluster(0).eager_limit = 16384;
+    add_rank_delay(kEight, costs);
+    CHECK(MachineCosts::from_numbers(costs.numbers()).cluster(0).eager_limit == 16384);
+    const auto gap = [&](Bytes bytes, SegmentTimes::Use use) {
+        return SegmentTimes(costs, {{0}}, bytes, use, SegmentTimes::Direction::broadcast).gap(0, 0);
+    };
+    const auto measured = [&](Bytes bytes) { return costs.link(0, 0).gap.at(bytes).count(); };
+    CHECK(gap(1024, SegmentTimes::Use::stream) == Approx(costs.rank_delay));
+    CHECK(gap(1024, SegmentTimes::Use::single) == Approx(measured(1024)));
+    CHECK(gap(16384, SegmentTimes::Use::stream) == Approx(measured(16384)));
+    CHECK(gap(16385, SegmentTimes::Use::stream) == Approx(measured(16385) + 2 * costs.rank_delay));
+    CHECK(gap(16385, SegmentTimes::Use::single) == Approx(measured(16385) + 2 * costs.rank_delay));
+}
+
+TEST_CASE("segments are as long as the eager limit where ranks wait for their cores", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    costs.cluster(0).eager_limit = 16384;
+    costs.native.times["bcast"] = Curve({{8, Seconds(1)}, {1 << 20, Seconds(2)}});
+    add_rank_delay(kEight, costs);
+    const Plan plan = choose_plan({Collective::bcast, 8 << 20, 1, 0, true}, kEight, {}, costs);
+    CHECK(plan.algorithm->name().ends_with("@16K"));
 }
 
 TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[rank-delay]") {

@@ -40,6 +40,7 @@ Model two_sites() {
     model.links.clusters[1].uplink_in = 25e6;
     model.links.clusters[1].reserve = 131072;
     model.links.clusters[1].burst = 143360;
+    model.links.clusters[1].eager_limit = 16384;
     model.links.native.ranks = 3;
     model.links.native.times["bcast"] = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
     model.links.native.times["barrier"] = Curve({{0, Seconds(0.03)}});
@@ -133,6 +134,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("pairs":3)", R"("pairs":-3)"},
         {R"("reserve":131072.0)", R"("reserve":-1)"},
         {R"("burst":143360.0)", R"("burst":-1)"},
+        {R"("eager_limit":16384.0)", R"("eager_limit":-1)"},
         {R"("native":{)", R"("native":{"ranks":4},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":400},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},

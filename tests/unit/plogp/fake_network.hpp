@@ -134,6 +134,11 @@ class FakeProbes final : public LinkProbes {
         return std::vector<double>(nodes.size(), 1e-9);
     }
 
+    std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) override {
+        for (const Flow& flow : flows) CHECK(network_.cluster_of(flow.from) == network_.cluster_of(flow.to));
+        return std::vector<Bytes>(flows.size(), 16384);
+    }
+
     bool is_near(const Flow& flow) const {
         return has_near_pair && network_.cluster_of(flow.from) < 2 && network_.cluster_of(flow.to) < 2;
     }

@@ -54,13 +54,17 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     CHECK(probes.flow_trials == 0);
 
     CHECK(sweep(probes, 1).links.empty());
+    CHECK(sweep(probes, 1).clusters[0].eager_limit == 0);
 
-    CHECK(sweep(probes, 2).links.size() == 2);
+    CHECK(sweep(probes, 2).links.empty());
+    CHECK(sweep(probes, 2).clusters[0].eager_limit == 16384);
 
-    // Inside, then all lanes: one flow of them is as fast as a NIC, likely.
+    CHECK(sweep(probes, 3).links.size() == 2);
+
+    // Inside, eager limits, then all lanes: one flow of them is as fast as a NIC, likely.
     const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
     FakeProbes pair_probes(pair);
-    int steps = 2;
+    int steps = 3;
     const LinkModel part = sweep_links(pair_probes, input_for(pair), [&](Seconds) { return --steps >= 0; });
     REQUIRE(part.links.size() == 1);
     CHECK(part.links[0].there.rate == std::map<int, double>{{4, 25e6}});
