@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/algorithms/native.hpp"
 
+#include <algorithm>
+
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/native_price.hpp"
 #include "collectives/algorithms/pricing.hpp"
@@ -13,10 +15,17 @@ std::string Native::name() const {
 
 namespace {
 
+/// Of the time of MPI's own call, where messages are copies in memory: caches, and cores that ranks share,
+/// make copies faster or slower than any one measurement says.
+constexpr double kDoubtOfCopies = 0.15;
+
 /// Inside one cluster short calls are a matter of processors rather than of links: beside an estimate nothing
 /// is better for certain.
 double uncertainty(const Pricing& pricing, const NativePrice& price) {
-    if (price.is_measured) return pricing.costs().rank_delay;
+    const MachineCosts& costs = pricing.costs();
+    if (costs.count() == 1 && costs.link(0, 0).copied_once > 0)
+        return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
+    if (price.is_measured) return costs.rank_delay;
     const bool is_short = pricing.request().bytes() < kLeastToCut;
     return pricing.clusters() == 1 && is_short ? price.seconds : 0;
 }

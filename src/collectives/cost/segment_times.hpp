@@ -54,6 +54,11 @@ class SegmentTimes {
     double starts(int cluster, double count) const {
         return repeated(cluster, start(cluster, cluster), count);
     }
+    /// What the root of a broadcast saves of ports(): a gap of memory is that of messages both ways at a time
+    /// (memory_probe.hpp), and the root copies none out.
+    double saved_by_root(int cluster) const {
+        return is_copied_once(cluster) ? port(cluster, cluster) / 2 : 0;
+    }
     double latency(int from, int to) const { return latency_[at(from, to)]; }
     /// The part of latency() in which the last message that came is combined; none of a broadcast.
     double combining(int cluster) const { return combining_[static_cast<std::size_t>(cluster)]; }
@@ -105,11 +110,12 @@ class SegmentTimes {
     void find_trunks(const MachineCosts& costs, const std::vector<std::vector<int>>& groups, double bytes,
                      bool is_backwards);
     double repeated(int cluster, double each, double count) const {
-        const MachineCosts::Link& link = costs_.link(cluster, cluster);
-        const bool is_copied_once =
-            direction_ == Direction::broadcast && bytes_ <= static_cast<double>(link.copied_once);
-        if (!is_copied_once || count <= 1) return count * each;
-        return each + (count - 1) * std::min(link.stream.at(0).count(), each);
+        if (!is_copied_once(cluster) || count <= 1) return count * each;
+        return each + (count - 1) * std::min(costs_.link(cluster, cluster).stream.at(0).count(), each);
+    }
+    bool is_copied_once(int cluster) const {
+        const auto most = static_cast<double>(costs_.link(cluster, cluster).copied_once);
+        return direction_ == Direction::broadcast && most > 0 && bytes_ <= most;
     }
     std::size_t at(int from, int to) const {
         return static_cast<std::size_t>(from) * count_ + static_cast<std::size_t>(to);

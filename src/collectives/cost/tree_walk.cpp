@@ -116,6 +116,8 @@ Walk::Sent Walk::send_out(int cluster, const Arrival& here, const ForParent& par
                           std::span<const std::size_t> out, std::size_t inside, Uplink& uplink) {
     const auto count = static_cast<double>(inside);
     double busy = times_.ports(cluster, count);
+    if (cluster == root_ && count > 0 && tree_.lanes == 1 && back_ == nullptr)
+        busy -= times_.saved_by_root(cluster);
     double busy_back = count * port_back(cluster, cluster);
     double starts = times_.starts(cluster, count);
     for (const std::size_t send : out) {
@@ -125,7 +127,7 @@ Walk::Sent Walk::send_out(int cluster, const Arrival& here, const ForParent& par
     }
     // Starts queue; while all messages are under way, each waits for its share of the port.
     Sent sent{here.first, 0, here.interval};
-    const double all_shared = busy - starts;
+    const double all_shared = std::max(busy - starts, 0.0);
     const double all = tree_.lanes > 1 ? lane_busy_ : parent.busy(busy, busy_back);
     time_.one_way = std::max(time_.one_way, busy);
     keep_busy(cluster, all);

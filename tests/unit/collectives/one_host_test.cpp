@@ -85,7 +85,23 @@ TEST_CASE("what goes to all ranks of a host is copied in once", "[one-host]") {
     CHECK(plan.predicted.count() < 3 * 65536 / kRate);
 }
 
+TEST_CASE("to begin an operation takes as long as a round of MPI's own barrier", "[one-host]") {
+    Machine machine = kOneHost;
+    MachineCosts costs = costs_with(true);
+    costs.native.times["barrier"] = Curve({{0, Seconds(30e-6)}});
+    take_ranks_for_hosts(machine, costs);
+    CHECK(costs.rank_delay == Approx(10e-6));
+}
+
 TEST_CASE("short calls on one host are MPI's own where nothing is clearly faster", "[one-host]") {
     CHECK(plan_of(Collective::allreduce, 8).is_native());
     CHECK_FALSE(plan_of(Collective::allreduce, 1 << 20).is_native());
+}
+
+TEST_CASE("the root of a broadcast copies in only, its receivers copy out only", "[one-host]") {
+    // A gap is that of messages both ways: each way takes half of it.
+    constexpr double kBytes = 8 << 20;
+    const Plan plan = plan_of(Collective::bcast, 8 << 20);
+    CHECK(plan.predicted.count() > 0.5 * kBytes / kRate);
+    CHECK(plan.predicted.count() < 0.7 * kBytes / kRate);
 }
