@@ -67,7 +67,8 @@ Situation situation_of(const Options& options) {
             ? synthetic_situation(options.synthetic,
                                   options.placement == "block" ? RankOrder::block : RankOrder::round_robin)
             : situation_of_file(options.model);
-    situation.costs.shares_ports = options.ports == "shared";
+    // Memory is no port.
+    if (options.ports != "shared") situation.costs.shares_ports = false;
     return situation;
 }
 
