@@ -53,12 +53,8 @@ bool allows_racing_threads() {
 /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
 /// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
 /// long.
-int find_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxima& mine, Maxima& most) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = PMPI_Iallreduce(mine.data(), most.data(), static_cast<int>(most.size()), MPI_INT64_T,
-                                     MPI_MAX, comm, &request);
-    if (code != MPI_SUCCESS) return code;
-    return wait_patiently(request, kPatience, [&] {
+int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxima& mine, Maxima& most) {
+    return find_maxima(mine, most, comm, kPatience, [&] {
         // Usually all ranks of a host lack LaPle: the first host has it, or the last one has.
         if ((rank != 0 && rank != size - 1) || !process.may_warn_of(Warning::absent_rank)) return;
         say(fmt::format(
@@ -77,7 +73,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       allows_racing_threads() ? 1 : 0, settings.reproducible == Reproducible::strict ? 0 : 1,
                       settings.verify ? 0 : 1, settings.heeds_pcontrol ? 0 : 1};
     Maxima most{};
-    if (find_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
+    if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
     consensus.best = static_cast<Proposal>(most[0] / size);
     consensus.source = static_cast<int>(size - 1 - most[0] % size);

@@ -58,12 +58,16 @@ void wait_quietly(MPI_Request& request, Seconds expected) {
         pause(Clock::now() - start, expected, kLongestNap);
 }
 
-int wait_patiently(MPI_Request& request, Seconds patience, const std::function<void()>& late) {
+int find_maxima(std::span<const std::int64_t> mine, std::span<std::int64_t> most, MPI_Comm comm,
+                Seconds patience, const std::function<void()>& late) {
     const auto start = Clock::now();
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = PMPI_Iallreduce(mine.data(), most.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX,
+                               comm, &request);
     bool has_said = false;
     while (true) {
         int done = 0;
-        const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS) code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || done != 0) return code;
         const Seconds waited = Clock::now() - start;
         if (waited >= patience && !has_said) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,11 @@ void rest(Seconds time);
 /// part of the time passed so far (at most 2 ms) between polls.
 void wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
 
-/// The same for a collective's request, whose errors count: returns MPI's error code. Calls `late` once when
-/// it has lasted `patience`, and goes on waiting.
-int wait_patiently(MPI_Request& request, Seconds patience, const std::function<void()>& late);
+/// MPI_Allreduce with MPI_MAX: `most` becomes the largest of all ranks' `mine`, number by number; both have
+/// the same length on all of them. Waits in the same way, calls `late` once when it has lasted `patience`,
+/// and goes on waiting. Returns MPI's error code.
+int find_maxima(std::span<const std::int64_t> mine, std::span<std::int64_t> most, MPI_Comm comm,
+                Seconds patience, const std::function<void()>& late);
 
 /// Completes one of `requests`, of which none is MPI_REQUEST_NULL, in the same way. Returns its index.
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests);
