@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/laple-bench/report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace laple::bench {
@@ -59,6 +61,7 @@ Json row_json(const Row& row) {
 Json context_json(const Context& context) {
     return {{"ranks", context.ranks},
             {"hosts", context.hosts},
+            {"host_of_rank", context.host_of_rank},
             {"mpi_library", context.mpi_library},
             {"laple_version", optional_json(context.laple_version)},
             {"date", context.date},
@@ -81,6 +84,26 @@ std::string csv_field(const std::string& text) {
     return quoted + "\"";
 }
 
+/// ", 2 a host in blocks": how many ranks each host has, and whether neighbours share one. "" where that says
+/// nothing.
+std::string describe_placement(const Context& context) {
+    const std::vector<int>& hosts = context.host_of_rank;
+    if (context.hosts.size() < 2 || hosts.size() <= context.hosts.size()) return "";
+    std::vector<int> ranks_on(context.hosts.size(), 0);
+    std::size_t neighbours = 0;  // on one host
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        ++ranks_on[static_cast<std::size_t>(hosts[rank])];
+        if (rank > 0 && hosts[rank] == hosts[rank - 1]) ++neighbours;
+    }
+    const auto [least, most] = std::minmax_element(ranks_on.begin(), ranks_on.end());
+    const std::string count =
+        *least == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *least, *most);
+    const char* placement = neighbours == 0                                     ? " dealt round"
+                            : neighbours == hosts.size() - context.hosts.size() ? " in blocks"
+                                                                                : "";
+    return fmt::format(", {} a host{}", count, placement);
+}
+
 }  // namespace
 
 double speedup(const Row& row) {
@@ -94,10 +117,10 @@ std::optional<double> efficiency(const Row& row) {
 }
 
 std::string format_header(const Context& context, bool full) {
-    std::string text =
-        fmt::format("# laple-bench: {} rank{} on {} host{}; LaPle {}\n# {}\n", context.ranks,
-                    context.ranks == 1 ? "" : "s", context.hosts.size(), context.hosts.size() == 1 ? "" : "s",
-                    context.laple_version.value_or("not loaded"), context.mpi_library);
+    std::string text = fmt::format("# laple-bench: {} rank{} on {} host{}{}; LaPle {}\n# {}\n", context.ranks,
+                                   context.ranks == 1 ? "" : "s", context.hosts.size(),
+                                   context.hosts.size() == 1 ? "" : "s", describe_placement(context),
+                                   context.laple_version.value_or("not loaded"), context.mpi_library);
     text += fmt::format("# time of a call: agreed start to the last rank's finish, medians; clock: {}\n",
                         context.clock);
     text += fmt::format("#{:<11} {:>10} {:>12} {:>12} {:>9}", " collective", "bytes", "stock[us]",

@@ -3,7 +3,8 @@
 import math
 import sys
 
-COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier"]
+COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather"]
+ONE_SITE = ["single8"]
 
 
 def size_text(count):
@@ -23,10 +24,17 @@ def geometric_mean(values):
 
 
 class Cells:
-    """The times of one scenario: by (collective, bytes), of every column."""
+    """The times of one scenario and placement of ranks: by (collective, bytes), of every column."""
 
     def __init__(self, document, titles):
-        self.name = document["scenario"]
+        self.scenario = document["scenario"]
+        self.layout = "one rank a host"
+        self.file = self.scenario
+        if document["ranks_per_host"] > 1:
+            placement = {"block": "in blocks", "cyclic": "dealt round"}[document["placement"]]
+            self.layout = f"{document['ranks_per_host']} ranks a host, {placement}"
+            self.file += f"-{document['ranks_per_host']}-{document['placement']}"
+        self.name = self.scenario if self.layout == "one rank a host" else f"{self.scenario}, {self.layout}"
         self.times = {}
         self.bounds = {}
         self.algorithms = {}
@@ -85,19 +93,24 @@ def table(cells):
 
 
 def summary(all_cells, titles):
-    """Geometric means over the scenarios with several sites."""
-    several = [cells for cells in all_cells if cells.name != "single8"]
-    lines = ["| geometric mean over the cells of grids with several sites | best peer of each | " + " | ".join(titles.values()) + " | worst cell |",
-             "|---|---:|" + "---:|" * len(titles) + "---|"]
-    for laple in dict.fromkeys(c for cells in several for c in cells.laples):
-        def speedups(stock):
-            return [s for cells in several for cell in cells.cells() if (s := cells.speedup(cell, laple, stock))]
-        worst = min((s, cells.name, cell) for cells in several for cell in cells.cells()
-                    if (s := cells.speedup(cell, laple)))
-        means = [f"{geometric_mean(speedups(stock)):.2f}" for stock in [None, *titles.values()]]
-        lines.append(f"| {laple} | " + " | ".join(means) +
-                     f" | {worst[0]:.2f}: {worst[1]}, {worst[2][0]} {size_text(worst[2][1])} |")
+    """Geometric means over the scenarios with several sites, for each placement of ranks."""
+    several = [cells for cells in all_cells if cells.scenario not in ONE_SITE]
+    lines = ["| geometric mean over the cells of grids with several sites | | best peer of each | " + " | ".join(titles.values()) + " | worst cell |",
+             "|---|---|---:|" + "---:|" * len(titles) + "---|"]
+    for layout in sorted({cells.layout for cells in several}, key=lambda layout: (layout != "one rank a host", layout)):
+        chosen = [cells for cells in several if cells.layout == layout]
+        for laple in dict.fromkeys(c for cells in chosen for c in cells.laples):
+            lines.append(summary_row(chosen, layout, laple, titles))
     return lines
+
+
+def summary_row(chosen, layout, laple, titles):
+    def speedups(stock):
+        return [s for cells in chosen for cell in cells.cells() if (s := cells.speedup(cell, laple, stock))]
+    worst = min((s, cells.scenario, cell) for cells in chosen for cell in cells.cells() if (s := cells.speedup(cell, laple)))
+    means = [geometric_mean(speedups(stock)) for stock in [None, *titles.values()]]
+    return (f"| {laple} | {layout} | " + " | ".join("-" if math.isnan(mean) else f"{mean:.2f}" for mean in means)
+            + f" | {worst[0]:.2f}: {worst[1]}, {worst[2][0]} {size_text(worst[2][1])} |")
 
 
 def picture(cells, file):
@@ -143,13 +156,13 @@ def write_report(documents, titles, root):
              "`bench/results`. \"Bound\" is a time that no algorithm can beat at the rates of NICs and uplinks, \"of it\" what part",
              "of LaPle's time that is: above 1 where the bytes that a rested NIC's rate limiter lets pass at once (`nic_burst` of",
              "the scenario) are much of the message. Means are over the cells that were measured with both. They leave out",
-             "`single8`, one site.", ""]
-    if any(cells.laples and cells.name != "single8" for cells in all_cells):
+             "`single8`, one site. Ranks that are dealt round go to host after host: neighbours share none.", ""]
+    if any(cells.laples and cells.scenario not in ONE_SITE for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
     for document, cells in zip(documents, all_cells):
         lines += [f"## {cells.name}", ""]
-        if picture(cells, root / "docs" / f"performance-{cells.name}.png"):
-            lines += [f"![{cells.name}: times over the bound](performance-{cells.name}.png)", ""]
+        if picture(cells, root / "docs" / f"performance-{cells.file}.png"):
+            lines += [f"![{cells.name}: times over the bound](performance-{cells.file}.png)", ""]
         lines += [*table(cells), ""]
         lines += [f"- {titles[name]}: {run['mpi']}, {run['date']}, LaPle at {run['commit']}, medians of {run['iterations']}."
                   for name, run in document["runs"].items()]

@@ -20,7 +20,7 @@ def row(collective, count, stock, laple=None):
 
 
 DOCUMENT = {
-    "format": "laple-peers-1", "scenario": "wan4x4", "failures": {"openmpi": "does not start"},
+    "format": "laple-peers-1", "scenario": "wan4x4", "ranks_per_host": 1, "placement": "block", "failures": {"openmpi": "does not start"},
     "runs": {
         "mpich-4": {"mpi": "MPICH 4.0.2", "date": "today", "commit": "abc", "iterations": 15,
                     "rows": [row("bcast", 8, 4000.0, 2000.0), row("barrier", 0, 3000.0, 1500.0)]},
@@ -45,7 +45,19 @@ class Report(unittest.TestCase):
 
     def test_means_are_geometric_and_the_worst_is_named(self):
         lines = report.summary([self.cells()], TITLES)
-        self.assertIn("| LaPle on MPICH 4 | 1.73 | 2.00 | 1.50 | 1.50: wan4x4, bcast 8 |", lines)
+        self.assertIn("| LaPle on MPICH 4 | one rank a host | 1.73 | 2.00 | 1.50 | 1.50: wan4x4, bcast 8 |", lines)
+
+    def test_placements_have_tables_and_means_of_their_own(self):
+        cyclic = report.Cells(DOCUMENT | {"ranks_per_host": 2, "placement": "cyclic"}, TITLES)
+        self.assertEqual((cyclic.name, cyclic.file), ("wan4x4, 2 ranks a host, dealt round", "wan4x4-2-cyclic"))
+        lines = report.summary([cyclic, self.cells()], TITLES)
+        self.assertEqual([line.split(" | ")[1] for line in lines[2:]], ["one rank a host", "2 ranks a host, dealt round"])
+
+    def test_a_collective_that_not_all_have_is_in_the_table(self):
+        run = DOCUMENT["runs"]["mpich-4"]
+        gathered = DOCUMENT | {"runs": {"mpich-4": run | {"rows": [row("allgather", 8, 3000.0, 1500.0), *run["rows"]]}}}
+        lines = report.table(report.Cells(gathered, TITLES))
+        self.assertTrue(lines[-1].startswith("| allgather | 8 |"))
 
     def test_what_is_missing_is_shown(self):
         lines = report.table(self.cells())

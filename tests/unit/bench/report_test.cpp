@@ -88,6 +88,22 @@ TEST_CASE("the header is comments, the last line names the columns", "[bench]") 
     CHECK(format_header(absent, true).find("LaPle not loaded") != std::string::npos);
 }
 
+TEST_CASE("the header says how ranks are put on hosts", "[bench]") {
+    Context context = example_context();
+    context.ranks = 4;
+    const auto told = [&](std::vector<int> host_of_rank) {
+        context.host_of_rank = std::move(host_of_rank);
+        const std::string header = format_header(context, false);
+        return header.substr(0, header.find(';'));
+    };
+    CHECK(told({0, 0, 1, 1}) == "# laple-bench: 4 ranks on 2 hosts, 2 a host in blocks");
+    CHECK(told({0, 1, 0, 1}) == "# laple-bench: 4 ranks on 2 hosts, 2 a host dealt round");
+    CHECK(told({0, 0, 1, 0}) == "# laple-bench: 4 ranks on 2 hosts, 1 to 3 a host");
+    CHECK(to_json(context, {})["context"]["host_of_rank"] == Json({0, 0, 1, 0}));
+    context.ranks = 2;
+    CHECK(told({0, 1}) == "# laple-bench: 2 ranks on 2 hosts");
+}
+
 TEST_CASE("the JSON document", "[bench]") {
     Row unchecked = example_row();
     unchecked.correct.reset();
