@@ -20,18 +20,27 @@ constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
 constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
+constexpr Bytes kRestedBytes = 256 * 1024;
+constexpr int kRestedTrials = 2;
+constexpr Seconds kLeastRest = std::chrono::milliseconds(20);
 constexpr Seconds kEagerTime = std::chrono::milliseconds(10);
-constexpr double kEagerTrips = 20;
+constexpr double kEagerTrips = 4;
 
 constexpr const char* kRough =
     "rates were measured in passing, and no overheads: laple-discover --model measures all";
 
-/// What the two-parameter line knows: m / rate.
-Plogp plogp_of(Seconds latency, double rate) {
+/// What the two-parameter line knows: m / rate. Beyond `eager_limit`, unless that is 0, a round trip more.
+Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
+    constexpr Bytes kLarge = 1 << 20;
     Plogp plogp;
     plogp.latency = latency;
-    if (rate > 0)
-        plogp.gap = Curve({{0, Seconds(0)}, {kMessage, Seconds(static_cast<double>(kMessage) / rate)}});
+    const auto passing = [&](Bytes bytes) { return Seconds(static_cast<double>(bytes) / rate); };
+    if (rate > 0) plogp.gap = Curve({{0, Seconds(0)}, {kMessage, passing(kMessage)}});
+    if (rate > 0 && eager_limit > 0 && eager_limit < kLarge) {
+        plogp.gap.set(eager_limit, passing(eager_limit));
+        for (const Bytes bytes : {eager_limit + 1, kLarge})
+            plogp.gap.set(bytes, passing(bytes) + 2 * latency);
+    }
     plogp.flood_gap = plogp.gap;
     return plogp;
 }
@@ -51,6 +60,7 @@ class LinkSweep {
             return longest_latency(a) < longest_latency(b);
         });
         if (fastest_ == 0 && !rounds.empty()) find_fastest(rounds.front());
+        if (eager_limit_ == 0 && !rounds.empty()) find_eager_limit(rounds.front().front());
         for (const ProbeRound& round : rounds) {
             measure_between(round, kMostLanes);
             // One flow after many: TCP has learnt the rate from the several flows, and a single one need not
@@ -127,22 +137,54 @@ class LinkSweep {
             longest = std::max(longest, input_.one_way(c, c));
         }
         const std::vector<double> measured = rates(flows, longest);
+        if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
         for (std::size_t i = 0; i < measured.size(); ++i) {
             ClusterModel& model = model_.clusters[at(clusters[i])];
             model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), measured[i]);
             model.nic_out = model.nic_in = measured[i];
         }
-        if (!measured.empty()) measure_eager_limits(flows, clusters, longest);
-        if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
+        if (measured.empty()) return;
+        measure_eager_limits(flows, clusters, longest);
+        measure_reserves(flows, clusters, measured, longest);
+    }
+
+    std::vector<Bytes> eager_limits(const std::vector<Flow>& flows, Seconds one_way) {
+        is_over_ = is_over_ || !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
+        if (is_over_) return {};
+        std::vector<Bytes> limits = probes_.eager_limits(flows);
+        eager_limit_ = *std::min_element(limits.begin(), limits.end());
+        return limits;
     }
 
     void measure_eager_limits(const std::vector<Flow>& flows, const std::vector<int>& clusters,
                               Seconds one_way) {
-        is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
-        if (is_over_) return;
-        const std::vector<Bytes> limits = probes_.eager_limits(flows);
+        const std::vector<Bytes> limits = eager_limits(flows, one_way);
         for (std::size_t i = 0; i < limits.size(); ++i)
             model_.clusters[at(clusters[i])].eager_limit = static_cast<double>(limits[i]);
+    }
+
+    /// Where every host is alone.
+    void find_eager_limit(const NodePair& clusters) {
+        eager_limits({input_.lane(clusters.a, clusters.b, 0)}, input_.one_way(clusters.a, clusters.b));
+    }
+
+    void measure_reserves(const std::vector<Flow>& flows, const std::vector<int>& clusters,
+                          const std::vector<double>& usual, Seconds one_way) {
+        const double slowest = *std::min_element(usual.begin(), usual.end());
+        if (is_over_ || !(slowest > 0)) return;
+        const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
+        const Seconds rest = std::max(kLeastRest, 2 * passing);
+        is_over_ = !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * one_way));
+        if (is_over_) return;
+        std::vector<Seconds> best(flows.size(), Seconds::max());
+        for (int trial = 0; trial < kRestedTrials; ++trial) {
+            const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
+            for (std::size_t i = 0; i < times.size(); ++i) best[i] = std::min(best[i], times[i]);
+        }
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
+            model_.clusters[at(clusters[i])].reserve = reserve_of(kRestedBytes, best[i] - trip, usual[i]);
+        }
     }
 
     /// Both directions at once: links carry as much in one as if there were no other.
@@ -175,7 +217,7 @@ class LinkSweep {
             link.back.rate[lanes] = back;
             const double of_one =
                 lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
-            link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one));
+            link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
         }
     }
 
@@ -200,7 +242,8 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = 0;  // of the flows so far, in bytes a second
+    double fastest_ = 0;     // of the flows so far, in bytes a second
+    Bytes eager_limit_ = 0;  // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
 };

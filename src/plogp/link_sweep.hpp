@@ -10,12 +10,14 @@ namespace laple {
 /// A rough model in about a second, for a job that has not been measured before: latencies are those of
 /// `input`, and of everything else only rates are measured, for a few round trips each.
 ///
-/// 1. One flow in each cluster, all at once; then the eager limit in each of them.
+/// 1. One flow in each cluster, all at once; then the eager limit in each of them, and what NICs let pass
+///    at once after a rest.
 /// 2. Between two clusters, in both directions at once: as many lanes as they have pairs of nodes, 8 at most,
 ///    then one. Pairs of clusters take turns as in survey_links().
 ///
-/// g(m) is m / rate, for single messages and for many. Overheads, idle connections, uplinks, NICs and
-/// reductions stay unknown, as do numbers of lanes between 1 and the most; a warning says so.
+/// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
+/// for many. Overheads, idle connections, uplinks and reductions stay unknown, as do numbers of lanes between
+/// 1 and the most; a warning says so.
 ///
 /// `has_time` is asked before each step with the time it will take, about; when it says no, what has been
 /// measured until then is the model.

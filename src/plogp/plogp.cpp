@@ -105,14 +105,18 @@ double flood_rate(const PlogpSamples& samples) {
     return time > Seconds(0) ? static_cast<double>(last->first - before->first) / time.count() : 0;
 }
 
-double reserve_of(const PlogpSamples& samples) {
+double reserve_of(Bytes bytes, Seconds passing, double rate) {
     constexpr double kWorthwhile = 0.25;
+    const auto all = static_cast<double>(bytes);
+    const double at_once = all - rate * passing.count();
+    return at_once > kWorthwhile * all ? std::min(at_once, all) : 0;
+}
+
+double reserve_of(const PlogpSamples& samples) {
     const double rate = flood_rate(samples);
     if (samples.rested.empty() || !(rate > 0)) return 0;
     const auto& [bytes, trip] = *samples.rested.rbegin();
-    const auto all = static_cast<double>(bytes);
-    const double at_once = all - rate * (trip - of_size_0(samples.round_trip, "round trip")).count();
-    return at_once > kWorthwhile * all ? std::min(at_once, all) : 0;
+    return reserve_of(bytes, trip - of_size_0(samples.round_trip, "round trip"), rate);
 }
 
 }  // namespace laple

@@ -72,4 +72,8 @@ double flood_rate(const PlogpSamples& samples);
 ///                 reserve
 double reserve_of(const PlogpSamples& samples);
 
+/// The same where the link, which has rested, takes `passing` for `bytes`, and usually has that `rate` in
+/// bytes a second.
+double reserve_of(Bytes bytes, Seconds passing, double rate);
+
 }  // namespace laple

@@ -117,6 +117,10 @@ class FakeProbes final : public LinkProbes {
 
     std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override {
         CHECK(rest >= Seconds(15e-3));
+        if (network_.cluster_of(flows[0].from) == network_.cluster_of(flows[0].to)) {
+            const double waiting = std::max(static_cast<double>(bytes) - reserve, 0.0);
+            return std::vector<Seconds>(flows.size(), 2 * network_.lan + Seconds(waiting / network_.nic));
+        }
         ++burst_trials;
         double all = 0;
         for (const Flow& flow : flows) {
@@ -135,7 +139,11 @@ class FakeProbes final : public LinkProbes {
     }
 
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) override {
-        for (const Flow& flow : flows) CHECK(network_.cluster_of(flow.from) == network_.cluster_of(flow.to));
+        std::set<int> nodes;
+        for (const Flow& flow : flows) {
+            CHECK(nodes.insert(flow.from).second);
+            CHECK(nodes.insert(flow.to).second);
+        }
         return std::vector<Bytes>(flows.size(), 16384);
     }
 

@@ -43,7 +43,9 @@ TEST_CASE("a sweep finds rates and latencies, and how many lanes are useful", "[
     CHECK(fat->there.rate == std::map<int, double>{{1, 12.5e6}, {4, 37.5e6}});
     CHECK(fat->back.useful() == 3);
     CHECK(fat->plogp.latency.count() == Approx(10e-3));
-    CHECK(fat->plogp.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6));
+    CHECK(fat->plogp.gap.at(16384).count() == Approx(16384 / 12.5e6));
+    // By rendezvous: a round trip more.
+    CHECK(fat->plogp.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6 + 20e-3));
     CHECK(fat->plogp.flood_gap == fat->plogp.gap);
     CHECK(model.between(2, 3)->there.rate == std::map<int, double>{{1, 6e6}});
 }
@@ -59,16 +61,27 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     CHECK(sweep(probes, 2).links.empty());
     CHECK(sweep(probes, 2).clusters[0].eager_limit == 16384);
 
-    CHECK(sweep(probes, 3).links.size() == 2);
+    CHECK(sweep(probes, 3).links.empty());
 
-    // Inside, eager limits, then all lanes: one flow of them is as fast as a NIC, likely.
+    CHECK(sweep(probes, 4).links.size() == 2);
+
+    // Inside, eager limits, reserves, then all lanes: one flow of them is as fast as a NIC, likely.
     const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
     FakeProbes pair_probes(pair);
-    int steps = 3;
+    int steps = 4;
     const LinkModel part = sweep_links(pair_probes, input_for(pair), [&](Seconds) { return --steps >= 0; });
     REQUIRE(part.links.size() == 1);
     CHECK(part.links[0].there.rate == std::map<int, double>{{4, 25e6}});
-    CHECK(part.links[0].plogp.gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6));
+    CHECK(part.links[0].plogp.gap.at(16384).count() == Approx(16384 / 12.5e6));
+}
+
+TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    CHECK(sweep(probes, 1000).clusters[0].reserve == 0);
+    probes.reserve = 128 * 1024;
+    CHECK(sweep(probes, 1000).clusters[0].reserve == Approx(128 * 1024));
+    probes.reserve = 16 * 1024;  // too little of what was sent to be told from noise
+    CHECK(sweep(probes, 1000).clusters[0].reserve == 0);
 }
 
 TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[link_sweep]") {
@@ -77,7 +90,7 @@ TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[li
         FakeProbes probes(pair);
         const LinkModel model = sweep_links(probes, input_for(pair), [](Seconds) { return true; });
         CHECK(model.links.at(0).there.of_one() == Approx(uplink));
-        return (1 << 20) / model.links.at(0).plogp.gap.at(1 << 20).count();
+        return 16384 / model.links.at(0).plogp.gap.at(16384).count();
     };
     CHECK(flow_over(11e6) == Approx(12.5e6));
     CHECK(flow_over(10e6) == Approx(10e6));
