@@ -33,16 +33,15 @@ struct Lanes {
 
 /// What was measured in one cluster. Rates in bytes a second; 0 where a rate is not known.
 struct ClusterModel {
-    Plogp inside;           ///< between two of its nodes; without curves when it has one only
-    double nic_out = 0;     ///< of one node to several others of the cluster
-    double nic_in = 0;      ///< of several others to one node
-    double uplink_out = 0;  ///< of all its nodes to all other clusters: at least so much
-    double uplink_in = 0;   ///< of all other clusters to all its nodes: at least so much
-    double reduction = 0;   ///< seconds for each byte that a reduction combines (γ)
-    double reserve = 0;     ///< token-bucket burst of an idle NIC, in bytes
-    double burst = 0;       ///< bytes that the queue of its uplink holds; 0: no limit was found
-    double eager_limit =
-        0;  ///< bytes of the largest message inside it that goes without a handshake; 0: not known
+    Plogp inside;            ///< between two of its nodes; without curves when it has one only
+    double nic_out = 0;      ///< of one node to several others of the cluster
+    double nic_in = 0;       ///< of several others to one node
+    double uplink_out = 0;   ///< of all its nodes to all other clusters: at least so much
+    double uplink_in = 0;    ///< of all other clusters to all its nodes: at least so much
+    double reduction = 0;    ///< seconds for each byte that a reduction combines (γ)
+    double reserve = 0;      ///< token-bucket burst of an idle NIC, in bytes
+    double burst = 0;        ///< bytes that the queue of its uplink holds; 0: no limit was found
+    double eager_limit = 0;  ///< bytes that go inside it without a handshake; 0: not known
 
     bool operator==(const ClusterModel&) const = default;
 };

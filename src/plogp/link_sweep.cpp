@@ -67,6 +67,7 @@ class LinkSweep {
             // find it.
             measure_between(round, 1);
         }
+        measure_reserves();
         if (is_of_use_) {
             model_.warnings.emplace_back(kRough);
             return std::move(model_);
@@ -145,7 +146,6 @@ class LinkSweep {
         }
         if (measured.empty()) return;
         measure_eager_limits(flows, clusters, longest);
-        measure_reserves(flows, clusters, measured, longest);
     }
 
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows, Seconds one_way) {
@@ -168,22 +168,33 @@ class LinkSweep {
         eager_limits({input_.lane(clusters.a, clusters.b, 0)}, input_.one_way(clusters.a, clusters.b));
     }
 
-    void measure_reserves(const std::vector<Flow>& flows, const std::vector<int>& clusters,
-                          const std::vector<double>& usual, Seconds one_way) {
-        const double slowest = *std::min_element(usual.begin(), usual.end());
-        if (is_over_ || !(slowest > 0)) return;
+    /// Last of all: without them prices are too high, without rates between clusters there are none.
+    void measure_reserves() {
+        std::vector<Flow> flows;
+        std::vector<int> clusters;
+        Seconds longest{0};
+        double slowest = fastest_;
+        for (int c = 0; c < input_.count(); ++c) {
+            const double usual = model_.clusters[at(c)].nic_out;
+            if (!(usual > 0)) continue;
+            flows.push_back({input_.nodes_of(c)[0], input_.nodes_of(c)[1]});
+            clusters.push_back(c);
+            longest = std::max(longest, input_.one_way(c, c));
+            slowest = std::min(slowest, usual);
+        }
+        if (flows.empty() || is_over_) return;
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
-        is_over_ = !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * one_way));
-        if (is_over_) return;
+        if (!has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest))) return;
         std::vector<Seconds> best(flows.size(), Seconds::max());
         for (int trial = 0; trial < kRestedTrials; ++trial) {
             const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
             for (std::size_t i = 0; i < times.size(); ++i) best[i] = std::min(best[i], times[i]);
         }
         for (std::size_t i = 0; i < flows.size(); ++i) {
+            ClusterModel& model = model_.clusters[at(clusters[i])];
             const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
-            model_.clusters[at(clusters[i])].reserve = reserve_of(kRestedBytes, best[i] - trip, usual[i]);
+            model.reserve = reserve_of(kRestedBytes, best[i] - trip, model.nic_out);
         }
     }
 

@@ -10,10 +10,10 @@ namespace laple {
 /// A rough model in about a second, for a job that has not been measured before: latencies are those of
 /// `input`, and of everything else only rates are measured, for a few round trips each.
 ///
-/// 1. One flow in each cluster, all at once; then the eager limit in each of them, and what NICs let pass
-///    at once after a rest.
+/// 1. One flow in each cluster, all at once; then the eager limit in each of them.
 /// 2. Between two clusters, in both directions at once: as many lanes as they have pairs of nodes, 8 at most,
 ///    then one. Pairs of clusters take turns as in survey_links().
+/// 3. What NICs inside clusters let pass at once after a rest.
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
 /// for many. Overheads, idle connections, uplinks and reductions stay unknown, as do numbers of lanes between
