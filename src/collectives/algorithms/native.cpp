@@ -23,8 +23,7 @@ constexpr double kDoubtOfCopies = 0.15;
 /// is better for certain.
 double uncertainty(const Pricing& pricing, const NativePrice& price) {
     const MachineCosts& costs = pricing.costs();
-    if (costs.count() == 1 && costs.link(0, 0).copied_once > 0)
-        return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
+    if (costs.link(0, 0).is_memory()) return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
     if (price.is_measured) return costs.rank_delay;
     const bool is_short = pricing.request().bytes() < kLeastToCut;
     return pricing.clusters() == 1 && is_short ? price.seconds : 0;

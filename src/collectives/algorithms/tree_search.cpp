@@ -126,7 +126,7 @@ void add_undivided(Pricing& pricing, double best_pipeline, std::vector<Candidate
 /// An order whose total grows is not tried with larger segments, nor one that is far behind and hardly falls.
 void add_pipelines(Pricing& pricing, std::vector<Candidate>& found) {
     std::vector<Shape> shapes{kChainShape, kBinaryShape};
-    if (pricing.clusters() == 1 && pricing.costs().link(0, 0).copied_once > 0) shapes.push_back(kFlatShape);
+    if (pricing.costs().link(0, 0).is_memory()) shapes.push_back(kFlatShape);
     for (const Shape within : shapes) {
         std::vector<std::string_view> rules(kPipelineRules.begin(), kPipelineRules.end());
         if (pricing.machine().has_groups()) rules.push_back(kPipelineRuleInGroups);

@@ -27,6 +27,9 @@ class MachineCosts {
         /// Messages of up to so many bytes to several others inside the cluster are copied in once
         /// (Step::repeats).
         Bytes copied_once = 0;
+
+        /// Of one host, whose ranks take the places of hosts (one_host.hpp).
+        bool is_memory() const { return copied_once > 0; }
     };
     /// Shared memory, where it was not measured.
     static Link usual_memory();

@@ -10,7 +10,7 @@ namespace {
 /// In a pipeline all ranks are at work all the time: one that shares its core passes on no segment faster
 /// than it passes on a message then, however short segments are. Copies were measured with all ranks at work.
 double time_at_work(const MachineCosts& costs, const MachineCosts::Link& inside) {
-    return inside.copied_once > 0 ? 0 : costs.rank_delay;
+    return inside.is_memory() ? 0 : costs.rank_delay;
 }
 
 /// Beyond the eager limit sender and receiver wait for each other once; each of both may wait for its core.
