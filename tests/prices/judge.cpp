@@ -161,8 +161,14 @@ MachineCosts draw_costs(const Machine& machine, Draw& draw) {
 
 /// Those over all hosts are made, and proposed, for one cluster: elsewhere they count apart.
 std::string family_of(const Algorithm& algorithm, int clusters) {
-    static const std::vector<std::string> kOverHosts{
-        "scatter-ring", "scatter-doubling", "halving-gather", "halving-doubling", "ring", "dissemination"};
+    static const std::vector<std::string> kOverHosts{"scatter-ring",
+                                                     "scatter-doubling",
+                                                     "halving-gather",
+                                                     "halving-doubling",
+                                                     "multi-leader-halving-gather",
+                                                     "multi-leader-halving-doubling",
+                                                     "ring",
+                                                     "dissemination"};
     static const std::vector<std::string> kBetween{"direct-exchange", "recursive-doubling",   "rsag",
                                                    "three-level",     "scatter-allgather",    "two-tree",
                                                    "leader-exchange", "multi-leader-exchange"};
@@ -193,7 +199,8 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     for (const char* base :
          {"flat/binomial", "chain/flat", "nearest/binomial", "binomial", "multi-leader-flat/flat",
           "direct-exchange/binomial", "recursive-doubling/binary", "scatter-ring", "scatter-doubling",
-          "halving-gather", "halving-doubling", "ring", "dissemination"})
+          "halving-gather", "halving-doubling", "multi-leader-halving-gather",
+          "multi-leader-halving-doubling", "ring", "dissemination"})
         names.emplace_back(base);
     for (const char* base :
          {"nearest/chain", "flat/binary", "multi-leader-nearest/chain", "multi-leader-flat/binary",

@@ -73,8 +73,9 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
              "rsag/binomial@16", "rsag/chain/flat@16", "rsag/native", "three-level/flat@16x4",
              "three-level/binary@16x7", "three-level/flat", "three-level/chain@16"});
     }
-    for (const char* name : {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather",
-                             "halving-doubling", "ring", "dissemination"}) {
+    for (const char* name :
+         {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather", "halving-doubling",
+          "multi-leader-halving-gather", "multi-leader-halving-doubling", "ring", "dissemination"}) {
         if (is_known_for(name, collective)) names.emplace_back(name);
     }
     return names;

@@ -8,7 +8,23 @@
 
 namespace laple {
 
-std::vector<Host> hosts_in_order(const Request& request, const Machine& machine) {
+namespace {
+
+template <typename T>
+std::vector<T> bit_reversed(const std::vector<T>& values) {
+    std::vector<T> reversed(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::size_t mirrored = 0;
+        for (std::size_t bit = 1, mirror = values.size() / 2; mirror > 0; bit *= 2, mirror /= 2)
+            mirrored |= (i & bit) != 0 ? mirror : 0;
+        reversed[mirrored] = values[i];
+    }
+    return reversed;
+}
+
+}  // namespace
+
+std::vector<Host> hosts_in_order(const Request& request, const Machine& machine, MemberOrder order) {
     std::vector<Host> hosts;
     for (const auto& clusters : machine.groups()) {
         for (const int cluster : clusters) {
@@ -20,12 +36,13 @@ std::vector<Host> hosts_in_order(const Request& request, const Machine& machine)
         const auto first = std::find(hosts.begin(), hosts.end(), machine.host_of(request.root));
         std::rotate(hosts.begin(), first, hosts.end());
     }
-    return hosts;
+    return order == MemberOrder::bit_reversed ? bit_reversed(hosts) : hosts;
 }
 
-std::vector<int> clusters_of_members(const Request& request, const Machine& machine) {
+std::vector<int> clusters_of_members(const Request& request, const Machine& machine, MemberOrder order) {
     std::vector<int> clusters;
-    for (const Host host : hosts_in_order(request, machine)) clusters.push_back(machine.cluster_of(host));
+    for (const Host host : hosts_in_order(request, machine, order))
+        clusters.push_back(machine.cluster_of(host));
     return clusters;
 }
 
@@ -61,12 +78,20 @@ bool is_power_of_two(int count) {
     return (count & (count - 1)) == 0;
 }
 
-HostMembers::HostMembers(const Request& request, const Machine& machine, Rank rank) : rank_(rank) {
+HostMembers::HostMembers(const Request& request, const Machine& machine, Rank rank, MemberLayout layout)
+    : rank_(rank), layout_(layout), ranks_here_(machine.ranks_on(machine.host_of(rank))) {
+    own_slice_ = static_cast<std::size_t>(std::ranges::find(ranks_here_, rank) - ranks_here_.begin());
     const bool is_rooted = row_of(request.collective).is_rooted;
     std::uint64_t begin = 0;
-    for (const Host host : hosts_in_order(request, machine)) {
+    for (const Host host : hosts_in_order(request, machine, layout.order)) {
         if (host == machine.host_of(rank)) self_ = count();
-        leaders_.push_back(is_rooted ? leader_on(machine, host, 0, request.root) : leader_on(machine, host));
+        if (layout.by_slices) {
+            leaders_.push_back(machine.ranks_on(host)[own_slice_]);
+        } else if (is_rooted) {
+            leaders_.push_back(leader_on(machine, host, 0, request.root));
+        } else {
+            leaders_.push_back(leader_on(machine, host));
+        }
         if (!is_gathered(request.collective)) continue;
         first_block_.push_back(blocks_.size());
         for (const Rank owner : machine.ranks_on(host)) {
@@ -84,8 +109,15 @@ Segment HostMembers::parts(const Request& request, int first, int end) const {
         const std::uint64_t begin = blocks_[first_block_[static_cast<std::size_t>(first)]].begin;
         return {begin, blocks_[first_block_[static_cast<std::size_t>(end)]].begin - begin};
     }
-    return Segments::cut_into(request.units, request.unit_bytes, count())
-        .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
+    const Segment all = are_slices() ? slice(request, own_slice_) : Segment{0, request.units};
+    const Segment part = Segments::cut_into(all.units, request.unit_bytes, count())
+                             .run(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first));
+    return {all.offset + part.offset, part.units};
+}
+
+Segment HostMembers::slice(const Request& request, std::size_t number) const {
+    return Segments::cut_into(request.units, request.unit_bytes, static_cast<int>(ranks_here_.size()))
+        .run(static_cast<std::uint32_t>(number), 1);
 }
 
 std::span<const HostMembers::Block> HostMembers::blocks_of(int member) const {
@@ -100,8 +132,8 @@ std::size_t HostMembers::block_at(std::uint64_t unit) const {
     return static_cast<std::size_t>(after - blocks_.begin()) - 1;
 }
 
-MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder)
-    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank) {
+MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout)
+    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank, layout) {
     const auto& blocks = members_.blocks();
     const bool is_in_order =
         std::ranges::all_of(blocks, [](const auto& block) { return block.begin == block.in_result; });
@@ -109,6 +141,7 @@ MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder)
 }
 
 void MemberSteps::combine_on_hosts() {
+    if (members_.are_slices()) return combine_slices();
     const Region own{kInput, 0, part_.request.units};
     ReceiveSlots slots({part_.request.units, part_.request.unit_bytes, part_.request.units}, builder_);
     TreeSteps steps(members_.on_host(), part_.rank, TreeSteps::Use::reduce_any_order, slots, builder_);
@@ -116,7 +149,52 @@ void MemberSteps::combine_on_hosts() {
     if (members_.is_leader() && value.buffer == kInput) builder_.copy(value, {kResult, 0});
 }
 
+/// Everybody begins with the rank after itself, so that no rank gets from all others at once.
+void MemberSteps::combine_slices() {
+    const std::span<const Rank> ranks = members_.ranks_here();
+    const std::size_t own = members_.own_slice();
+    const Segment slice = members_.slice(part_.request, own);
+    if (slice.units > 0) builder_.copy(region_in(kInput, slice), region_in(kResult, slice).place());
+    const std::uint64_t in_slot = std::max<std::uint64_t>(slice.units, 1);
+    ReceiveSlots slots({in_slot, part_.request.unit_bytes, in_slot}, builder_);
+    for (std::size_t i = 1; i < ranks.size(); ++i) {
+        const std::size_t to = (own + i) % ranks.size();
+        const Rank from = ranks[(own + ranks.size() - i) % ranks.size()];
+        const Segment theirs = members_.slice(part_.request, to);
+        if (theirs.units > 0) builder_.send(ranks[to], region_in(kInput, theirs));
+        if (slice.units == 0) continue;
+        const Region contribution = slots.next(from, slice.units);
+        builder_.recv(from, contribution);
+        builder_.reduce(contribution, region_in(kResult, slice).place());
+    }
+}
+
+void MemberSteps::spread_slices() {
+    const std::span<const Rank> ranks = members_.ranks_here();
+    const std::size_t own = members_.own_slice();
+    const Segment slice = members_.slice(part_.request, own);
+    for (std::size_t i = 1; i < ranks.size(); ++i) {
+        if (slice.units > 0) builder_.send(ranks[(own + i) % ranks.size()], region_in(kResult, slice));
+        const std::size_t from = (own + ranks.size() - i) % ranks.size();
+        const Segment theirs = members_.slice(part_.request, from);
+        if (theirs.units > 0) builder_.recv(ranks[from], region_in(kResult, theirs));
+    }
+}
+
+void MemberSteps::collect_at_root() {
+    if (!members_.are_slices() || members_.self() != 0) return;
+    const Rank root = part_.request.root;
+    const std::span<const Rank> ranks = members_.ranks_here();
+    for (std::size_t number = 0; number < ranks.size(); ++number) {
+        const Segment slice = members_.slice(part_.request, number);
+        if (ranks[number] == root || slice.units == 0) continue;
+        if (part_.rank == ranks[number]) builder_.send(root, region_in(kResult, slice));
+        if (part_.rank == root) builder_.recv(ranks[number], region_in(kResult, slice));
+    }
+}
+
 void MemberSteps::spread_on_hosts() {
+    if (members_.are_slices()) return spread_slices();
     ReceiveSlots slots({part_.request.units, part_.request.unit_bytes, part_.request.units}, builder_);
     TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
         .broadcast({kResult, 0, part_.request.units});
@@ -240,7 +318,7 @@ void MemberSteps::ring_reduce_scatter() {
 }
 
 void MemberSteps::halving_reduce_scatter() {
-    if (!members_.is_leader() || members_.count() == 1) return;
+    if (!members_.is_leader() || members_.count() == 1 || parts(0, members_.count()).units == 0) return;
     const int half = members_.count() / 2;
     const Buffer incoming = builder_.add_temporary(parts(0, half).units);
     for (int distance = half; distance >= 1; distance /= 2) {

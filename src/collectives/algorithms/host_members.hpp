@@ -9,16 +9,39 @@
 
 namespace laple {
 
-/// The hosts of a machine as members of an algorithm that knows no clusters, in the order of groups, clusters
-/// and hosts, so that neighbours are near each other; each is represented by its leader. In a rooted
-/// collective the root's host comes first, and the root leads it.
+/// How members are numbered.
+enum class MemberOrder {
+    /// In the order of groups, clusters and hosts: neighbours are near each other.
+    near,
+    /// The same with the bits of the numbers reversed: neighbours by number are far from each other, and
+    /// those
+    /// that are half the members apart are near. A power of two of them.
+    ///
+    ///     near            0 1 2 3 4 5 6 7
+    ///     bit_reversed    0 4 2 6 1 5 3 7
+    bit_reversed,
+};
+
+struct MemberLayout {
+    MemberOrder order = MemberOrder::near;
+    /// All ranks of a host take part, each with a slice of the message, among those of the other hosts that
+    /// have the same slice. Every host has as many ranks.
+    ///
+    ///     ranks of host 0    0 1 2 3        ranks 0 and 4 have the first quarter, 1 and 5 the second ...
+    ///     ranks of host 1    4 5 6 7
+    bool by_slices = false;
+};
+
+/// The hosts of a machine as members of an algorithm that knows no clusters, in the order of the layout. Each
+/// is represented by its leader: in a rooted collective the root's host comes first, and the root leads it;
+/// by slices each rank leads its own.
 ///
 /// Member i owns part i of the message where it is cut into as many parts as there are members; where it has
 /// fewer units the last ones own nothing. Of a message that is gathered, part i are the blocks of the host's
 /// ranks.
 class HostMembers {
   public:
-    HostMembers(const Request& request, const Machine& machine, Rank rank);
+    HostMembers(const Request& request, const Machine& machine, Rank rank, MemberLayout layout = {});
 
     int count() const { return static_cast<int>(leaders_.size()); }
     /// The number of this rank's host.
@@ -32,6 +55,14 @@ class HostMembers {
 
     /// The units of parts `first` ... `end` - 1.
     Segment parts(const Request& request, int first, int end) const;
+
+    // By slices:
+    bool are_slices() const { return layout_.by_slices; }
+    /// The ranks of this host; the first of them has slice 0.
+    std::span<const Rank> ranks_here() const { return ranks_here_; }
+    /// The number of this rank's slice.
+    std::size_t own_slice() const { return own_slice_; }
+    Segment slice(const Request& request, std::size_t number) const;
 
     /// The blocks of a message that is gathered are passed on in the order of members: those of one host
     /// after those of another. Where each is in that order, and where in the result.
@@ -48,11 +79,14 @@ class HostMembers {
 
   private:
     Rank rank_;
+    MemberLayout layout_;
     std::vector<Rank> leaders_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // of each member; one more than there are members
     int self_ = 0;
     RankLinks on_host_;
+    std::span<const Rank> ranks_here_;
+    std::size_t own_slice_ = 0;
 };
 
 /// The steps of algorithms over members. The message of each member is in kResult; but one that is gathered,
@@ -60,16 +94,19 @@ class HostMembers {
 /// are put in order.
 class MemberSteps {
   public:
-    MemberSteps(const Part& part, ScheduleBuilder& builder);
+    MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout = {});
 
     const HostMembers& members() const { return members_; }
 
-    /// The ranks of each host combine their contributions at its leader, into kResult.
+    /// The ranks of each host combine their contributions at its leader, into kResult; by slices, each slice
+    /// at the rank that has it.
     void combine_on_hosts();
     /// The leader of each host gets the blocks of its ranks.
     void gather_on_hosts();
-    /// The leader of each host sends the result to all its ranks.
+    /// The leader of each host sends the result to all its ranks; by slices, each rank its own.
     void spread_on_hosts();
+    /// By slices, the root gets them from the other ranks of its host; else it has the result already.
+    void collect_at_root();
     /// The same with a part of it, as soon as the leader has that; what was gathered is put in order. All
     /// ranks of a host have to say this of the same parts in the same order.
     void spread_on_host(Segment part);
@@ -98,6 +135,8 @@ class MemberSteps {
     void recv(int member, Segment part);
 
   private:
+    void combine_slices();
+    void spread_slices();
     void put_in_order(Segment part);
 
     const Part& part_;
@@ -107,7 +146,8 @@ class MemberSteps {
 };
 
 /// The clusters of all hosts, in the order of members; for prices (network_clock.hpp).
-std::vector<int> clusters_of_members(const Request& request, const Machine& machine);
+std::vector<int> clusters_of_members(const Request& request, const Machine& machine,
+                                     MemberOrder order = MemberOrder::near);
 
 /// Members that follow each other: first ... end - 1.
 struct MemberRange {
@@ -120,8 +160,8 @@ struct MemberRange {
 /// The members of each cluster, in the order of members. `cluster_of` as clusters_of_members() says.
 std::vector<MemberRange> member_ranges(const std::vector<int>& cluster_of);
 
-/// The hosts in the order of groups, clusters and hosts, that of `root` first where the collective has one.
-std::vector<Host> hosts_in_order(const Request& request, const Machine& machine);
+/// The hosts in the order of members, that of `root` first where the collective has one.
+std::vector<Host> hosts_in_order(const Request& request, const Machine& machine, MemberOrder order);
 
 /// Bytes of what these ranks contribute to a message that is gathered.
 Bytes bytes_of_blocks(const Request& request, std::span<const Rank> ranks);

@@ -11,16 +11,23 @@
 namespace laple {
 namespace {
 
-/// Where each part begins, in bytes, and where the last one ends.
-std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machine) {
+/// The slices of a message that are not empty, the first of which no other exceeds; one without slices.
+Segments slices_of(const Request& request, const Machine& machine, MemberLayout layout) {
+    const std::size_t ranks = layout.by_slices ? machine.ranks_on(0).size() : 1;
+    return Segments::cut_into(request.units, request.unit_bytes, static_cast<int>(ranks));
+}
+
+/// Where each part begins in the message or in its first slice, in bytes, and where the last one ends.
+std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machine, MemberLayout layout) {
     std::vector<Bytes> begins{0};
     const int count = machine.host_count();
     if (is_gathered(request.collective)) {
-        for (const Host host : hosts_in_order(request, machine))
+        for (const Host host : hosts_in_order(request, machine, layout.order))
             begins.push_back(begins.back() + bytes_of_blocks(request, machine.ranks_on(host)));
         return begins;
     }
-    const Segments parts = Segments::cut_into(request.units, request.unit_bytes, count);
+    const std::uint64_t units = slices_of(request, machine, layout).units_per_segment;
+    const Segments parts = Segments::cut_into(units, request.unit_bytes, count);
     for (int part = 0; part < count; ++part)
         begins.push_back(begins.back() +
                          parts.at(static_cast<std::uint32_t>(part)).units * request.unit_bytes);
@@ -29,14 +36,16 @@ std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machin
 
 }  // namespace
 
-MemberTimes::MemberTimes(Pricing& pricing)
+MemberTimes::MemberTimes(Pricing& pricing, MemberLayout layout)
     : pricing_(pricing),
-      clock_(clusters_of_members(pricing.request(), pricing.machine()), pricing.machine(), pricing.costs()),
-      begins_(begins_of_parts(pricing.request(), pricing.machine())),
+      slices_(layout.by_slices ? slices_of(pricing.request(), pricing.machine(), layout).count() : 0),
+      clock_(clusters_of_members(pricing.request(), pricing.machine(), layout.order), pricing.machine(),
+             pricing.costs()),
+      begins_(begins_of_parts(pricing.request(), pricing.machine(), layout)),
       ready_(clock_.hosts(), 0),
       memory_(clock_.hosts(), 0),
       spread_(clock_.hosts(), 0) {
-    for (const Host host : hosts_in_order(pricing.request(), pricing.machine()))
+    for (const Host host : hosts_in_order(pricing.request(), pricing.machine(), layout.order))
         ranks_.push_back(static_cast<int>(pricing.machine().ranks_on(host).size()));
 }
 
@@ -53,12 +62,29 @@ HostTime MemberTimes::on_host(int member, Bytes bytes, HostWays ways) {
 }
 
 void MemberTimes::combine_on_hosts() {
-    for (int i = 0; i < count(); ++i) ready(i) += on_host(i, pricing_.request().bytes(), {.up = true}).first;
+    for (int i = 0; i < count(); ++i) {
+        ready(i) += slices_ > 0 ? time_of_slices(i, true)
+                                : on_host(i, pricing_.request().bytes(), {.up = true}).first;
+    }
+}
+
+/// A rank copies as many slices in for others as it copies out, or combines.
+double MemberTimes::time_of_slices(int member, bool combines) const {
+    const Bytes slice = begins_.back();
+    const MachineCosts::Link& memory = pricing_.costs().cluster(clock_.cluster(at(member))).memory;
+    return memory.latency + (ranks_[at(member)] - 1) *
+                                (memory.gap.at(slice).count() + (combines ? combining(member, slice) : 0));
 }
 
 void MemberTimes::spread_on_hosts() {
-    for (int i = 0; i < count(); ++i)
-        ready(i) += on_host(i, pricing_.request().bytes(), {.down = true}).first;
+    for (int i = 0; i < count(); ++i) {
+        ready(i) += slices_ > 0 ? time_of_slices(i, false)
+                                : on_host(i, pricing_.request().bytes(), {.down = true}).first;
+    }
+}
+
+void MemberTimes::collect_at_root() {
+    if (slices_ > 0) ready(0) += time_of_slices(0, false);
 }
 
 /// Blocks of all ranks come to the leader's memory one after the other.
@@ -96,8 +122,8 @@ void MemberTimes::deliver() {
 
 void MemberTimes::send(int from, int to, Bytes bytes) {
     largest_ = std::max(largest_, bytes);
-    const NetworkClock::Sending message{at(to), bytes};
-    clock_.send(at(from), ready(from), {&message, 1}, sent_);
+    const std::vector<NetworkClock::Sending> messages(std::max<std::size_t>(slices_, 1), {at(to), bytes});
+    clock_.send(at(from), ready(from), messages, sent_);
 }
 
 /// Members have larger numbers than their parents.

@@ -27,12 +27,13 @@ using RingBlocks = std::vector<std::vector<RingBlock>>;
 /// its port is free. Spreading on a host takes the time of its memory, and overlaps with receiving.
 class MemberTimes {
   public:
-    explicit MemberTimes(Pricing& pricing);
+    explicit MemberTimes(Pricing& pricing, MemberLayout layout = {});
 
     // As in MemberSteps.
     void combine_on_hosts();
     void gather_on_hosts();
     void spread_on_hosts();
+    void collect_at_root();
     void scatter();
     void gather();
     void ring_allgather();
@@ -70,20 +71,24 @@ class MemberTimes {
     NetworkClock& clock() { return clock_; }
     /// When a member has what the steps so far bring to it.
     double& ready(int member) { return ready_[static_cast<std::size_t>(member)]; }
-    /// Of parts `first` ... `end` - 1.
+    /// Of parts `first` ... `end` - 1, of one slice.
     Bytes bytes(int first, int end) const {
         return begins_[static_cast<std::size_t>(end)] - begins_[static_cast<std::size_t>(first)];
     }
 
   private:
-    /// Adds a message to those that are sent; and all of these come to where they go.
+    /// Adds a message to those that are sent, or one of each slice; and all of these come to where they go.
     void send(int from, int to, Bytes bytes);
     void deliver();
     /// Partners `distance` apart swap: each has as many parts, from a multiple of that on, and sends them
     /// all, or where they halve, those that its partner goes on with.
     void swap(int distance, bool halves);
 
+    /// Until a rank of that host has a slice from each of the others, and has combined them where `combines`.
+    double time_of_slices(int member, bool combines) const;
+
     Pricing& pricing_;
+    std::size_t slices_;  // that are not empty; 0: the message is not cut into slices
     NetworkClock clock_;
     std::vector<int> ranks_;      // on each member's host
     std::vector<Bytes> begins_;   // of each part

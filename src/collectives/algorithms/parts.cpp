@@ -9,6 +9,15 @@ namespace {
 /// The caches of a core hold two such parts.
 constexpr Bytes kLargePart = 256 * 1024;
 
+/// Whether each host has as many ranks, and more than one.
+bool can_be_sliced(const Machine& machine) {
+    const std::size_t ranks = machine.ranks_on(0).size();
+    for (Host host = 0; host < machine.host_count(); ++host) {
+        if (machine.ranks_on(host).size() != ranks) return false;
+    }
+    return ranks > 1;
+}
+
 class PartsAlgorithm final : public Algorithm {
   public:
     explicit PartsAlgorithm(const PartsVariant& variant) : variant_(variant) {}
@@ -18,12 +27,13 @@ class PartsAlgorithm final : public Algorithm {
 
     bool can_do(const Request& request, const Machine& machine) const override {
         if (variant_.needs_power_of_two && !is_power_of_two(machine.host_count())) return false;
+        if (variant_.by_slices && !can_be_sliced(machine)) return false;
         return !variant_.combines || request.commutative;
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
         if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
-        MemberTimes times(pricing);
+        MemberTimes times(pricing, layout());
         variant_.time(times);
         Candidate candidate;
         candidate.algorithm = parts_algorithm(variant_);
@@ -35,11 +45,16 @@ class PartsAlgorithm final : public Algorithm {
     }
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        MemberSteps steps(part, builder);
+        MemberSteps steps(part, builder, layout());
         variant_.write(steps);
     }
 
   private:
+    MemberLayout layout() const {
+        return {variant_.needs_power_of_two ? MemberOrder::bit_reversed : MemberOrder::near,
+                variant_.by_slices};
+    }
+
     const PartsVariant& variant_;
 };
 

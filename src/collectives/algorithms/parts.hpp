@@ -18,11 +18,13 @@ struct PartsVariant {
     std::string_view name;
     std::string_view in_words;
     Collective collective;
-    bool needs_power_of_two;  ///< of hosts
-    bool combines;            ///< and does not keep the order of the ranks
+    /// Of hosts: those swap the most that are half of them apart, so members are in bit-reversed order.
+    bool needs_power_of_two;
+    bool combines;  ///< and does not keep the order of the ranks
     /// What every rank does, and how long it takes: one function of both classes.
     void (*write)(MemberSteps& members);
     void (*time)(MemberTimes& members);
+    bool by_slices = false;  ///< all ranks of a host take part (host_members.hpp)
 };
 
 /// The algorithm of that variant, which must outlive it.

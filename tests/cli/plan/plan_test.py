@@ -175,6 +175,9 @@ class Explain(PlanTest):
         three = self.output("explain", "allreduce", "1M", "--synthetic", "node:3", "--rows", "100")
         self.assertIn("ring", three)
         self.assertNotIn("halving-doubling", three)
+        # Four ranks on each of four hosts have a slice each.
+        slices = self.output("explain", "allreduce", "64K", "--synthetic", "node:4:50us:1Gbit rank:4", "--rows", "100")
+        self.assertIn("multi-leader-halving-doubling", slices)
 
     def test_a_model_file(self):
         told = json.loads(self.output("explain", "reduce", "64K", "--model", self.file("m.json", MODEL), "--format",

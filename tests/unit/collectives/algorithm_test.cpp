@@ -2,8 +2,11 @@
 #include "collectives/algorithms/algorithm.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -11,6 +14,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms/native.hpp"
 #include "collectives/algorithms/registry.hpp"
+#include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
 #include "collectives/trees/tree.hpp"
 #include "support/algorithms.hpp"
@@ -71,6 +75,29 @@ TEST_CASE("names stay the same when costs have decided something, which people c
             CHECK(decided->name() == plain->name());
             CHECK(decided->details().empty() == (decided == plain));
             CHECK_FALSE(decided->needs_costs());
+        }
+    }
+}
+
+TEST_CASE("halving and doubling send the most between neighbours") {
+    const Machine machine(Topology::flat(8));
+    for (const auto& [name, collective] : {std::pair{"halving-doubling", Collective::allreduce},
+                                           std::pair{"halving-gather", Collective::reduce},
+                                           std::pair{"scatter-doubling", Collective::bcast}}) {
+        INFO(name);
+        const Plan plan{.request = request_for(collective, 6400),
+                        .algorithm = parse_algorithm(name, collective),
+                        .reason = {}};
+        for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
+            std::map<int, std::uint64_t> largest;  // by distance
+            for (const Step& step : expand(plan, machine, rank).steps) {
+                if (!step.is_message()) continue;
+                std::uint64_t& units = largest[step.peer ^ rank];
+                units = std::max(units, step.units);
+            }
+            if (rank == 0) CHECK(largest.size() == 3);
+            for (const auto& [distance, units] : largest)
+                CHECK(2 * units * static_cast<unsigned>(distance) == plan.request.units);
         }
     }
 }
