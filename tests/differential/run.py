@@ -19,8 +19,8 @@ import tempfile
 
 TREES = ["flat", "binomial", "binary", "chain", "3ary"]
 BETWEEN = ["flat", "binomial", "chain", "nearest", "jackson", "ecef", "ecef-la", "ecef-la-max", "fef", "bottom-up", "best"]
-OVER_HOSTS = {"bcast": ["two-tree@16", "scatter-ring", "scatter-doubling"], "reduce": ["halving-gather", "multi-leader-halving-gather"],
-              "allreduce": ["ring", "halving-doubling", "multi-leader-halving-doubling"], "barrier": ["dissemination"]}
+OVER_HOSTS = {"bcast": ["two-tree@16", "scatter-ring", "scatter-doubling"], "reduce": ["halving-gather", "multi-leader-halving-gather@16"],
+              "allreduce": ["ring", "halving-doubling", "halving-doubling@16", "multi-leader-halving-doubling"], "barrier": ["dissemination"]}
 PHASES = ["direct-exchange", "recursive-doubling", "rsag", "three-level"]
 
 

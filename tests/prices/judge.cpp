@@ -177,7 +177,10 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
     const auto is_in = [&](const std::vector<std::string>& names) {
         return std::find(names.begin(), names.end(), family) != names.end();
     };
-    if (is_in(kOverHosts)) return clusters > 1 ? family + ", clusters" : family;
+    if (is_in(kOverHosts)) {
+        if (algorithm.segment_bytes() > 0) family += "@";
+        return clusters > 1 ? family + ", clusters" : family;
+    }
     if (!is_in(kBetween)) family = family.starts_with("multi-leader-") ? "multi-leader tree" : "tree";
     if (algorithm.segment_bytes() > 0) family += "@";
     if (algorithm.lanes() > 1) family += "x";
@@ -199,8 +202,9 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     for (const char* base :
          {"flat/binomial", "chain/flat", "nearest/binomial", "binomial", "multi-leader-flat/flat",
           "direct-exchange/binomial", "recursive-doubling/binary", "scatter-ring", "scatter-doubling",
-          "halving-gather", "halving-doubling", "multi-leader-halving-gather",
-          "multi-leader-halving-doubling", "ring", "dissemination"})
+          "halving-gather", "halving-gather@16K", "halving-doubling", "halving-doubling@16K",
+          "multi-leader-halving-gather", "multi-leader-halving-doubling", "multi-leader-halving-doubling@16K",
+          "ring", "dissemination"})
         names.emplace_back(base);
     for (const char* base :
          {"nearest/chain", "flat/binary", "multi-leader-nearest/chain", "multi-leader-flat/binary",
@@ -210,6 +214,7 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
          {"multi-leader-nearest/chain", "multi-leader-flat/binary", "direct-exchange/flat",
           "recursive-doubling/flat", "rsag/flat", "three-level/flat", "scatter-allgather/chain"})
         names.push_back(std::string(base) + draw.one_of(kSegments) + draw.one_of(kLanes));
+
     std::erase_if(names, [&](const std::string& name) { return !is_known_for(name, collective); });
     return names;
 }

@@ -36,6 +36,7 @@ const std::vector<Bar> kBars{
     {"dissemination, clusters", "barrier", 0.005, 0.01},
     {"halving-doubling", "allreduce", 0.090, 0.09},
     {"halving-doubling, clusters", "allreduce", 0.005, 0.14},
+    {"halving-doubling@", "allreduce", 0.060, 0.06},
     {"halving-gather", "reduce", 0.010, 0.01},
     {"halving-gather, clusters", "reduce", 0.005, 0.06},
     {"leader-exchange", "allgather", 0.005, 0.07},

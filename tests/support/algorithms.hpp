@@ -74,8 +74,9 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
              "three-level/binary@16x7", "three-level/flat", "three-level/chain@16"});
     }
     for (const char* name :
-         {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather", "halving-doubling",
-          "multi-leader-halving-gather", "multi-leader-halving-doubling", "ring", "dissemination"}) {
+         {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather",
+          "halving-gather@16", "halving-doubling", "halving-doubling@16", "multi-leader-halving-gather",
+          "multi-leader-halving-doubling", "multi-leader-halving-doubling@16", "ring", "dissemination"}) {
         if (is_known_for(name, collective)) names.emplace_back(name);
     }
     return names;

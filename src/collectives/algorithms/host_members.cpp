@@ -132,8 +132,11 @@ std::size_t HostMembers::block_at(std::uint64_t unit) const {
     return static_cast<std::size_t>(after - blocks_.begin()) - 1;
 }
 
-MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout)
-    : part_(part), builder_(builder), members_(part.request, part.machine, part.rank, layout) {
+MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout, Bytes segment_bytes)
+    : part_(part),
+      builder_(builder),
+      members_(part.request, part.machine, part.rank, layout),
+      segment_bytes_(segment_bytes) {
     const auto& blocks = members_.blocks();
     const bool is_in_order =
         std::ranges::all_of(blocks, [](const auto& block) { return block.begin == block.in_result; });
@@ -240,19 +243,29 @@ void MemberSteps::put_in_order(Segment part) {
     }
 }
 
-void MemberSteps::send(int member, Segment part) {
-    if (part.units > 0) builder_.send(members_.leader(member), region_in(message_, part));
-}
-
-void MemberSteps::recv(int member, Segment part) {
-    if (part.units > 0) builder_.recv(members_.leader(member), region_in(message_, part));
-}
-
 namespace {
 
 constexpr Shape kBinomial{Shape::Kind::binomial};
 
+Segment within(Segment part, Segment piece) {
+    return {part.offset + piece.offset, piece.units};
+}
+
 }  // namespace
+
+void MemberSteps::send(int member, Segment part) {
+    if (part.units == 0) return;
+    const Segments cut = pieces(part);
+    for (std::uint32_t i = 0; i < cut.count(); ++i)
+        builder_.send(members_.leader(member), region_in(message_, within(part, cut.at(i))));
+}
+
+void MemberSteps::recv(int member, Segment part) {
+    if (part.units == 0) return;
+    const Segments cut = pieces(part);
+    for (std::uint32_t i = 0; i < cut.count(); ++i)
+        builder_.recv(members_.leader(member), region_in(message_, within(part, cut.at(i))));
+}
 
 void MemberSteps::scatter() {
     if (!members_.is_leader()) return;
@@ -320,16 +333,25 @@ void MemberSteps::ring_reduce_scatter() {
 void MemberSteps::halving_reduce_scatter() {
     if (!members_.is_leader() || members_.count() == 1 || parts(0, members_.count()).units == 0) return;
     const int half = members_.count() / 2;
-    const Buffer incoming = builder_.add_temporary(parts(0, half).units);
+    const Segments largest = pieces(parts(0, half));
+    const std::uint32_t slots = std::min(builder_.window(), largest.count());
+    const Buffer incoming = builder_.add_temporary(slots * largest.units_per_segment);
+    std::uint32_t slot = 0;
     for (int distance = half; distance >= 1; distance /= 2) {
         const int peer = members_.self() ^ distance;
         const int ours = members_.self() / distance * distance;
         const int theirs = peer / distance * distance;
         send(peer, parts(theirs, theirs + distance));
-        const Region mine = region_in(kResult, parts(ours, ours + distance));
+        const Segment mine = parts(ours, ours + distance);
         if (mine.units == 0) continue;
-        builder_.recv(members_.leader(peer), {incoming, 0, mine.units});
-        builder_.reduce({incoming, 0, mine.units}, mine.place());
+        const Segments cut = pieces(mine);
+        for (std::uint32_t i = 0; i < cut.count(); ++i) {
+            const Region piece = region_in(kResult, within(mine, cut.at(i)));
+            const Region contribution{incoming, slot * largest.units_per_segment, piece.units};
+            builder_.recv(members_.leader(peer), contribution);
+            builder_.reduce(contribution, piece.place());
+            slot = (slot + 1) % slots;
+        }
     }
 }
 

@@ -89,12 +89,13 @@ class HostMembers {
     std::size_t own_slice_ = 0;
 };
 
-/// The steps of algorithms over members. The message of each member is in kResult; but one that is gathered,
-/// where the ranks are not numbered in the order of the members, is in a temporary buffer until its blocks
-/// are put in order.
+/// The steps of algorithms over members. Parts of at most `segment_bytes` are sent as one message; 0: all
+/// are. The message of each member is in kResult; but one that is gathered, where the ranks are not numbered
+/// in the order of the members, is in a temporary buffer until its blocks are put in order.
 class MemberSteps {
   public:
-    MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout = {});
+    MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout = {},
+                Bytes segment_bytes = 0);
 
     const HostMembers& members() const { return members_; }
 
@@ -130,7 +131,7 @@ class MemberSteps {
 
     /// Parts `first` ... `end` - 1.
     Segment parts(int first, int end) const { return members_.parts(part_.request, first, end); }
-    /// That part of the message to another member, or from it.
+    /// That part of the message to another member, or from it; in halving and doubling, in segments.
     void send(int member, Segment part);
     void recv(int member, Segment part);
 
@@ -139,9 +140,15 @@ class MemberSteps {
     void spread_slices();
     void put_in_order(Segment part);
 
+    /// What is sent or received as one message of such a part.
+    Segments pieces(Segment part) const {
+        return Segments::cut(part.units, part_.request.unit_bytes, segment_bytes_);
+    }
+
     const Part& part_;
     ScheduleBuilder& builder_;
     HostMembers members_;
+    Bytes segment_bytes_;
     Buffer message_ = kResult;
 };
 

@@ -36,9 +36,10 @@ std::vector<Bytes> begins_of_parts(const Request& request, const Machine& machin
 
 }  // namespace
 
-MemberTimes::MemberTimes(Pricing& pricing, MemberLayout layout)
+MemberTimes::MemberTimes(Pricing& pricing, MemberLayout layout, Bytes segment_bytes)
     : pricing_(pricing),
       slices_(layout.by_slices ? slices_of(pricing.request(), pricing.machine(), layout).count() : 0),
+      segment_bytes_(segment_bytes),
       clock_(clusters_of_members(pricing.request(), pricing.machine(), layout.order), pricing.machine(),
              pricing.costs()),
       begins_(begins_of_parts(pricing.request(), pricing.machine(), layout)),
@@ -121,8 +122,11 @@ void MemberTimes::deliver() {
 }
 
 void MemberTimes::send(int from, int to, Bytes bytes) {
-    largest_ = std::max(largest_, bytes);
-    const std::vector<NetworkClock::Sending> messages(std::max<std::size_t>(slices_, 1), {at(to), bytes});
+    const Bytes piece = piece_of(bytes);
+    largest_ = std::max(largest_, piece);
+    const double count = piece > 0 ? static_cast<double>(bytes) / static_cast<double>(piece) : 1;
+    const std::vector<NetworkClock::Sending> messages(std::max<std::size_t>(slices_, 1),
+                                                      {at(to), piece, count});
     clock_.send(at(from), ready(from), messages, sent_);
 }
 
@@ -147,10 +151,13 @@ void MemberTimes::swap(int distance, bool halves) {
         const Bytes size = bytes(first, first + distance);
         if (size > 0) send(i, i ^ distance, size);
     }
+    const std::vector<double> before = ready_;
     deliver();
     for (int i = 0; i < count() && halves; ++i) {
         const int first = i / distance * distance;
-        ready(i) += combining(i, bytes(first, first + distance));
+        const Bytes all = bytes(first, first + distance);
+        ready(i) = std::max(ready(i), before[at(i)] + combining(i, all - piece_of(all))) +
+                   combining(i, piece_of(all));
     }
 }
 

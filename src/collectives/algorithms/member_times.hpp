@@ -27,7 +27,7 @@ using RingBlocks = std::vector<std::vector<RingBlock>>;
 /// its port is free. Spreading on a host takes the time of its memory, and overlaps with receiving.
 class MemberTimes {
   public:
-    explicit MemberTimes(Pricing& pricing, MemberLayout layout = {});
+    explicit MemberTimes(Pricing& pricing, MemberLayout layout = {}, Bytes segment_bytes = 0);
 
     // As in MemberSteps.
     void combine_on_hosts();
@@ -84,11 +84,14 @@ class MemberTimes {
     /// all, or where they halve, those that its partner goes on with.
     void swap(int distance, bool halves);
 
+    /// What is sent as one message of so many bytes.
+    Bytes piece_of(Bytes bytes) const { return segment_bytes_ > 0 ? std::min(bytes, segment_bytes_) : bytes; }
     /// Until a rank of that host has a slice from each of the others, and has combined them where `combines`.
     double time_of_slices(int member, bool combines) const;
 
     Pricing& pricing_;
     std::size_t slices_;  // that are not empty; 0: the message is not cut into slices
+    Bytes segment_bytes_;
     NetworkClock clock_;
     std::vector<int> ranks_;      // on each member's host
     std::vector<Bytes> begins_;   // of each part

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/algorithms/parts.hpp"
 
+#include <array>
+
 #include "collectives/algorithms/pricing.hpp"
 
 namespace laple {
@@ -20,9 +22,11 @@ bool can_be_sliced(const Machine& machine) {
 
 class PartsAlgorithm final : public Algorithm {
   public:
-    explicit PartsAlgorithm(const PartsVariant& variant) : variant_(variant) {}
+    PartsAlgorithm(const PartsVariant& variant, Bytes segment_bytes)
+        : variant_(variant), segment_bytes_(segment_bytes) {}
 
-    std::string name() const override { return std::string(variant_.name); }
+    std::string name() const override { return std::string(variant_.name) + name_suffix(segment_bytes_, 1); }
+    Bytes segment_bytes() const override { return segment_bytes_; }
     std::string in_words() const override { return std::string(variant_.in_words); }
 
     bool can_do(const Request& request, const Machine& machine) const override {
@@ -33,10 +37,10 @@ class PartsAlgorithm final : public Algorithm {
 
     std::optional<Candidate> price(Pricing& pricing) const override {
         if (!can_do(pricing.request(), pricing.machine())) return std::nullopt;
-        MemberTimes times(pricing, layout());
+        MemberTimes times(pricing, layout(), segment_bytes_);
         variant_.time(times);
         Candidate candidate;
-        candidate.algorithm = parts_algorithm(variant_);
+        candidate.algorithm = parts_algorithm(variant_, segment_bytes_);
         candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
@@ -45,7 +49,7 @@ class PartsAlgorithm final : public Algorithm {
     }
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        MemberSteps steps(part, builder, layout());
+        MemberSteps steps(part, builder, layout(), segment_bytes_);
         variant_.write(steps);
     }
 
@@ -56,12 +60,20 @@ class PartsAlgorithm final : public Algorithm {
     }
 
     const PartsVariant& variant_;
+    Bytes segment_bytes_;
 };
+
+/// Those whose partners swap while both combine.
+bool takes_segments(const PartsVariant& variant) {
+    return variant.needs_power_of_two && variant.combines;
+}
+
+constexpr std::array<Bytes, 3> kSegments{8 * 1024, 16 * 1024, 64 * 1024};
 
 }  // namespace
 
-AlgorithmPtr parts_algorithm(const PartsVariant& variant) {
-    return std::make_shared<PartsAlgorithm>(variant);
+AlgorithmPtr parts_algorithm(const PartsVariant& variant, Bytes segment_bytes) {
+    return std::make_shared<PartsAlgorithm>(variant, segment_bytes);
 }
 
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,
@@ -69,9 +81,9 @@ AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const Algorithm
     AlgorithmPtr known;
     for (const PartsVariant& variant : variants) {
         if (name.first() != variant.name) continue;
-        if (name.levels.size() > 1 || name.segment_bytes > 0 || name.lanes > 1)
-            refuse_name(name, "it takes neither levels nor segments nor lanes");
-        if (variant.collective == collective) return parts_algorithm(variant);
+        if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
+        if (name.segment_bytes > 0 && !takes_segments(variant)) refuse_name(name, "it takes no segments");
+        if (variant.collective == collective) return parts_algorithm(variant, name.segment_bytes);
         known = parts_algorithm(variant);
     }
     if (known != nullptr) refuse_name(name, "is for another collective");
@@ -83,7 +95,14 @@ void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std
     if ((pricing.clusters() > 1 && !is_for_clusters) || pricing.machine().host_count() == 1) return;
     for (const PartsVariant& variant : variants) {
         if (variant.collective != pricing.request().collective) continue;
-        if (auto candidate = parts_algorithm(variant)->price(pricing)) found.push_back(std::move(*candidate));
+        auto candidate = parts_algorithm(variant)->price(pricing);
+        if (!candidate) continue;
+        found.push_back(std::move(*candidate));
+        if (!takes_segments(variant)) continue;
+        for (const Bytes segment_bytes : kSegments) {
+            if (4 * segment_bytes > pricing.request().bytes()) break;
+            found.push_back(*parts_algorithm(variant, segment_bytes)->price(pricing));
+        }
     }
 }
 

@@ -27,8 +27,8 @@ struct PartsVariant {
     bool by_slices = false;  ///< all ranks of a host take part (host_members.hpp)
 };
 
-/// The algorithm of that variant, which must outlive it.
-AlgorithmPtr parts_algorithm(const PartsVariant& variant);
+/// The algorithm of that variant, which must outlive it. Halving takes segments (MemberSteps); 0: none.
+AlgorithmPtr parts_algorithm(const PartsVariant& variant, Bytes segment_bytes = 0);
 
 /// The variant of that name; nothing where there is none.
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,

@@ -76,6 +76,17 @@ class MachineCosts {
     /// (rank_delay.hpp); part of the latencies inside clusters.
     double rank_delay = 0;
 
+    /// In a pipeline all ranks are at work all the time: one that shares its core passes on no segment inside
+    /// cluster `c` faster than it passes on a message then, however short segments are. Copies were measured
+    /// with all ranks at work.
+    double time_at_work(int c) const { return link(c, c).is_memory() ? 0 : rank_delay; }
+    /// Beyond the eager limit of cluster `c` sender and receiver wait for each other once; each of both may
+    /// wait for its core.
+    double handshake_at_work(int c, Bytes bytes) const {
+        const double limit = cluster(c).eager_limit;
+        return limit <= 0 || static_cast<double>(bytes) <= limit ? 0 : 2 * rank_delay;
+    }
+
     /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
     NativeTimes native;
 

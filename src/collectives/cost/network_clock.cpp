@@ -100,7 +100,16 @@ MessageTimes NetworkClock::times_between(int a, int b, Bytes bytes, bool is_stre
     times.flow = is_stream ? in_a_row : alone;
     times.latency = link.latency + alone - times.flow;
     times.port_in = port(costs_->cluster(b).nic_in);
-    if (a == b) return times;
+    if (a == b) {
+        const double handshake = costs_->handshake_at_work(a, bytes);
+        if (!is_stream) {
+            times.latency += handshake;
+            return times;
+        }
+        for (double* each : {&times.port_out, &times.flow, &times.port_in})
+            *each = std::max(*each + handshake, costs_->time_at_work(a));
+        return times;
+    }
     times.uplink_out = passing(costs_->cluster(a).uplink_out);
     times.trunk = passing(trunks_[at(group_of_[at(a)]) * groups_ + at(group_of_[at(b)])]);
     times.uplink_in = passing(costs_->cluster(b).uplink_in);

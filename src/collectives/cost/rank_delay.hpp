@@ -11,7 +11,7 @@ namespace laple {
 /// between two ranks with all others asleep: ranks wait for processors, and for the system to wake them.
 /// Between clusters that is lost in what far links differ by. Sets `rank_delay`. Segments of a pipeline are
 /// no closer to each other than that, and a message beyond the eager limit takes twice as much longer
-/// (segment_times.cpp). (A model of our own)
+/// (MachineCosts). (A model of our own)
 void add_rank_delay(const Machine& machine, MachineCosts& costs);
 
 }  // namespace laple

@@ -5,22 +5,6 @@
 
 namespace laple {
 
-namespace {
-
-/// In a pipeline all ranks are at work all the time: one that shares its core passes on no segment faster
-/// than it passes on a message then, however short segments are. Copies were measured with all ranks at work.
-double time_at_work(const MachineCosts& costs, const MachineCosts::Link& inside) {
-    return inside.is_memory() ? 0 : costs.rank_delay;
-}
-
-/// Beyond the eager limit sender and receiver wait for each other once; each of both may wait for its core.
-double handshake_at_work(const MachineCosts& costs, const MachineCosts::Cluster& cluster, Bytes bytes) {
-    const bool is_eager = cluster.eager_limit <= 0 || static_cast<double>(bytes) <= cluster.eager_limit;
-    return is_eager ? 0 : 2 * costs.rank_delay;
-}
-
-}  // namespace
-
 SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vector<int>>& groups,
                            Bytes bytes, Use use, Direction direction)
     : count_(static_cast<std::size_t>(costs.count())),
@@ -59,8 +43,8 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
             // A flow that is slower than the NIC leaves room for others.
             const double port =
                 from != to && nic > 0 ? std::min(in_a_row, link.gap.at(0).count() + passing(nic)) : in_a_row;
-            const double least = use == Use::stream && from == to ? time_at_work(costs, link) : 0;
-            const double handshake = from == to ? handshake_at_work(costs, cluster, bytes) : 0;
+            const double least = use == Use::stream && from == to ? costs.time_at_work(from) : 0;
+            const double handshake = from == to ? costs.handshake_at_work(from, bytes) : 0;
             gap_[at(from, to)] = std::max({gap + handshake, combining, least});
             port_[at(from, to)] = std::max({port + handshake, combining, least});
             start_[at(from, to)] = costs.shares_ports

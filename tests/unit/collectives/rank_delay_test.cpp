@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/registry.hpp"
 #include "collectives/cost/segment_times.hpp"
 #include "collectives/planner/planner.hpp"
 
@@ -59,6 +61,21 @@ TEST_CASE("while all ranks are at work no short segment and no handshake is for 
     CHECK(gap(16384, SegmentTimes::Use::stream) == Approx(measured(16384)));
     CHECK(gap(16385, SegmentTimes::Use::stream) == Approx(measured(16385) + 2 * costs.rank_delay));
     CHECK(gap(16385, SegmentTimes::Use::single) == Approx(measured(16385) + 2 * costs.rank_delay));
+}
+
+TEST_CASE("partners that swap wait for no handshake where parts go in eager segments", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    add_rank_delay(kEight, costs);
+    const auto seconds = [&](const char* name, double limit) {
+        costs.cluster(0).eager_limit = limit;
+        const Request request = request_for(Collective::allreduce, 64 << 10);
+        Pricing pricing(request, kEight, costs);
+        return parse_algorithm(name, Collective::allreduce)->price(pricing)->seconds;
+    };
+    // 32K there and back: of the other rounds all parts are eager.
+    CHECK(seconds("halving-doubling", 16384) - seconds("halving-doubling", 0) ==
+          Approx(4 * costs.rank_delay));
+    CHECK(seconds("halving-doubling@16K", 16384) == seconds("halving-doubling@16K", 0));
 }
 
 TEST_CASE("segments are as long as the eager limit where ranks wait for their cores", "[rank-delay]") {
