@@ -65,7 +65,7 @@ Situation situation_of(const Options& options) {
     Situation situation =
         options.model.empty()
             ? synthetic_situation(options.synthetic,
-                                  options.placement == "block" ? RankOrder::block : RankOrder::round_robin)
+                                  options.placement == "block" ? RankOrder::block : RankOrder::cyclic)
             : situation_of_file(options.model);
     // Memory is no port.
     if (options.ports != "shared") situation.costs.shares_ports = false;
@@ -158,7 +158,7 @@ void add_network(CLI::App* command, Options& options) {
     command
         ->add_option("--placement", options.placement,
                      "With rank:COUNT: consecutive ranks share a host, or they are dealt round all hosts")
-        ->check(CLI::IsMember({"block", "round-robin"}));
+        ->check(CLI::IsMember({"block", "cyclic"}));
     command
         ->add_option("--ports", options.ports,
                      "What a rank sends at once shares its NIC, as over TCP, or queues for it")

@@ -20,7 +20,7 @@ struct Situation {
 Situation situation_of_file(const std::string& file);
 
 /// Which ranks share a host, of a description: consecutive ones, or they are dealt round all hosts.
-enum class RankOrder { block, round_robin };
+enum class RankOrder { block, cyclic };
 
 /// From a description such as "site:6 node:16": six sites of 16 hosts each. Every level may say how far its
 /// members are from each other, and how fast: "site:6:25ms:100Mbit node:16:50us:1Gbit". A last level "rank:8"

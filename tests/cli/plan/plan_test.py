@@ -212,7 +212,7 @@ class Explain(PlanTest):
         self.check_refused(["explain", "bcast", "8", *SITES, "--algorithm", "foo"], "foo")
         self.check_refused(["explain", "bcast", "8", "--model", "/no/such/file"], "/no/such/file")
         self.check_refused(["explain", "bcast", "8", "--model", self.file("map", "cluster 0 process 0 1")], "holds no rates")
-        self.check_refused(["explain", "bcast", "8", *SITES, "--placement", "round-robin"], "no last level gives them any")
+        self.check_refused(["explain", "bcast", "8", *SITES, "--placement", "cyclic"], "no last level gives them any")
         bare = {key: value for key, value in MODEL.items() if key not in ("clusters", "links")}
         self.check_refused(["explain", "bcast", "8", "--model", self.file("bare.json", bare)], "no rates", "--model")
         for text in ("site:4 node:x", "site:4 node:0", "site:4:5 node:2", "site:4:1ms:fast node:2",
@@ -246,11 +246,11 @@ class Hosts(PlanTest):
                       self.output("explain", "bcast", "8", "--synthetic", "site:2:10ms hall:2:1ms node:2 rank:2"))
 
     def test_a_message_comes_to_each_host_once(self):
-        for placement in ("block", "round-robin"):
+        for placement in ("block", "cyclic"):
             edges, hosts, clusters = self.edges("bcast", "1M", *HOSTS, "--placement", placement)
             self.assertEqual(len(edges), 31)
             self.assertEqual(hosts[1] == hosts[0], placement == "block")
-            self.assertEqual(hosts[8] == hosts[0], placement == "round-robin")
+            self.assertEqual(hosts[8] == hosts[0], placement == "cyclic")
             between_hosts = [(a, b) for a, b in edges if hosts[a] != hosts[b]]
             self.assertEqual(sorted(hosts[b] for _, b in between_hosts), list(range(1, 8)))
             self.assertEqual(len([1 for a, b in edges if clusters[a] != clusters[b]]), 3)
@@ -258,7 +258,7 @@ class Hosts(PlanTest):
     def test_ranks_of_a_host_share_its_nic(self):
         """So that many ranks on few hosts take hardly longer than one on each."""
         single = self.told("allreduce", "1M", "--synthetic", "site:4:10ms:100Mbit node:2:50us:100Mbit")["predicted"]
-        for placement in ("block", "round-robin"):
+        for placement in ("block", "cyclic"):
             found = self.told("allreduce", "1M", *HOSTS, "--placement", placement, "--algorithm", "^native")
             self.assertLess(single, found["predicted"])
             self.assertLess(found["predicted"], 1.1 * single)
@@ -287,7 +287,7 @@ class Hosts(PlanTest):
             self.assertNotIn("host 0", self.output("explain", "bcast", "64K", *SITES, "--format", form))
 
     def test_predictions_are_those_of_the_simulator(self):
-        for placement in ("block", "round-robin"):
+        for placement in ("block", "cyclic"):
             for message in (["bcast", "1M"], ["reduce", "64K"], ["allreduce", "64K"], ["allgather", "8K"]):
                 picture = self.output("explain", *message, *HOSTS, "--placement", placement, "--algorithm", "^native",
                                       "--format", "svg")
@@ -320,7 +320,7 @@ class Hosts(PlanTest):
         self.assertEqual(self.told("bcast", "64K", "--model", self.file("old.json", without)), expected)
 
     def test_one_rank_a_host_is_the_same_as_no_level_of_ranks(self):
-        for order in ("block", "round-robin"):
+        for order in ("block", "cyclic"):
             self.assertEqual(self.output("compare", "--synthetic", SITES[1] + " rank:1", "--placement", order),
                              self.output("compare", *SITES))
 
@@ -330,8 +330,8 @@ class Hosts(PlanTest):
             self.check_refused([*call, "--synthetic", text], "is the last level, after one of hosts", "rank:8")
         for text in ("node:4 rank:0", "node:4 rank", "node:4 rank:2:0us", "node:4 rank:2:1us:1Gbit:x", "node:400 rank:400"):
             self.check_refused([*call, "--synthetic", text], "laple-plan: ")
-        self.check_refused([*call, *HOSTS, "--placement", "scattered"], "--placement", "round-robin")
-        self.check_refused([*call, "--model", self.file("m.json", MODEL), "--placement", "round-robin"],
+        self.check_refused([*call, *HOSTS, "--placement", "scattered"], "--placement", "cyclic")
+        self.check_refused([*call, "--model", self.file("m.json", MODEL), "--placement", "cyclic"],
                            'a model\'s "hosts" say where its ranks are')
         overlapping = model_with_hosts([0, 0, 1, 1, 2, 2, 3, 3])
         overlapping["hosts"][1]["ranks"].append(0)
