@@ -72,7 +72,8 @@ std::string composition(const Candidate& candidate, const Request& request, cons
         text +=
             fmt::format("  {} of the time in the memory of hosts, from rank to rank\n", time_text(on_hosts));
     const std::uint64_t segments = algorithm.segments(request).count();
-    if (segments == 1) {
+    // Of some algorithms in segments only the end is known.
+    if (segments == 1 || time.interval == 0) {
         if (time.last_cluster >= 0)
             text += fmt::format("  the longest way, {} cluster {}, takes {}\n", is_to_root ? "from" : "to",
                                 time.last_cluster, time_text(time.last));

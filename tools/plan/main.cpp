@@ -102,8 +102,9 @@ void run_explain(Options& options) {
     const Rules rules = parse_rules(options.algorithm);
     const Explanation explanation = explain(request, situation, rules);
     if (has_wishes(rules) && !is_as_wanted(explanation, rules)) {
-        fmt::print(stderr, "laple-plan: {} cannot be used for this call; see the choice without it\n",
-                   options.algorithm);
+        const std::string& why = explanation.plan.passed_over;
+        fmt::print(stderr, "laple-plan: {}; see the choice without it\n",
+                   why.empty() ? options.algorithm + " cannot be used for this call" : why);
     }
     const auto title = [&] {
         return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective, options.size,

@@ -75,6 +75,8 @@ class Algorithm {
 
     /// Whether nothing can be done before price() has decided something.
     virtual bool needs_costs() const { return false; }
+    /// What a machine must have for it, for people: "needs ..."; empty: nothing special.
+    virtual std::string needs() const { return {}; }
     /// Whether it can carry out `request` exactly on `machine`.
     virtual bool can_do(const Request& request, const Machine& machine) const = 0;
 

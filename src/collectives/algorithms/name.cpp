@@ -86,7 +86,7 @@ LevelShape parse_level(const AlgorithmName& name, std::string_view level) {
         shape.remove_prefix(kMultiLeader.size());
     }
     const auto known = shape_named(shape);
-    if (!known) refuse_name(name, fmt::format("\"{}\" is no tree", level));
+    if (!known) refuse_name(name, fmt::format("\"{}\" is neither an algorithm nor a tree", level));
     parsed.shape = *known;
     return parsed;
 }

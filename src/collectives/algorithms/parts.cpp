@@ -29,6 +29,12 @@ class PartsAlgorithm final : public Algorithm {
     Bytes segment_bytes() const override { return segment_bytes_; }
     std::string in_words() const override { return std::string(variant_.in_words); }
 
+    std::string needs() const override {
+        if (variant_.by_slices)
+            return "needs a power-of-two number of hosts, each with the same number of ranks, two or more";
+        return variant_.needs_power_of_two ? "needs a power-of-two number of hosts" : "";
+    }
+
     bool can_do(const Request& request, const Machine& machine) const override {
         if (variant_.needs_power_of_two && !is_power_of_two(machine.host_count())) return false;
         if (variant_.by_slices && !can_be_sliced(machine)) return false;
@@ -63,11 +69,6 @@ class PartsAlgorithm final : public Algorithm {
     Bytes segment_bytes_;
 };
 
-/// Those whose partners swap while both combine.
-bool takes_segments(const PartsVariant& variant) {
-    return variant.needs_power_of_two && variant.combines;
-}
-
 constexpr std::array<Bytes, 3> kSegments{8 * 1024, 16 * 1024, 64 * 1024};
 
 }  // namespace
@@ -78,15 +79,15 @@ AlgorithmPtr parts_algorithm(const PartsVariant& variant, Bytes segment_bytes) {
 
 AlgorithmPtr parse_parts(std::span<const PartsVariant> variants, const AlgorithmName& name,
                          Collective collective) {
-    AlgorithmPtr known;
+    std::string others;
     for (const PartsVariant& variant : variants) {
         if (name.first() != variant.name) continue;
         if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
         if (name.segment_bytes > 0 && !takes_segments(variant)) refuse_name(name, "it takes no segments");
         if (variant.collective == collective) return parts_algorithm(variant, name.segment_bytes);
-        known = parts_algorithm(variant);
+        others += (others.empty() ? "" : " and ") + std::string(name_of(variant.collective));
     }
-    if (known != nullptr) refuse_name(name, "is for another collective");
+    if (!others.empty()) refuse_name(name, "it is for " + others);
     return nullptr;
 }
 

@@ -27,6 +27,11 @@ struct PartsVariant {
     bool by_slices = false;  ///< all ranks of a host take part (host_members.hpp)
 };
 
+/// Those whose partners swap while both combine.
+constexpr bool takes_segments(const PartsVariant& variant) {
+    return variant.needs_power_of_two && variant.combines;
+}
+
 /// The algorithm of that variant, which must outlive it. Halving takes segments (MemberSteps); 0: none.
 AlgorithmPtr parts_algorithm(const PartsVariant& variant, Bytes segment_bytes = 0);
 
@@ -44,7 +49,9 @@ Family parts_family(std::string_view summary, std::string_view source) {
     std::string grammar;
     for (const PartsVariant& variant : kVariants) {
         const bool is_known = grammar.find(variant.name) != std::string::npos;
-        if (!is_known) grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
+        if (is_known) continue;
+        grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
+        if (takes_segments(variant)) grammar += "[@SEGMENT]";
     }
     return {.name = kVariants.front().name,
             .grammar = std::move(grammar),

@@ -26,9 +26,11 @@ static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfLessBusy == 1.08 && kWorthwh
 /// `best` of those candidates that are allowed, of which `fastest` is the first.
 std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
     const char* of_whom = are_all_allowed ? "" : " of what is allowed";
+    if (&best == &fastest && best.algorithm->is_native() && !best.is_measured)
+        return fmt::format("predicted the fastest{}, though MPI's own was not measured", of_whom);
     if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
     if (best.algorithm->is_native() && fastest.seconds < kWorthwhile * best.seconds)
-        return fmt::format("nothing{} is faster for certain: times this short depend on processors", of_whom);
+        return fmt::format("what{} is faster is so by less than ranks may wait for a processor", of_whom);
     if (best.algorithm->is_native()) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
     const int percent = best.seconds <= kNearlyEqual * fastest.seconds ? 4 : 8;
     return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
@@ -58,9 +60,9 @@ Plan cheapest(const Request& request, const Machine& machine, const Rules& rules
 
 /// What rules ask for, with what costs decide; nothing where it cannot be done, and why in `why_not`.
 std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& request, const Machine& machine,
-                              const MachineCosts& costs, const char*& why_not) {
-    why_not =
-        request.commutative ? "does not fit these clusters" : "does not keep the order of the ranks here";
+                              const MachineCosts& costs, std::string& why_not) {
+    const std::string needs = algorithm->needs().empty() ? "does not fit these clusters" : algorithm->needs();
+    why_not = request.commutative ? needs : "does not keep the order of the ranks here";
     if (!algorithm->can_do(request, machine)) return std::nullopt;
     if (algorithm->needs_costs()) {
         why_not = request.commutative
@@ -75,7 +77,7 @@ std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& requ
             return plan_of(*priced, request, costs, "asked for");
     }
     if (algorithm->needs_costs()) {
-        why_not = "does not fit these clusters";
+        why_not = needs;
         return std::nullopt;
     }
     return Plan{request, algorithm, "asked for"};
@@ -122,7 +124,7 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
         return plan;
     };
     for (const AlgorithmPtr& algorithm : rules.wanted(request.collective, request.bytes())) {
-        const char* why_not = "";
+        std::string why_not;
         if (auto plan = as_wanted(algorithm, request, machine, costs, why_not))
             return with_note(std::move(*plan));
         if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);

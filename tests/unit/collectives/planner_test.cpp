@@ -149,6 +149,9 @@ TEST_CASE("what rules ask for is done with what costs decide, or not at all") {
     CHECK_THAT(without.passed_over, Catch::StartsWith("ecef/chain@8K orders clusters by rates"));
     Request in_order = request_for(Collective::allreduce, 1 << 20);
     in_order.commutative = false;
+    const Request three{Collective::allreduce, 1024, 1, 0, true};
+    CHECK(choose_plan(three, Machine(Topology::flat(3)), parse_rules("halving-doubling"), {}).passed_over ==
+          "halving-doubling needs a power-of-two number of hosts");
     CHECK_THAT(plan_with("ecef/chain@8K", in_order, costs).passed_over,
                Catch::Contains("order of the ranks"));
 
