@@ -48,7 +48,9 @@ template <const auto& kVariants>
 Family parts_family(std::string_view summary, std::string_view source) {
     std::string grammar;
     for (const PartsVariant& variant : kVariants) {
-        const bool is_known = grammar.find(variant.name) != std::string::npos;
+        const bool is_known = std::any_of(kVariants.data(), &variant, [&](const PartsVariant& other) {
+            return other.name == variant.name;
+        });
         if (is_known) continue;
         grammar += (grammar.empty() ? "" : ", ") + std::string(variant.name);
         if (takes_segments(variant)) grammar += "[@SEGMENT]";
