@@ -59,10 +59,10 @@ void PhaseLanes::spread(std::uint32_t number) {
     const Region result = region_in(kResult, segments_.at(number));
     builder_.hold_sends(-1, -1);
     if (lane.leader) lane.leader->deliver(number, result);
-    // The root of a reduction alone has results, and the others none to wait for.
-    if (row_of(part_.request.collective).is_rooted) return;
-    lane.steps.broadcast(result);
-    result_ = builder_.writer_of(result.place());
+    // A reduction's results are its root's. What an owner has summed up and sent there is its own result.
+    if (!row_of(part_.request.collective).is_rooted) lane.steps.broadcast(result);
+    const std::int64_t writer = builder_.writer_of(result.place());
+    if (writer >= 0) result_ = writer;
 }
 
 }  // namespace laple

@@ -16,6 +16,9 @@ namespace laple {
 ///
 ///     segment i    inside its group, when contributions to segment i - L have come from there    L: local
 ///                  at all, when it has its result of segment i - G                               G: global
+///
+/// In a reduction only the root has all results. An owner (rsag.hpp) then waits for those that it has summed
+/// up itself: their way to the root is behind its contributions in the NIC's queue.
 class PhaseLanes {
   public:
     /// `own`: the buffer of what the rank contributes.
@@ -46,7 +49,7 @@ class PhaseLanes {
     std::vector<Lane> lanes_;
     std::vector<std::int64_t>
         contributions_;         // by segment: the last receive from the own cluster, of it or before
-    std::int64_t result_ = -1;  // the step that completes the result of the last segment spread
+    std::int64_t result_ = -1;  // completes the last segment that has a result here
 };
 
 }  // namespace laple

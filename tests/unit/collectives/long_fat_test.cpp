@@ -182,6 +182,37 @@ TEST_CASE("contributions are no more than the lead ahead of results, whoever giv
     }
 }
 
+TEST_CASE("an owner's contributions to a reduction are no more than the lead ahead of its sums",
+          "[long fat]") {
+    constexpr std::uint32_t kLead = 20;
+    constexpr std::uint32_t kHostsAlone = 5;
+    const Machine machine = test::machine_of(std::vector<int>(kHostsAlone, 1));
+    Plan plan{
+        {Collective::reduce, 1 << 20, 1, 0, true}, parse_algorithm("rsag/flat@8K", Collective::reduce), ""};
+    plan.windows.global = kLead * plan.algorithm->segment_bytes();
+    for (Rank rank = 1; rank < machine.rank_count(); ++rank) {
+        const Schedule schedule = expand(plan, machine, rank);
+        std::uint32_t contributed = 0;
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+            const Step& send = schedule.steps[i];
+            if (send.kind != StepKind::send || send.channel != contributions()) continue;
+            const std::uint64_t segment = segment_of(schedule, i, plan);
+            if (segment < kLead + kHostsAlone) continue;
+            const auto waits_for = schedule.dependencies_of(send);
+            const auto is_last_sum = [&](std::uint32_t dependency) {
+                const StepKind kind = schedule.steps[dependency].kind;
+                if (kind != StepKind::reduce && kind != StepKind::copy) return false;
+                const std::uint64_t of = segment_of(schedule, dependency, plan);
+                return of + kLead <= segment && of + kLead + kHostsAlone > segment;
+            };
+            INFO("rank " << rank << ", segment " << segment);
+            CHECK(std::any_of(waits_for.begin(), waits_for.end(), is_last_sum));
+            ++contributed;
+        }
+        CHECK(contributed >= plan.segments().count() / 2);
+    }
+}
+
 TEST_CASE("the lead lets results come back in time", "[long fat]") {
     // 8 MiB over 100 Mbit/s take 1.3 s, and the first result some 20 ms; of 64 KiB it takes as long as of
     // all.
