@@ -236,8 +236,10 @@ void CommState::check_network() noexcept try {
     if (!barrier_) barrier_ = plans_->make(request_for(Collective::barrier, 0));
     std::optional<TimedBarrier> barrier;
     if (barrier_->watched_prediction > Seconds(0))
-        barrier =
-            TimedBarrier{barrier_->watched_prediction, [this] { run_unwatched(*barrier_, Operands()); }};
+        barrier = TimedBarrier{barrier_->watched_prediction, [this] {
+                                   count_call();  // messages are told apart by calls
+                                   run_unwatched(*barrier_, Operands());
+                               }};
     const double slowness = find_slowness(slowness_.ratios(), barrier, inner());
     if (slowness < SlownessWatch::kSlow || process_ == nullptr) return;
     if (!process_->may_warn_of(Warning::slow_network)) return;

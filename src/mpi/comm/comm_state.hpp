@@ -61,7 +61,7 @@ class CommState {
     /// next call.
     const PreparedPlan& plan_for(const Request& request);
 
-    /// To be called once for each call of the user's, on all ranks alike: messages that a call has left
+    /// To be called before each operation, on all ranks alike: messages that an operation has left
     /// because a rank made it wrongly are not taken for those of the next ones.
     void count_call() { comms_.change_tags(); }
 

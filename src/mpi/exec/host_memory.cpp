@@ -31,6 +31,10 @@ std::size_t pairs(int ranks) {
 std::size_t failures_bytes(int ranks) {
     return pages(pairs(ranks) * sizeof(std::atomic<std::uint64_t>));
 }
+std::size_t leavings_bytes(int ranks) {
+    constexpr std::size_t kCacheLine = 64;
+    return pages(at(ranks) * kCacheLine);
+}
 std::size_t rings_bytes(int ranks) {
     return pages(pairs(ranks) * cells_for(ranks) * sizeof(HostMemory::Cell));
 }
@@ -42,7 +46,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
 }  // namespace
 
 std::size_t HostMemory::bytes_for(int ranks, std::size_t most) {
-    const std::size_t fixed = failures_bytes(ranks) + rings_bytes(ranks);
+    const std::size_t fixed = failures_bytes(ranks) + leavings_bytes(ranks) + rings_bytes(ranks);
     if (most < fixed) return 0;
     const std::size_t pool = std::min((most - fixed) / at(ranks) / kPage * kPage, kUsualPool);
     return pool < kLeastPool ? 0 : fixed + at(ranks) * pool;
@@ -53,7 +57,7 @@ HostMemory::HostMemory(std::unique_ptr<SharedSegment> segment, int ranks, int se
       ranks_(ranks),
       self_(self),
       cells_(cells_for(ranks)),
-      rings_(failures_bytes(ranks)),
+      rings_(failures_bytes(ranks) + leavings_bytes(ranks)),
       pools_(rings_ + rings_bytes(ranks)),
       next_to_(at(ranks), 0),
       next_from_(at(ranks), 0),
@@ -88,6 +92,10 @@ HostMemory::Cell& HostMemory::cell(int from, int to, std::uint32_t position) con
 
 std::atomic<std::uint64_t>& HostMemory::failure(int from, int to) const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(segment_->data())[at(from) * at(ranks_) + at(to)];
+}
+
+std::atomic<std::uint64_t>& HostMemory::leaving(int rank) const {
+    return reinterpret_cast<Leaving*>(segment_->data() + failures_bytes(ranks_))[rank].call;
 }
 
 /// The first one that is free: it was used last, and may be in the cache.
@@ -155,6 +163,23 @@ void HostMemory::fail(int to, std::uint64_t call) {
 
 bool HostMemory::has_failed(int from, std::uint64_t call) const {
     return failure(from, self_).load(std::memory_order_acquire) >= call;
+}
+
+void HostMemory::leave(std::uint64_t call) {
+    leaving(self_).store(call, std::memory_order_seq_cst);
+    for (int from = 0; from < ranks_; ++from) {
+        const Cell* cell = oldest(from);
+        for (; cell != nullptr && cell->call <= call; cell = oldest(from)) drop_oldest(from);
+        Incoming& incoming = incoming_[at(from)];
+        if (incoming.kept != nullptr && incoming.kept->call <= call) incoming = {};
+    }
+    for (std::size_t i = unexpected_.size(); i-- > 0;) {
+        if (unexpected_[i]->call <= call) drop_unexpected(*unexpected_[i]);
+    }
+}
+
+bool HostMemory::has_left(int rank, std::uint64_t call) const {
+    return leaving(rank).load(std::memory_order_seq_cst) >= call;
 }
 
 }  // namespace laple::mpi

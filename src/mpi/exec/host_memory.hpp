@@ -15,6 +15,7 @@ namespace laple::mpi {
 /// What the ranks of one host, numbered 0, 1, ..., have in a shared segment to pass on messages:
 ///
 ///     failures    for each rank and each other: the last call that it has given up
+///     leavings    of each rank: the last call from which it has returned
 ///     rings       for each rank and each other: cells, which one writes and the other reads, in order
 ///     pools       of each rank: blocks of data, which it writes and others read
 ///
@@ -80,6 +81,12 @@ class HostMemory {
     /// Whether that is so, once all that has come from `from` is read.
     bool has_failed(int from, std::uint64_t call) const;
 
+    /// This rank reads nothing more of that call, or of those before it. What has come of them is dropped.
+    void leave(std::uint64_t call);
+    /// Whether a rank has left that call. What was sent to it at the same moment stays where it is, a cell
+    /// from each sender at most, until its next call.
+    bool has_left(int rank, std::uint64_t call) const;
+
     /// A message for which there was no receive when it came.
     struct Unexpected {
         int from = 0;
@@ -103,7 +110,11 @@ class HostMemory {
     void drop_unexpected(const Unexpected& unexpected);
 
   private:
-    /// Of a block, on a cache line of its own.
+    /// Of a rank, on a cache line of its own.
+    struct alignas(64) Leaving {
+        std::atomic<std::uint64_t> call{0};
+    };
+    /// The same of a block.
     struct alignas(64) Readers {
         std::atomic<std::uint32_t> left{0};
     };
@@ -114,6 +125,7 @@ class HostMemory {
     std::byte* data_of(int rank, std::uint32_t block) const;
     Cell& cell(int from, int to, std::uint32_t position) const;
     std::atomic<std::uint64_t>& failure(int from, int to) const;
+    std::atomic<std::uint64_t>& leaving(int rank) const;
 
     std::unique_ptr<SharedSegment> segment_;
     int ranks_;

@@ -32,7 +32,12 @@ int in_pieces(int count, MPI_Count size, Use use) {
 
 MemoryChannel::MemoryChannel(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
                              Scratch::MemoryLists& lists)
-    : schedule_(prepared.schedule), operands_(operands), ways_(ways), memory_(*ways.host), lists_(lists) {
+    : schedule_(prepared.schedule),
+      operands_(operands),
+      ways_(ways),
+      call_(ways.call),
+      memory_(*ways.host),
+      lists_(lists) {
     lists_.sends.clear();
     lists_.receives.clear();
     lists_.completed.clear();
@@ -104,10 +109,16 @@ void MemoryChannel::send_more() {
     }
 }
 
-/// Copies in as much as there is room for; whether that was all.
+/// Copies in as much as there is room for; whether nothing is left to do.
 bool MemoryChannel::go_on(Sending& sending) {
     while (!sending.has_begun || sending.sent < sending.bytes) {
         HostMemory::Cell* const cell = memory_.free_cell(sending.to);
+        // Blocks in the rings of ranks that do not read would be missing to others.
+        const bool takes_block = sending.bytes - sending.sent > HostMemory::kInline;
+        if ((cell == nullptr || takes_block) && memory_.has_left(sending.to, call_)) {
+            drop(sending);
+            return true;
+        }
         if (cell == nullptr) return false;
         const auto bytes = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(sending.bytes - sending.sent, memory_.fragment_bytes()));
@@ -121,7 +132,7 @@ bool MemoryChannel::go_on(Sending& sending) {
         }
         cell->bytes = bytes;
         cell->total = sending.bytes;
-        cell->call = ways_.call;
+        cell->call = call_;
         cell->channel = schedule_.steps[sending.step].channel;
         cell->is_first = !sending.has_begun;
         memory_.post(sending.to);
@@ -129,6 +140,15 @@ bool MemoryChannel::go_on(Sending& sending) {
         sending.sent += bytes;
     }
     return true;
+}
+
+void MemoryChannel::drop(const Sending& sending) {
+    const bool is_whole = !sending.has_begun && sending.bytes <= memory_.fragment_bytes();
+    if (!is_whole || sending.bytes <= HostMemory::kInline) return;
+    Repeats* const repeats = repeats_of(sending);
+    if (repeats == nullptr) return;
+    const std::uint32_t block = count_sent(*repeats, repeats->block);
+    if (block != HostMemory::kNoBlock) memory_.release_own(block, 1);
 }
 
 std::uint32_t MemoryChannel::first_of_repeats(std::uint32_t step) const {
@@ -241,7 +261,7 @@ void MemoryChannel::read(int from, Wanted wanted) {
 
 /// The oldest receive that takes a message which begins with that cell; nullptr where there is none.
 MemoryChannel::Receiving* MemoryChannel::receive_for(int from, const HostMemory::Cell& cell) {
-    if (cell.call != ways_.call) return nullptr;
+    if (cell.call != call_) return nullptr;
     const auto found = std::find_if(lists_.receives.begin(), lists_.receives.end(), [&](const Receiving& r) {
         return r.from == from && !r.is_matched && schedule_.steps[r.step].channel == cell.channel;
     });
@@ -307,7 +327,7 @@ bool MemoryChannel::take_unexpected(Receiving& receiving) {
     const auto& all = memory_.unexpected();
     const std::uint16_t channel = schedule_.steps[receiving.step].channel;
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& kept) {
-        return kept->from == receiving.from && kept->call == ways_.call && kept->channel == channel;
+        return kept->from == receiving.from && kept->call == call_ && kept->channel == channel;
     });
     if (found == all.end()) return false;
     const HostMemory::Unexpected& kept = **found;
@@ -326,11 +346,12 @@ bool MemoryChannel::take_unexpected(Receiving& receiving) {
     return true;
 }
 
-/// A rank that has met an error sends no more. What it sent before is read first.
+/// A rank that has met an error, or has returned from the call, sends no more. What it sent before is read
+/// first.
 void MemoryChannel::find_failures() {
     for (std::size_t i = 0; i < lists_.receives.size(); ++i) {
         const int from = lists_.receives[i].from;
-        if (!memory_.has_failed(from, ways_.call)) continue;
+        if (!memory_.has_failed(from, call_) && !memory_.has_left(from, call_)) continue;
         read(from, Wanted::yes);
         if (lists_.completed.empty()) complete(lists_.receives[i].step, MPI_ERR_TRUNCATE);
         return;
@@ -338,11 +359,11 @@ void MemoryChannel::find_failures() {
 }
 
 void MemoryChannel::send_nothing(const Transfer& transfer) {
-    memory_.fail(place_of(transfer.peer), ways_.call);
+    memory_.fail(place_of(transfer.peer), call_);
 }
 
 void MemoryChannel::abandon() {
-    for (const Sending& sending : lists_.sends) memory_.fail(sending.to, ways_.call);
+    for (const Sending& sending : lists_.sends) memory_.fail(sending.to, call_);
     for (const Repeats& repeats : lists_.repeats) {
         if (repeats.block != HostMemory::kNoBlock) memory_.release_own(repeats.block, repeats.unsent);
     }

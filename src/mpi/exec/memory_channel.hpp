@@ -16,12 +16,17 @@ namespace laple::mpi {
 ///                                            └─────copy──► receiver 2
 ///
 /// A send is complete when all its data are copied in, and waits for room where its ring or its pool is full;
-/// a message for which there is no receive yet is kept aside, so that those behind it can be read.
+/// a message for which there is no receive yet is kept aside, so that those behind it can be read. A rank
+/// that has returned from the call reads no more: what else is sent to it, where lengths differ, is dropped.
 class MemoryChannel final : public Channel {
   public:
     /// `ways.host` must be there. The references must outlive this.
     MemoryChannel(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
                   Scratch::MemoryLists& lists);
+    MemoryChannel(const MemoryChannel&) = delete;
+    MemoryChannel& operator=(const MemoryChannel&) = delete;
+    /// The call is over for this rank.
+    ~MemoryChannel() override { memory_.leave(call_); }
 
     int send(std::uint32_t step, const Transfer& transfer) override;
     int recv(std::uint32_t step, const Transfer& transfer) override;
@@ -40,6 +45,7 @@ class MemoryChannel final : public Channel {
 
     int place_of(Rank peer) const { return ways_.place_on_host[static_cast<std::size_t>(peer)]; }
     bool go_on(Sending& sending);
+    void drop(const Sending& sending);
     std::optional<std::uint32_t> block_for(const Sending& sending, std::uint32_t bytes);
     Repeats* repeats_of(const Sending& sending);
     std::uint32_t count_sent(Repeats& repeats, std::uint32_t block);
@@ -64,6 +70,7 @@ class MemoryChannel final : public Channel {
     const Schedule& schedule_;
     const Operands& operands_;
     const Ways& ways_;
+    std::uint64_t call_;
     HostMemory& memory_;
     Scratch::MemoryLists& lists_;
     int idle_looks_ = 0;

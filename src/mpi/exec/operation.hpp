@@ -39,7 +39,8 @@ class Operation {
     /// Of a complete operation: MPI_SUCCESS or the first error code of an inner call; MPI_ERR_TRUNCATE also
     /// where a message is shorter than this rank expects.
     int code() const { return error_; }
-    /// Begins once more, on the same memory. The operation must be complete, and have met no error.
+    /// Begins once more, on the same memory. The operation must be complete, and have met no error;
+    /// `ways.call` must be another one.
     void restart();
 
   private:
