@@ -19,6 +19,12 @@ namespace {
 /// make copies faster or slower than any one measurement says.
 constexpr double kDoubtOfCopies = 0.15;
 
+/// Between clusters an estimate of a long call is what links allow at best, and equal times are enough: on
+/// five emulated grids, from 1 MiB on, calls took 0.97 to 7.8 times as long as estimated, 1.7 times in the
+/// median.
+constexpr double kOptimism = 0.05;  // as much as others must be faster by (kWorthwhile)
+constexpr Bytes kLong = 1 << 20;
+
 /// Inside one cluster short calls are a matter of processors rather than of links: beside an estimate nothing
 /// is better for certain.
 double uncertainty(const Pricing& pricing, const NativePrice& price) {
@@ -26,7 +32,8 @@ double uncertainty(const Pricing& pricing, const NativePrice& price) {
     if (costs.link(0, 0).is_memory()) return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
     if (price.is_measured) return costs.rank_delay;
     const bool is_short = pricing.request().bytes() < kLeastToCut;
-    return pricing.clusters() == 1 && is_short ? price.seconds : 0;
+    if (pricing.clusters() == 1) return is_short ? price.seconds : 0;
+    return pricing.request().bytes() >= kLong ? -kOptimism * price.seconds : 0;
 }
 
 }  // namespace

@@ -330,6 +330,29 @@ TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]"
     CHECK(costs.restricted_to(std::vector<int>{0, 1, 2, 3}).native.ranks == 0);
 }
 
+TEST_CASE("between clusters others need not be faster than an estimate of a long call", "[candidates]") {
+    MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    costs.rank_delay = 1e-5;
+    const auto native = [&](Bytes bytes, const Machine& machine) {
+        const MachineCosts& known =
+            machine.cluster_count() == 1 ? costs.restricted_to(std::vector<int>{0}) : costs;
+        return *price_of("native", request_for(Collective::allreduce, bytes), machine, known);
+    };
+    const Candidate is_long = native(1 << 20, kSites);
+    CHECK(is_long.uncertainty == Approx((kWorthwhile - 1) * is_long.seconds));
+    CHECK(native((1 << 20) - 8, kSites).uncertainty == 0);
+    CHECK(native(1 << 20, Machine(Topology::flat(4))).uncertainty == 0);
+    Candidate other = is_long;
+    other.algorithm = parse_algorithm("rsag/flat@8K", Collective::allreduce);
+    other.seconds *= 0.999;
+    const auto any = [](const Algorithm&) { return true; };
+    CHECK(best_of({other, is_long}, any)->algorithm->name() == "rsag/flat@8K");
+    // What was measured is certain.
+    costs.native.ranks = kSites.rank_count();
+    costs.native.times["allreduce"] = Curve({{0, Seconds(0.1)}, {1 << 20, Seconds(0.3)}});
+    CHECK(native(1 << 20, kSites).uncertainty == costs.rank_delay);
+}
+
 TEST_CASE("what NICs have saved up hides transfers behind latencies, but not beyond their rates",
           "[candidates]") {
     constexpr double kRate = 12.5e6;
