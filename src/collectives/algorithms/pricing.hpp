@@ -47,7 +47,8 @@ class Pricing {
     /// In the direction in which a tree is ordered: from the root, but where data run to it.
     const SegmentTimes& times_of_tree(Bytes segment_bytes);
 
-    /// The sizes of segments to try: those of which the message has at least two.
+    /// The sizes of segments to try: those of which the message has at least two; of several clusters, those
+    /// that need no handshake in any.
     std::span<const Bytes> segment_sizes() const;
     /// Of the undivided message, the best tree in the cluster where it takes longest.
     Shape best_local();

@@ -353,6 +353,24 @@ TEST_CASE("between clusters others need not be faster than an estimate of a long
     CHECK(native(1 << 20, kSites).uncertainty == costs.rank_delay);
 }
 
+TEST_CASE("segments between clusters need no handshakes, where eager limits are known", "[candidates]") {
+    MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const Request request = request_for(Collective::bcast, 8 << 20);
+    const auto longest = [&] {
+        Bytes bytes = 0;
+        for (const Candidate& candidate : Pricing(request, kSites, costs).all())
+            bytes = std::max(bytes, candidate.segment_bytes());
+        return bytes;
+    };
+    const Bytes without_limits = longest();
+    CHECK(without_limits > 16384);
+    costs.cluster(2).eager_limit = 16384;
+    CHECK(longest() == 16384);
+    // A limit that no segment is below would leave none.
+    costs.cluster(2).eager_limit = 512;
+    CHECK(longest() == without_limits);
+}
+
 TEST_CASE("what NICs have saved up hides transfers behind latencies, but not beyond their rates",
           "[candidates]") {
     constexpr double kRate = 12.5e6;
