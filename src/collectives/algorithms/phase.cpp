@@ -149,7 +149,7 @@ void PhaseAlgorithm::write_steps(const Part& part, ScheduleBuilder& builder) con
         lanes.add(TreeSteps(std::move(*links), part.rank, reduction_use(part.request), slots, builder, lane),
                   has_part ? leader_steps(std::move(place), slots, builder) : nullptr);
     }
-    lanes.write(parameters_.lanes);
+    lanes.write(parameters_.lanes, static_cast<std::uint32_t>(turn(layout->leaders(0).size())));
     if (native) native->broadcast();
 }
 

@@ -113,6 +113,12 @@ class PhaseAlgorithm : public Algorithm {
     virtual std::unique_ptr<PhaseLayout> layout(const Machine& machine) const;
     virtual std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
                                                       ScheduleBuilder& builder) const = 0;
+    /// So many segments that follow each other have different leaders to sum them up, one each, where there
+    /// are `groups` groups.
+    virtual std::size_t turn(std::size_t groups) const {
+        (void)groups;
+        return 1;
+    }
 
   private:
     PhaseParameters parameters_;

@@ -18,19 +18,24 @@ void PhaseLanes::add(TreeSteps steps, std::unique_ptr<LeaderSteps> leader) {
     lanes_.push_back({std::move(steps), std::move(leader)});
 }
 
-void PhaseLanes::write(int lanes) {
+void PhaseLanes::write(int lanes, std::uint32_t turn) {
     if (lanes_.empty()) return;
     const std::vector<Bytes>& local = part_.windows.local;
     const auto cluster = static_cast<std::size_t>(part_.machine.cluster_of_rank(part_.rank));
     const std::uint32_t local_window =
         segments_ahead(local.empty() ? kUsualLocalWindow : local[cluster], lanes);
     const std::uint32_t count = segments_.count();
+    const std::uint32_t least = is_rooted() ? 1 : std::min(2 * turn, count);
     const std::uint32_t global_window =
-        part_.windows.global == 0 ? count : segments_ahead(part_.windows.global, lanes);
+        part_.windows.global == 0 ? count : std::max(segments_ahead(part_.windows.global, lanes), least);
     for (std::uint32_t i = 0; i < count + global_window; ++i) {
         if (i >= global_window) spread(i - global_window);
         if (i < count) contribute(i, local_window);
     }
+}
+
+bool PhaseLanes::is_rooted() const {
+    return row_of(part_.request.collective).is_rooted;
 }
 
 /// As many segments as hold so many bytes, but so many that all leaders of a cluster have had their turns.
@@ -60,7 +65,7 @@ void PhaseLanes::spread(std::uint32_t number) {
     builder_.hold_sends(-1, -1);
     if (lane.leader) lane.leader->deliver(number, result);
     // A reduction's results are its root's. What an owner has summed up and sent there is its own result.
-    if (!row_of(part_.request.collective).is_rooted) lane.steps.broadcast(result);
+    if (!is_rooted()) lane.steps.broadcast(result);
     const std::int64_t writer = builder_.writer_of(result.place());
     if (writer >= 0) result_ = writer;
 }

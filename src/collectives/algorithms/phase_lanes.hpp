@@ -27,8 +27,10 @@ class PhaseLanes {
 
     /// The next lane; `leader` on its leaders, and on the root of a reduction.
     void add(TreeSteps steps, std::unique_ptr<LeaderSteps> leader);
-    /// All steps; none where there is no lane. `lanes`: of the algorithm.
-    void write(int lanes);
+    /// All steps; none where there is no lane. `lanes`: of the algorithm. `turn`: so many segments that
+    /// follow each other are summed up by different leaders, one each. Where all ranks want results, G is two
+    /// turns at least: in the first one no leader has a result.
+    void write(int lanes, std::uint32_t turn);
 
   private:
     /// Every so many segments have the same leaders.
@@ -38,6 +40,7 @@ class PhaseLanes {
     };
 
     Lane& lane_of(std::uint32_t segment) { return lanes_[segment % lanes_.size()]; }
+    bool is_rooted() const;
     std::uint32_t segments_ahead(Bytes bytes, int lanes) const;
     void contribute(std::uint32_t number, std::uint32_t local_window);
     void spread(std::uint32_t number);

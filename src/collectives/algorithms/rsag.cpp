@@ -297,6 +297,10 @@ std::unique_ptr<LeaderSteps> Rsag::leader_steps(LeaderPlace place, ReceiveSlots&
                                        builder);
 }
 
+std::size_t Rsag::turn(std::size_t groups) const {
+    return turns(shares_, groups).size() * static_cast<std::size_t>(parameters().lanes);
+}
+
 std::string Rsag::details() const {
     return shares_.empty() ? std::string() : fmt::format(" shares {}", fmt::join(shares_, " "));
 }

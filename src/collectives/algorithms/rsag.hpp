@@ -35,6 +35,7 @@ class Rsag final : public PhaseAlgorithm {
     std::string_view keyword() const override { return "rsag"; }
     std::unique_ptr<LeaderSteps> leader_steps(LeaderPlace place, ReceiveSlots& slots,
                                               ScheduleBuilder& builder) const override;
+    std::size_t turn(std::size_t groups) const override;
 
   private:
     std::optional<Candidate> price_among_hosts(Pricing& pricing) const;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/phase.hpp"
@@ -147,7 +148,7 @@ TEST_CASE("contributions inside a cluster are a little ahead of those that come,
 TEST_CASE("contributions are no more than the lead ahead of results, whoever gives them", "[long fat]") {
     constexpr std::uint32_t kLead = 20;
     const Machine machine = test::machine_of({3, 2, 1, 1});
-    for (const char* name : {"rsag/flat@8Kx12", "direct-exchange/flat@8Kx3", "three-level/flat@8Kx15",
+    for (const char* name : {"rsag/flat@8Kx2", "direct-exchange/flat@8Kx3", "three-level/flat@8Kx15",
                              "direct-exchange/chain@8K", "recursive-doubling/binary@8K"}) {
         Plan plan = plan_of(name, {{0, 1}, {2}, {3}});
         plan.windows.global = kLead * plan.algorithm->segment_bytes();
@@ -210,6 +211,30 @@ TEST_CASE("an owner's contributions to a reduction are no more than the lead ahe
             ++contributed;
         }
         CHECK(contributed >= plan.segments().count() / 2);
+    }
+}
+
+TEST_CASE("the lead is two turns of owners at least, where all ranks want the results", "[long fat]") {
+    constexpr std::uint32_t kHostsAlone = 5;
+    const Machine machine = test::machine_of(std::vector<int>(kHostsAlone, 1));
+    for (const int lanes : {1, 3}) {
+        Plan plan = plan_of(fmt::format("rsag/flat@8Kx{}", lanes), {});
+        plan.windows.global = plan.algorithm->segment_bytes();
+        const std::uint32_t lead = 2 * kHostsAlone * static_cast<std::uint32_t>(lanes);
+        const Schedule schedule = expand(plan, machine, 2);
+        std::uint32_t held = 0;
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+            const Step& send = schedule.steps[i];
+            if (send.kind != StepKind::send || send.channel % 2 != contributions() % 2) continue;
+            const std::uint64_t segment = segment_of(schedule, i, plan);
+            for (const std::uint32_t dependency : schedule.dependencies_of(send)) {
+                if (schedule.steps[dependency].to.buffer != kResult) continue;
+                INFO(lanes << " lanes, segment " << segment);
+                CHECK(segment_of(schedule, dependency, plan) + lead <= segment);
+                ++held;
+            }
+        }
+        CHECK(held >= plan.segments().count() / 2);
     }
 }
 
