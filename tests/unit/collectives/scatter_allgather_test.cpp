@@ -94,6 +94,19 @@ TEST_CASE("it is for bcast, in segments and lanes", "[scatter_allgather]") {
     }
 }
 
+TEST_CASE("every lane has some segments", "[scatter_allgather]") {
+    const Machine machine = machine_of({4, 4, 4, 4});
+    const MachineCosts costs = sites(4, Seconds(10e-3), 12.5e6, 0);
+    Bytes longest = 0;
+    for (const Candidate& candidate : Pricing(broadcast_of(1 << 20), machine, costs).all()) {
+        if (!is_scatter_allgather(*candidate.algorithm)) continue;
+        longest = std::max(longest, candidate.segment_bytes());
+        INFO(candidate.algorithm->name());
+        CHECK((1U << 20) / candidate.segment_bytes() >= 4 * static_cast<Bytes>(candidate.algorithm->lanes()));
+    }
+    CHECK(longest > 4096);
+}
+
 TEST_CASE("it takes what the simulator says", "[scatter_allgather]") {
     const auto check = [](const std::vector<int>& sizes, const MachineCosts& costs, const char* name) {
         const Machine machine = machine_of(sizes);
