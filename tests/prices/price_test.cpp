@@ -28,10 +28,10 @@ struct Bar {
 constexpr double kMedianOfAll = 0.02;
 constexpr double kOf95OfAll = 0.10;
 const std::vector<Bar> kBars{
-    {"direct-exchange", "allreduce", 0.005, 0.20},
+    {"direct-exchange", "allreduce", 0.010, 0.20},
     {"direct-exchange", "barrier", 0.005, 0.01},
-    {"direct-exchange@", "allreduce", 0.015, 0.06},
-    {"direct-exchange@x", "allreduce", 0.040, 0.12},
+    {"direct-exchange@", "allreduce", 0.020, 0.06},
+    {"direct-exchange@x", "allreduce", 0.110, 0.13},
     {"dissemination", "barrier", 0.005, 0.02},
     {"dissemination, clusters", "barrier", 0.005, 0.01},
     {"halving-doubling", "allreduce", 0.090, 0.09},
@@ -54,7 +54,7 @@ const std::vector<Bar> kBars{
     {"multi-leader-exchange", "allgather", 0.005, 0.03},
     {"multi-leader-halving-doubling, clusters", "allreduce", 0.005, 0.15},
     {"multi-leader-halving-gather, clusters", "reduce", 0.060, 0.16},
-    {"recursive-doubling", "allreduce", 0.005, 0.21},
+    {"recursive-doubling", "allreduce", 0.010, 0.21},
     {"recursive-doubling", "barrier", 0.005, 0.07},
     {"recursive-doubling@", "allreduce", 0.010, 0.02},
     {"recursive-doubling@x", "allreduce", 0.100, 0.10},
@@ -63,7 +63,7 @@ const std::vector<Bar> kBars{
     {"ring, clusters", "allgather", 0.005, 0.01},
     {"ring, clusters", "allreduce", 0.005, 0.01},
     {"rsag@", "allreduce", 0.065, 0.12},
-    {"rsag@x", "allreduce", 0.155, 0.16},
+    {"rsag@x", "allreduce", 0.195, 0.22},
     {"scatter-allgather@x", "bcast", 0.015, 0.03},
     {"scatter-doubling", "bcast", 0.150, 0.15},
     {"scatter-doubling, clusters", "bcast", 0.025, 0.15},
@@ -74,7 +74,7 @@ const std::vector<Bar> kBars{
     {"tree", "barrier", 0.005, 0.07},
     {"tree", "bcast", 0.005, 0.01},
     {"tree", "reduce", 0.005, 0.02},
-    {"tree@", "allreduce", 0.020, 0.05},
+    {"tree@", "allreduce", 0.020, 0.06},
     {"tree@", "bcast", 0.005, 0.03},
     {"tree@", "reduce", 0.005, 0.01},
 };
