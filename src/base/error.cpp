@@ -10,6 +10,13 @@
 namespace laple {
 namespace {
 
+/// As much of a problem as people read: it may quote a file that is one long line.
+constexpr std::size_t kLongest = 1000;
+
+std::string shortened(const std::string& text) {
+    return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
+}
+
 /// Without control characters, which files may hold: a NUL would end the text, others drive terminals. Lines
 /// of our own stay.
 std::string printable(const std::string& text) {
@@ -32,10 +39,10 @@ std::string to_string(const FilePosition& position) {
 }
 
 Error::Error(const std::string& problem, const std::string& advice)
-    : std::runtime_error(printable(problem + "; " + advice)) {}
+    : std::runtime_error(printable(shortened(problem) + "; " + advice)) {}
 
 Error::Error(const FilePosition& where, const std::string& problem, const std::string& advice)
-    : std::runtime_error(printable(to_string(where) + ": " + problem + "; " + advice)) {}
+    : std::runtime_error(printable(to_string(where) + ": " + shortened(problem) + "; " + advice)) {}
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);

@@ -2,18 +2,14 @@
 #include "base/json.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "base/file.hpp"
 
 namespace laple {
 namespace {
@@ -169,29 +165,6 @@ FilePosition JsonDocument::position(const std::string& pointer) const {
 Error JsonDocument::error(const std::string& pointer, const std::string& problem,
                           const std::string& advice) const {
     return {position(pointer), problem, advice};
-}
-
-std::string read_file(const std::string& file) {
-    // Never by the overload that throws: its exceptions are no Error. A FIFO would block for ever.
-    std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(file, ignored);
-    if (std::filesystem::is_directory(status))
-        throw Error({file, 0, 0}, "is a directory", "name a file in it");
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-        throw Error({file, 0, 0}, "is no regular file", "copy what it gives into one");
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        throw Error({file, 0, 0}, fmt::format("cannot be opened: {}", std::strerror(errno)),
-                    "check the path and its permissions");
-    }
-    std::string content;
-    std::array<char, 1 << 16> part;
-    while (stream.read(part.data(), part.size()) || stream.gcount() > 0)
-        content.append(part.data(), static_cast<std::size_t>(stream.gcount()));
-    if (stream.bad()) throw Error({file, 0, 0}, "cannot be read", "check the disk it is on");
-    // Some editors begin every text with UTF-8's byte order mark.
-    if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
-    return content;
 }
 
 JsonReader::JsonReader(const JsonDocument& document, const std::string& format) : document_(document) {

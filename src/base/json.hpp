@@ -74,7 +74,4 @@ class JsonReader {
 /// The pointer of an item of a list, or of a member of it: "/sites/2/name".
 std::string item_pointer(const std::string& list, std::size_t index, const std::string& member = "");
 
-/// The whole content of a file. Throws Error when it cannot be read.
-std::string read_file(const std::string& file);
-
 }  // namespace laple

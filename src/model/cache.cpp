@@ -2,21 +2,17 @@
 #include "model/cache.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
+#include "base/file.hpp"
 #include "base/hash.hpp"
+#include "base/json.hpp"
 #include "topology/topology_file.hpp"
 
 namespace laple {
@@ -32,13 +28,17 @@ std::string absolute_or_empty(const char* directory) {
     return directory != nullptr && directory[0] == '/' ? directory : "";
 }
 
+Model read_model(const std::string& file) {
+    return parse_model(JsonDocument::parse(read_own_file(file), file));
+}
+
 /// From the file of a job with the same ranks, where there is one, and the network has not been measured anew
 /// since. Without it the model is as good as before.
 void add_natives(const std::string& file, Model& model, std::string& note) {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return;
     try {
-        const Model known = parse_model(JsonDocument::load(file));
+        const Model known = read_model(file);
         if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
             model.links.native = known.links.native;
     } catch (const std::exception& error) {
@@ -80,7 +80,7 @@ std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std:
     std::error_code ignored;
     if (file.empty() || !are_distinct(sorted_hosts(nodes)) || !fs::exists(file, ignored)) return std::nullopt;
     try {
-        Model model = parse_model(JsonDocument::load(file));
+        Model model = read_model(file);
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
         model = adapted_to(model, nodes, file);
         if (model.links.native.ranks == 0) add_natives(job_file_for(nodes, mpi), model, note);
@@ -103,23 +103,8 @@ void ModelCache::write(const Model& model, const std::string& file, std::string&
     if (file.empty() || !are_distinct(sorted_hosts(model.nodes))) return;
     std::error_code failure;
     fs::create_directories(directory_, failure);
-    // Under a name of its own until it is whole.
-    static std::atomic<int> drafts{0};
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    const std::string draft = fmt::format("{}.{}.{}.{}", file, host.data(), getpid(), ++drafts);
-    errno = 0;
-    std::ofstream out(draft, std::ios::binary);
-    out << model_text(model);
-    out.close();
-    const int reason = errno;  // of what failed last: the stream itself does not tell
-    if (!out.fail()) fs::rename(draft, file, failure);
-    if (out.fail() || failure) {
-        note = fmt::format("{} cannot be written: {}; later jobs measure again", file,
-                           failure ? failure.message() : std::strerror(reason));
-        std::error_code ignored;
-        fs::remove(draft, ignored);
-    }
+    const std::string reason = failure ? failure.message() : replace_file(file, model_text(model));
+    if (!reason.empty()) note = fmt::format("{} cannot be written: {}; later jobs measure again", file, reason);
 }
 
 }  // namespace laple

@@ -12,7 +12,8 @@ namespace laple {
 /// Where models of earlier jobs are kept: one file for each set of hosts and MPI, so that the next job there
 /// starts at once, whatever its rank order; and one for each other placement of ranks on them, for which
 /// MPI's own collectives were measured. Jobs at the same time do not disturb each other: files are put in
-/// their place whole, and the last one wins.
+/// their place whole, and the last one wins. Only files of the user's own that no one else can write are
+/// trusted.
 class ModelCache {
   public:
     /// `directory` may be empty: then nothing is kept and nothing found.
@@ -23,8 +24,8 @@ class ModelCache {
     static std::string default_directory();
 
     /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. MPI's own
-    /// collectives are in it where they were measured with these ranks on these hosts. A broken file is
-    /// ignored, and `note` says so.
+    /// collectives are in it where they were measured with these ranks on these hosts. A file that is
+    /// broken or not to be trusted is ignored, and `note` says so.
     std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi,
                               std::string& note) const;
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/json.hpp"
+#include "base/file.hpp"
 #include "target.hpp"
 
 int main(int argc, char** argv) {

@@ -16,6 +16,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
 #include "model/render.hpp"

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/file.hpp"
 #include "grid/machine_error.hpp"
 #include "grid/netns.hpp"
 #include "grid/raise.hpp"

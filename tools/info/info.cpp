@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
 #include "model/cache.hpp"

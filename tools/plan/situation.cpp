@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/file.hpp"
 #include "collectives/cost/one_host.hpp"
 #include "collectives/cost/rank_delay.hpp"
 #include "grid/quantity.hpp"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/file.hpp"
 #include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
 

@@ -255,7 +255,7 @@ class Agreeing {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto model = cache.find(hosts, mpi_version(), note);
-        tell(note);
+        if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
         const Seconds budget(process_.settings().probe_budget);
         if (model) {
             tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/file.hpp"
 #include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/comm_state.hpp"

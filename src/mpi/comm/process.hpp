@@ -50,7 +50,8 @@ enum class Warning {
     slow_network,
     lengths,
     communicators,
-    info_key
+    info_key,
+    cache,
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI

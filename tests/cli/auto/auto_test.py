@@ -3,6 +3,7 @@
 
 Usage: auto_test.py LAPLE_GRID LIBLAPLE LAPLE_BENCH LAPLE_DISCOVER PART_FIRST
 """
+import glob
 import json
 import os
 import subprocess
@@ -85,6 +86,18 @@ class OnTwoSites(unittest.TestCase):
         algorithms, said = self.bench(LAPLE_PROBE_BUDGET="0.001")
         self.assertEqual(algorithms, ["native", "native"])
         self.assertEqual(said.count("could not be measured within 0.001 s"), 1, said)
+
+    def kept(self, pattern):
+        [file] = glob.glob(self.file(f"laple/{pattern}"))
+        return file
+
+    def test_what_others_may_write_is_not_trusted(self):
+        self.bench()
+        os.chmod(self.kept("*.json"), 0o666)
+        _, said = self.bench()
+        self.assertEqual(said.count("can be written by others"), 1, said)
+        self.assertIn("measured 4 hosts", said)
+        self.assertEqual(os.stat(self.kept("????????????????.json")).st_mode & 0o777, 0o600)
 
     def test_parts_of_the_job_first(self):
         run = self.run_job(PART_FIRST)

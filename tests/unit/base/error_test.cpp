@@ -21,6 +21,12 @@ TEST_CASE("control characters of a file do not cut an error short, nor reach the
     CHECK(std::string(Error("größer\n\tzwei", "b").what()) == "größer\n\tzwei; b");
 }
 
+TEST_CASE("an error quotes no more than people read") {
+    const std::string what = Error({"map", 1, 0}, std::string(100'000, 'x'), "cure").what();
+    CHECK(what.size() < 1100);
+    CHECK(what.ends_with("x ...; cure"));
+}
+
 TEST_CASE("the nearest name is found, and none when all are far") {
     const std::vector<std::string> names{"bcast", "reduce", "barrier"};
     CHECK(nearest_name("bcats", names) == "bcast");

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/json.hpp"
 
-#include <filesystem>
-#include <fstream>
+#include <string>
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 using namespace laple;
 
@@ -41,19 +39,4 @@ TEST_CASE("broken JSON is reported with its line") {
     CHECK(error_of("{\n\"a\":1,\n\"a\":2}") == "f:3: \"a\" is given twice; remove one");
     CHECK(error_of(std::string(1000, '[')).find("nested too deeply") != std::string::npos);
     CHECK(error_of("{} x").find("not valid JSON") != std::string::npos);
-}
-
-TEST_CASE("a byte order mark is no part of a file's text") {
-    const auto file = std::filesystem::temp_directory_path() / ("laple-mark-" + std::to_string(getpid()));
-    std::ofstream(file) << "\xEF\xBB\xBFtext";
-    CHECK(read_file(file) == "text");
-    std::filesystem::remove(file);
-}
-
-TEST_CASE("a file that cannot be read is an error with a cure") {
-    CHECK_THROWS_WITH(read_file("/nonexistent"), Catch::Contains("/nonexistent: cannot be opened"));
-    CHECK_THROWS_WITH(read_file("/"), Catch::Contains("is a directory"));
-    CHECK_THROWS_WITH(read_file("/dev/null"), Catch::Contains("is no regular file"));
-    CHECK_THROWS_AS(read_file(std::string(5000, 'x')), Error);
-    CHECK_THROWS_AS(read_file("/proc/self/mem"), Error);
 }

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/json.hpp"
+#include "base/file.hpp"
 
 using namespace laple;
 

@@ -8,29 +8,15 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
+
+#include "support/temporary_directory.hpp"
 
 using namespace laple;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A directory that is gone in the end.
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory() {
-        std::string pattern = (fs::temp_directory_path() / "laple-test-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~TemporaryDirectory() { fs::remove_all(path_); }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    std::string path() const { return path_; }
-
-  private:
-    std::string path_;
-};
+using test::TemporaryDirectory;
 
 Model model_of(const std::vector<Node>& nodes) {
     Model model;
@@ -79,6 +65,27 @@ TEST_CASE("a broken file in the cache is passed over, and replaced", "[cache]") 
     const ModelCache cache(directory.path());
     std::string note;
     std::ofstream(cache.file_for(kNodes, "MPI 1")) << "{\"format\": \"laple-model-1\"";
+    CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
+    CHECK_THAT(note, Catch::Contains("passed over"));
+    note.clear();
+    cache.keep(model_of(kNodes), note);
+    CHECK(cache.find(kNodes, "MPI 1", note));
+    CHECK(note.empty());
+}
+
+TEST_CASE("a file in the cache that others could have written is passed over, and replaced", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    const std::string file = cache.file_for(kNodes, "MPI 1");
+    std::string note;
+    cache.keep(model_of(kNodes), note);
+    SECTION("a group") {
+        fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+    }
+    SECTION("a link") {
+        fs::rename(file, directory.path() + "/elsewhere");
+        fs::create_symlink("elsewhere", file);
+    }
     CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
     CHECK_THAT(note, Catch::Contains("passed over"));
     note.clear();

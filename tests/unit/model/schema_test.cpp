@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/file.hpp"
 #include "model/model.hpp"
 
 using namespace laple;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/file.hpp"
 
 using namespace laple;
 
