@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "model/unfinished.hpp"
 #include "topology/topology_file.hpp"
 
 namespace laple {
@@ -23,6 +25,8 @@ namespace fs = std::filesystem;
 bool are_distinct(const std::vector<std::string>& sorted) {
     return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
+
+constexpr std::size_t kFingerprintDigits = 16;
 
 std::string absolute_or_empty(const char* directory) {
     return directory != nullptr && directory[0] == '/' ? directory : "";
@@ -44,6 +48,33 @@ void add_natives(const std::string& file, Model& model, std::string& note) {
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is passed over", error.what());
     }
+}
+
+/// As much as a job may read to find a model of more hosts: some 10 ms.
+constexpr std::uintmax_t kMostToRead = 8U << 20;
+
+/// The files of models, not of single placements, the latest first.
+std::vector<std::string> models_in(const std::string& directory) {
+    std::vector<std::pair<fs::file_time_type, std::string>> found;
+    std::error_code failure;
+    for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        const fs::path& path = entry->path();
+        std::error_code ignored;
+        const auto written = entry->last_write_time(ignored);
+        if (!ignored && path.extension() == ".json" && path.stem().string().size() == kFingerprintDigits)
+            found.emplace_back(written, path.string());
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::vector<std::string> files;
+    for (auto& [written, file] : found) files.push_back(std::move(file));
+    return files;
+}
+
+bool knows_all(const Model& model, const std::vector<Node>& nodes) {
+    const std::vector<std::string> known = sorted_hosts(model.nodes);
+    const std::vector<std::string> wanted = sorted_hosts(nodes);
+    return std::includes(known.begin(), known.end(), wanted.begin(), wanted.end());
 }
 
 }  // namespace
@@ -74,37 +105,87 @@ std::string ModelCache::job_file_for(const std::vector<Node>& nodes, const std::
                               : fmt::format("{}/{}-{:016x}.json", directory_, fingerprint(nodes, mpi), hash);
 }
 
-std::optional<Model> ModelCache::find(const std::vector<Node>& nodes, const std::string& mpi,
-                                      std::string& note) const {
+std::optional<CachedModel> ModelCache::find(const std::vector<Node>& nodes, const std::string& mpi,
+                                            std::string& note) const {
     const std::string file = file_for(nodes, mpi);
     std::error_code ignored;
-    if (file.empty() || !are_distinct(sorted_hosts(nodes)) || !fs::exists(file, ignored)) return std::nullopt;
+    if (file.empty() || !are_distinct(sorted_hosts(nodes))) return std::nullopt;
+    if (!fs::exists(file, ignored)) return find_on_more_hosts(nodes, mpi);
     try {
         Model model = read_model(file);
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
         model = adapted_to(model, nodes, file);
         if (model.links.native.ranks == 0) add_natives(job_file_for(nodes, mpi), model, note);
-        return model;
+        return CachedModel{std::move(model), file};
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is passed over", error.what());
         return std::nullopt;
     }
 }
 
+std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node>& nodes,
+                                                          const std::string& mpi) const {
+    std::uintmax_t bytes = 0;
+    for (const std::string& file : models_in(directory_)) {
+        std::error_code failure;
+        bytes += fs::file_size(file, failure);
+        if (failure || bytes > kMostToRead) break;
+        try {
+            Model model = read_model(file);
+            if (model.mpi != mpi || !knows_all(model, nodes)) continue;
+            model = adapted_to(model, nodes, file);
+            std::string note;
+            add_natives(job_file_for(nodes, mpi), model, note);
+            return CachedModel{std::move(model), file};
+        } catch (const std::exception&) {
+            continue;  // whoever has those hosts is told of it
+        }
+    }
+    return std::nullopt;
+}
+
 void ModelCache::keep(const Model& model, std::string& note) const {
-    write(model, file_for(model.nodes, model.mpi), note);
+    write(model.nodes, model_text(model), file_for(model.nodes, model.mpi), note);
+    std::error_code ignored;
+    fs::remove(latencies_file_for(model.nodes, model.mpi), ignored);
 }
 
 void ModelCache::keep_natives(const Model& model, std::string& note) const {
-    write(model, job_file_for(model.nodes, model.mpi), note);
+    write(model.nodes, model_text(model), job_file_for(model.nodes, model.mpi), note);
 }
 
-void ModelCache::write(const Model& model, const std::string& file, std::string& note) const {
-    if (file.empty() || !are_distinct(sorted_hosts(model.nodes))) return;
+std::string ModelCache::latencies_file_for(const std::vector<Node>& nodes, const std::string& mpi) const {
+    return directory_.empty() ? "" : fmt::format("{}/{}.latencies", directory_, fingerprint(nodes, mpi));
+}
+
+RememberedSurvey::Latencies ModelCache::find_latencies(const std::vector<Node>& nodes, const std::string& mpi,
+                                                       std::string& note) const {
+    const std::string file = latencies_file_for(nodes, mpi);
+    std::error_code ignored;
+    if (file.empty() || !are_distinct(sorted_hosts(nodes)) || !fs::exists(file, ignored)) return {};
+    try {
+        return parse_unfinished(JsonDocument::parse(read_own_file(file), file), nodes);
+    } catch (const std::exception& error) {
+        note = fmt::format("{}; it is passed over", error.what());
+        return {};
+    }
+}
+
+bool ModelCache::keep_latencies(const std::vector<Node>& nodes, const std::string& mpi,
+                                const RememberedSurvey::Latencies& known, std::string& note) const {
+    return write(nodes, unfinished_text(nodes, known), latencies_file_for(nodes, mpi), note);
+}
+
+/// Whether it is there.
+bool ModelCache::write(const std::vector<Node>& nodes, const std::string& text, const std::string& file,
+                       std::string& note) const {
+    if (file.empty() || !are_distinct(sorted_hosts(nodes))) return false;
     std::error_code failure;
     fs::create_directories(directory_, failure);
-    const std::string reason = failure ? failure.message() : replace_file(file, model_text(model));
-    if (!reason.empty()) note = fmt::format("{} cannot be written: {}; later jobs measure again", file, reason);
+    const std::string reason = failure ? failure.message() : replace_file(file, text);
+    if (!reason.empty())
+        note = fmt::format("{} cannot be written: {}; later jobs measure again", file, reason);
+    return reason.empty();
 }
 
 }  // namespace laple

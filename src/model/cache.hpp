@@ -6,8 +6,15 @@
 #include <vector>
 
 #include "model/model.hpp"
+#include "topology/remembered_survey.hpp"
 
 namespace laple {
+
+/// One that was found, with the ranks of the job that looks for it, and the file that it is from.
+struct CachedModel {
+    Model model;
+    std::string file;
+};
 
 /// Where models of earlier jobs are kept: one file for each set of hosts and MPI, so that the next job there
 /// starts at once, whatever its rank order; and one for each other placement of ranks on them, for which
@@ -23,11 +30,12 @@ class ModelCache {
     /// environment.
     static std::string default_directory();
 
-    /// The model for a job on `nodes`, with its ranks; nothing when there is none that fits. MPI's own
-    /// collectives are in it where they were measured with these ranks on these hosts. A file that is
-    /// broken or not to be trusted is ignored, and `note` says so.
-    std::optional<Model> find(const std::vector<Node>& nodes, const std::string& mpi,
-                              std::string& note) const;
+    /// The model for a job on `nodes`, with its ranks: that of a job on the same hosts, else the latest one
+    /// of a job that had all of them among its hosts; nothing when there is none. MPI's own collectives are
+    /// in it where they were measured with these ranks on these hosts. A file for these hosts that is broken
+    /// or not to be trusted is ignored, and `note` says so.
+    std::optional<CachedModel> find(const std::vector<Node>& nodes, const std::string& mpi,
+                                    std::string& note) const;
 
     /// Keeps `model` for later jobs on its hosts. Not when hosts share a name: they could not be told apart.
     /// A failure is harmless; `note` tells of it.
@@ -36,12 +44,23 @@ class ModelCache {
     /// Keeps `model`, which find() has found, with what was measured of MPI's own collectives since.
     void keep_natives(const Model& model, std::string& note) const;
 
+    /// What jobs on `nodes` have measured of their latencies when that was not enough to find the clusters;
+    /// by the places of nodes in `nodes`. Until keep() has a model for them. Whether they are kept.
+    RememberedSurvey::Latencies find_latencies(const std::vector<Node>& nodes, const std::string& mpi,
+                                               std::string& note) const;
+    bool keep_latencies(const std::vector<Node>& nodes, const std::string& mpi,
+                        const RememberedSurvey::Latencies& known, std::string& note) const;
+
     /// The file for these hosts; "" when there is no directory.
     std::string file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
 
   private:
     std::string job_file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
-    void write(const Model& model, const std::string& file, std::string& note) const;
+    std::optional<CachedModel> find_on_more_hosts(const std::vector<Node>& nodes,
+                                                  const std::string& mpi) const;
+    std::string latencies_file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
+    bool write(const std::vector<Node>& nodes, const std::string& text, const std::string& file,
+               std::string& note) const;
 
     std::string directory_;
 };

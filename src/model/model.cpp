@@ -81,24 +81,26 @@ std::vector<Node> read_hosts(const JsonReader& in, int ranks) {
     return nodes;
 }
 
-void expect_same_hosts(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
+void expect_known_hosts(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
     const auto then = sorted_hosts(model.nodes);
     const auto now = sorted_hosts(nodes);
     std::vector<std::string> gone;
     std::vector<std::string> added;
     std::set_difference(then.begin(), then.end(), now.begin(), now.end(), std::back_inserter(gone));
     std::set_difference(now.begin(), now.end(), then.begin(), then.end(), std::back_inserter(added));
-    if (gone.empty() && added.empty()) return;
-    std::string difference;
-    if (!added.empty()) difference = fmt::format("does not know {}", list_names(added));
-    if (!gone.empty())
-        difference +=
-            fmt::format("{}describes {}, not in this job", added.empty() ? "" : " and ", list_names(gone));
+    if (added.empty()) return;
+    std::string difference = fmt::format("does not know {}", list_names(added));
+    if (!gone.empty()) difference += fmt::format(" and describes {}, not in this job", list_names(gone));
     throw Error({file, 0, 0}, difference, "run laple-discover on this job's hosts");
 }
 
+struct Moved {
+    Topology topology;
+    bool is_whole;  ///< with all levels that mean something for this job
+};
+
 /// Level by level, the group of each of this job's ranks; levels that divide a host are left out.
-Topology moved(const Model& model, const std::vector<Node>& nodes) {
+Moved moved(const Model& model, const std::vector<Node>& nodes) {
     std::map<std::string, const Node*> before;
     for (const Node& node : model.nodes) before[node.key()] = &node;
     std::vector<std::vector<int>> levels;
@@ -109,13 +111,13 @@ Topology moved(const Model& model, const std::vector<Node>& nodes) {
             const int group = model.topology.group_of(level, ranks.front());
             for (const Rank rank : ranks) {
                 if (model.topology.group_of(level, rank) != group)
-                    return Topology::from_labels(rank_count(nodes), levels);
+                    return {Topology::from_labels(rank_count(nodes), levels), false};
             }
             for (const Rank rank : node.ranks) labels[at(rank)] = group;
         }
         levels.push_back(std::move(labels));
     }
-    return Topology::from_labels(rank_count(nodes), levels);
+    return {Topology::from_labels(rank_count(nodes), levels), true};
 }
 
 /// For each cluster of `to` the one of `from` with the same hosts.
@@ -232,13 +234,14 @@ Model parse_model(const JsonDocument& document) {
 
 Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file) {
     if (model.nodes == nodes) return model;
-    expect_same_hosts(model, nodes, file);
+    expect_known_hosts(model, nodes, file);
     Model result = model;
     result.nodes = nodes;
-    result.topology = moved(model, nodes);
+    const auto [topology, is_whole] = moved(model, nodes);
+    result.topology = topology;
     result.node_levels = node_levels_of(nodes, {});
     if (model.matrix.nodes() > 0) result.matrix = reordered(model.matrix, matching_nodes(model, result));
-    if (result.topology.level_count() < model.topology.level_count()) {
+    if (!is_whole) {
         // The clusters that parameters are about divide hosts: they are no more.
         result.inside.clear();
         result.between = LatencyMatrix(0);
@@ -246,7 +249,10 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
         return result;
     }
     const std::vector<int> matches = matching_clusters(model, result);
-    for (std::size_t c = 0; c < result.inside.size(); ++c) result.inside[c] = model.inside[at(matches[c])];
+    if (!model.inside.empty()) {
+        result.inside.clear();
+        for (const int match : matches) result.inside.push_back(model.inside[at(match)]);
+    }
     result.between = reordered(model.between, matches);
     if (!model.links.clusters.empty()) result.links = reordered(model.links, matches);
     return result;

@@ -53,9 +53,9 @@ std::string model_text(const Model& model);
 /// Reads such a document. Throws Error, with file, line and JSON pointer, for whatever is missing or wrong.
 Model parse_model(const JsonDocument& document);
 
-/// The model for another job on the same hosts: `nodes` are its nodes, with its ranks. Levels that divide a
-/// host are left out, unless nothing has changed; of the levels inside hosts "node" remains. Throws Error,
-/// naming the difference, when the hosts are not the same, or when the hosts' names do not tell them apart.
+/// The model for another job on the same hosts, or on some of them: `nodes` are its nodes, with its ranks.
+/// Levels that divide a host are left out, unless nothing has changed; of the levels inside hosts "node"
+/// remains. Throws Error, naming the difference, when it does not know all of the hosts.
 Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::string& file);
 
 /// What a survey of `nodes` has found, as a model without parameters, date and version.

@@ -21,6 +21,7 @@ class RememberedSurvey final : public Survey {
     std::vector<ProbeRound> next() override;
     void add(const PairLatency& measured) override;
     Findings findings() const override { return survey_->findings(); }
+    bool is_usable() const override { return survey_->is_usable(); }
 
     /// All that is known now.
     const Latencies& known() const { return known_; }

@@ -82,8 +82,9 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
     if (ranks < 2) return {"auto: one rank, every call is MPI's own", {}, ""};
     InForce result;
     const ModelCache cache(ModelCache::default_directory());
-    result.model = cache.find(hosts, mpi::mpi_version(), result.problem);
-    result.source = result.model ? fmt::format("auto: kept in {}", cache.file_for(hosts, mpi::mpi_version()))
+    auto found = cache.find(hosts, mpi::mpi_version(), result.problem);
+    if (found) result.model = std::move(found->model);
+    result.source = found ? fmt::format("auto: kept in {}", found->file)
                     : settings.probe_budget <= 0
                         ? "auto: nothing kept, and LAPLE_PROBE_BUDGET is 0: every call is MPI's own"
                         : fmt::format(

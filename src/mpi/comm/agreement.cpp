@@ -239,8 +239,9 @@ class Agreeing {
         const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
-            const auto model = discover(comm_, process_.settings());
-            if (rank_ == 0) found.agreement = of_discovery(model);
+            const Discovery discovery =
+                discover(comm_, process_.settings(), ModelCache(ModelCache::default_directory()));
+            if (rank_ == 0) found.agreement = of_discovery(discovery);
         } else if (payload.content == Content::measure_natives) {
             NativeTimes native = discover_natives(comm_, process_.settings());
             if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
@@ -254,16 +255,17 @@ class Agreeing {
         tell(describe_labels(hosts));
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
-        const auto model = cache.find(hosts, mpi_version(), note);
+        const auto found = cache.find(hosts, mpi_version(), note);
         if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
         const Seconds budget(process_.settings().probe_budget);
-        if (model) {
-            tell(fmt::format("topology from {}", cache.file_for(hosts, mpi_version())));
+        if (found) {
+            const Model& model = found->model;
+            tell(fmt::format("topology from {}", found->file));
             const bool is_world = size_ == size_of(MPI_COMM_WORLD);
-            if (is_world && model->links.native.ranks == 0 && !model->links.clusters.empty() &&
-                can_measure_natives(*model, budget))
+            if (is_world && model.links.native.ranks == 0 && !model.links.clusters.empty() &&
+                can_measure_natives(model, budget))
                 return {Content::measure_natives, std::nullopt};
-            return {Content::agreement, agreement_on(*model)};
+            return {Content::agreement, agreement_on(model)};
         }
         // Where measuring is off, it is not asked for again either.
         if (budget <= Seconds(0)) return {Content::agreement, agreement_on(Topology::flat(size_))};
@@ -274,21 +276,24 @@ class Agreeing {
     Agreement with_natives(const std::vector<Node>& hosts, NativeTimes native) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
-        auto model = cache.find(hosts, mpi_version(), note);
-        if (!model) return agreement_on(Topology::flat(size_));  // removed meanwhile
-        model->links.native = std::move(native);
-        cache.keep_natives(*model, note);
+        auto found = cache.find(hosts, mpi_version(), note);
+        if (!found) return agreement_on(Topology::flat(size_));  // removed meanwhile
+        found->model.links.native = std::move(native);
+        cache.keep_natives(found->model, note);
         tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
-        return agreement_on(*model);
+        return agreement_on(found->model);
     }
 
-    Agreement of_discovery(const std::optional<Model>& model) {
+    Agreement of_discovery(const Discovery& discovery) {
+        const std::optional<Model>& model = discovery.model;
+        tell(discovery.note);
         if (!model) {
             if (process_.may_warn_of(Warning::topology)) {
                 say(fmt::format(
                     "the hosts of {} ranks could not be measured within {} s; MPI's own collectives are "
-                    "used. Run laple-discover, or raise LAPLE_PROBE_BUDGET",
-                    size_, process_.settings().probe_budget));
+                    "used. {}un laple-discover, or raise LAPLE_PROBE_BUDGET",
+                    size_, process_.settings().probe_budget,
+                    discovery.is_kept ? "The next job goes on where this one stopped; or r" : "R"));
             }
             return agreement_on(Topology::flat(size_));
         }

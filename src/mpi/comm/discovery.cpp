@@ -13,6 +13,7 @@
 #include "mpi/probe/provenance.hpp"
 #include "plogp/link_sweep.hpp"
 #include "topology/clustering.hpp"
+#include "topology/remembered_survey.hpp"
 #include "topology/survey.hpp"
 
 namespace laple::mpi {
@@ -21,17 +22,22 @@ namespace {
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
 constexpr double kOfNatives = 0.5;  // for MPI's own collectives
 
-std::optional<Model> lead(Prober& prober, const std::vector<Node>& nodes, Seconds end) {
+Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end) {
+    Discovery discovery;
     const ClusteringOptions options;
-    const std::unique_ptr<Survey> survey = survey_sites(by_name(nodes), options);
-    if (!prober.survey_quickly(*survey, kSettle)) return std::nullopt;
-    const Findings found = survey->findings();
-    Model model = model_of(found, nodes, options, mpi_version());
+    RememberedSurvey survey(survey_sites(by_name(nodes), options),
+                            cache.find_latencies(nodes, mpi_version(), discovery.note));
+    if (!prober.survey_quickly(survey, kSettle)) {
+        discovery.is_kept = cache.keep_latencies(nodes, mpi_version(), survey.known(), discovery.note);
+        return discovery;
+    }
+    const Findings found = survey.findings();
+    Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_version()));
     model.links =
         sweep_links(prober, link_survey_input(found), [&](Seconds needed) { return now() + needed < end; });
     model.date = now_in_utc();
     model.version = LAPLE_VERSION;
-    return model;
+    return discovery;
 }
 
 /// `host` has the ranks of this rank's host.
@@ -45,29 +51,30 @@ NativeTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) 
 
 }  // namespace
 
-std::optional<Model> discover(MPI_Comm comm, const Settings& settings) {
+Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache) {
     const Seconds budget(settings.probe_budget);
     const Seconds start = now();
     const Patience patience{start + budget, nullptr};
     const NodeLayout layout(comm);
-    if (!layout.is_good()) return std::nullopt;
-    std::optional<Model> model;
+    if (!layout.is_good()) return {};
+    Discovery discovery;
+    std::optional<Model>& model = discovery.model;
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), patience);
         if (layout.nodes().empty()) {
             prober.follow();
         } else {
-            model = lead(prober, layout.nodes(), start + kWithRates * budget);
+            discovery = lead(prober, layout.nodes(), cache, start + kWithRates * budget);
             prober.dismiss();
         }
     }
     layout.sleep_until_measured();
     int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
-    if (is_wanted == 0) return model;
+    if (is_wanted == 0) return discovery;
     NativeTimes native = measure_job(comm, layout.node(), settings);
     if (model) model->links.native = std::move(native);
-    return model;
+    return discovery;
 }
 
 bool can_measure_natives(const Model& model, Seconds budget) {

@@ -2,20 +2,28 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include <mpi.h>
 
 #include "base/options.hpp"
 #include "base/units.hpp"
+#include "model/cache.hpp"
 #include "model/model.hpp"
 
 namespace laple::mpi {
 
+struct Discovery {
+    std::optional<Model> model;  ///< with ranks of the communicator; the budget may not have sufficed
+    bool is_kept = false;        ///< then: the next job on these hosts goes on with what was measured
+    std::string note;            ///< what is wrong with the cache
+};
+
 /// Measures latencies between the nodes of `comm` and finds the clusters in them, in the budget at most, or
 /// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp), and with the
-/// other half MPI's own collectives. On rank 0 the model, with ranks of `comm`; nothing when the budget did
-/// not suffice for the latencies, and on other ranks. Collective. (LAPLE_TOPOLOGY=auto)
-std::optional<Model> discover(MPI_Comm comm, const Settings& settings);
+/// other half MPI's own collectives. What an earlier job has left in `cache` is not measured again.
+/// Collective; the result is rank 0's. (LAPLE_TOPOLOGY=auto)
+Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache);
 
 /// Whether half of `budget` may suffice to measure MPI's own collectives on all ranks of `model`.
 bool can_measure_natives(const Model& model, Seconds budget);

@@ -50,9 +50,15 @@ class OnTwoSites(unittest.TestCase):
                               **more)
 
     def bench(self, **settings):
+        return self.run_bench(("-n", "8"), settings)
+
+    def bench_on(self, hosts, ranks):
+        return self.run_bench(("--hosts", hosts, "-n", str(ranks)), {})
+
+    def run_bench(self, options, settings):
         """The algorithms that a small broadcast and a barrier take; every result is checked."""
         run = self.run_job(LAPLE_BENCH, "-c", "--sizes", "8", "-i", "3", "bcast", "barrier",
-                           settings={**self.settings, **settings})
+                           settings={**self.settings, **settings}, options=options)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         rows = [line.split() for line in run.stdout.splitlines() if line and not line.startswith("#")]
         self.assertEqual([row[-1] for row in rows], ["pass", "pass"])
@@ -90,6 +96,33 @@ class OnTwoSites(unittest.TestCase):
     def kept(self, pattern):
         [file] = glob.glob(self.file(f"laple/{pattern}"))
         return file
+
+    def test_a_job_goes_on_where_one_with_too_little_time_stopped(self):
+        algorithms, said = self.bench(LAPLE_PROBE_BUDGET="0.001")
+        self.assertEqual(algorithms, ["native", "native"])
+        self.assertIn("The next job goes on where this one stopped", said)
+        with open(self.kept("*.latencies"), "r+", encoding="utf-8") as file:
+            kept = json.load(file)
+            self.assertEqual(kept["hosts"], ["a-1", "a-2", "b-1", "b-2"])
+            # What nobody would measure here.
+            kept["latencies"] = [[0, 2, 0.0075], [0, 3, 0.0075], [1, 2, 0.0075], [1, 3, 0.0075]]
+            file.seek(0)
+            json.dump(kept, file)
+            file.truncate()
+        algorithms, said = self.bench()
+        self.assertIn("measured 4 hosts", said)
+        with open(self.kept("*.json"), encoding="utf-8") as file:
+            matrix = json.load(file)["matrix"]
+        self.assertEqual([matrix[a][b] for a, b in ((0, 2), (0, 3), (1, 2), (1, 3))], [0.0075] * 4)
+        self.assertNotEqual(matrix[0][1], 0)
+        self.assertEqual(glob.glob(self.file("laple/*.latencies")), [])
+
+    def test_a_job_on_some_of_the_hosts_measures_nothing(self):
+        self.bench()
+        _, said = self.bench_on("a-2,b-1", 4)
+        self.assertIn("topology from", said)
+        self.assertIn("4 ranks on 2 hosts in 2 clusters", said)
+        self.assertNotIn("measured 2 hosts", said)
 
     def test_what_others_may_write_is_not_trusted(self):
         self.bench()

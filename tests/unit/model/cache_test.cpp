@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/cache.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,13 +48,13 @@ TEST_CASE("a model that was kept is found by a job on the same hosts", "[cache]"
     CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
     cache.keep(model_of(kNodes), note);
     CHECK(note.empty());
-    CHECK(cache.find(kNodes, "MPI 1", note) == model_of(kNodes));
+    CHECK(cache.find(kNodes, "MPI 1", note)->model == model_of(kNodes));
     const auto moved = cache.find(kOtherOrder, "MPI 1", note);
     REQUIRE(moved);
-    CHECK(moved->nodes == kOtherOrder);
-    CHECK(moved->topology == Topology::from_clusters(3, {{0, 2}, {1}}));
+    CHECK(moved->model.nodes == kOtherOrder);
+    CHECK(moved->model.topology == Topology::from_clusters(3, {{0, 2}, {1}}));
     CHECK_FALSE(cache.find(kNodes, "MPI 2", note));
-    CHECK_FALSE(cache.find({{"a", {0}}}, "MPI 1", note));
+    CHECK_FALSE(cache.find({{"a", {0}}, {"c", {1}}}, "MPI 1", note));
     CHECK(note.empty());
     // Nothing but the one file is left.
     CHECK(std::distance(fs::directory_iterator(directory.path() + "/new/deeper"), fs::directory_iterator()) ==
@@ -110,6 +111,59 @@ TEST_CASE("what cannot be kept is harmless", "[cache]") {
     CHECK(note.empty());
 }
 
+TEST_CASE("latencies of a job that had too little time are for the next one, until there is a model",
+          "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    CHECK(cache.find_latencies(kNodes, "MPI 1", note).empty());
+    const std::vector<Node> three{{"a", {0}}, {"b", {1}}, {"c", {2}}};
+    const std::vector<Node> three_in_another_order{{"c", {0}}, {"a", {1}}, {"b", {2}}};
+    CHECK(cache.keep_latencies(three, "MPI 1", {{{0, 1}, Seconds(0.01)}, {{0, 2}, Seconds(0.02)}}, note));
+    CHECK(cache.find_latencies(three_in_another_order, "MPI 1", note) ==
+          RememberedSurvey::Latencies{{{1, 2}, Seconds(0.01)}, {{0, 1}, Seconds(0.02)}});
+    CHECK(cache.find_latencies(three, "MPI 2", note).empty());
+    cache.keep(model_of(three), note);
+    CHECK(cache.find_latencies(three, "MPI 1", note).empty());
+    CHECK(note.empty());
+    CHECK_FALSE(ModelCache("").keep_latencies(three, "MPI 1", {}, note));
+}
+
+TEST_CASE("a job on some of the hosts takes the latest model that has them all", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    const std::vector<Node> four{{"a", {0}}, {"b", {1}}, {"c", {2}}, {"d", {3}}};
+    const std::vector<Node> three{{"a", {0}}, {"b", {1}}, {"c", {2}}};
+    Model of_four = model_of(four);
+    of_four.date = "2026-01-02T03:04:05Z";
+    of_four.links.clusters.resize(4);
+    cache.keep(of_four, note);
+    cache.keep(model_of(three), note);
+    const auto now = fs::file_time_type::clock::now();
+    fs::last_write_time(cache.file_for(three, "MPI 1"), now - std::chrono::hours(1));
+    const std::vector<Node> job{{"b", {0, 1}}, {"a", {2}}};
+    auto found = cache.find(job, "MPI 1", note);
+    REQUIRE(found);
+    CHECK(found->file == cache.file_for(four, "MPI 1"));
+    CHECK(found->model == adapted_to(of_four, job, "f"));
+    fs::last_write_time(cache.file_for(four, "MPI 1"), now - std::chrono::hours(2));
+    CHECK(cache.find(job, "MPI 1", note)->file == cache.file_for(three, "MPI 1"));
+    CHECK_FALSE(cache.find(job, "MPI 2", note));
+    CHECK_FALSE(cache.find({{"a", {0}}, {"e", {1}}}, "MPI 1", note));
+    // MPI's own collectives are those of this placement.
+    found->model.links.native.ranks = 3;
+    found->model.links.native.times["barrier"] = Curve({{0, Seconds(1e-3)}});
+    cache.keep_natives(found->model, note);
+    CHECK(cache.find(job, "MPI 1", note)->model.links.native.ranks == 0);  // of another model
+    fs::remove(cache.file_for(three, "MPI 1"));
+    CHECK(cache.find(job, "MPI 1", note)->model.links.native.ranks == 3);
+    // Nobody has asked for a file of other hosts: it is passed over without a word.
+    fs::permissions(cache.file_for(four, "MPI 1"), fs::perms::others_write, fs::perm_options::add);
+    CHECK_FALSE(cache.find(job, "MPI 1", note));
+    CHECK(note.empty());
+}
+
 TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[cache]") {
     const TemporaryDirectory directory;
     const ModelCache cache(directory.path());
@@ -121,27 +175,27 @@ TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[ca
     model.links.clusters.resize(static_cast<std::size_t>(model.topology.cluster_count()));
     model.links.native = {4, {{"bcast", Curve({{8, Seconds(1)}})}}};
     cache.keep(model, note);
-    CHECK(cache.find(block, "MPI 1", note)->links.native == model.links.native);
+    CHECK(cache.find(block, "MPI 1", note)->model.links.native == model.links.native);
     auto other = cache.find(cyclic, "MPI 1", note);
     REQUIRE(other);
-    CHECK(other->links.native.ranks == 0);
-    other->links.native = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
-    cache.keep_natives(*other, note);
-    CHECK(cache.find(cyclic, "MPI 1", note)->links.native == other->links.native);
-    CHECK(cache.find(block, "MPI 1", note)->links.native == model.links.native);
+    CHECK(other->model.links.native.ranks == 0);
+    other->model.links.native = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
+    cache.keep_natives(other->model, note);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native == other->model.links.native);
+    CHECK(cache.find(block, "MPI 1", note)->model.links.native == model.links.native);
     CHECK(note.empty());
     // A broken file of a placement costs its times, not the network's.
     for (const auto& entry : fs::directory_iterator(directory.path())) {
         if (entry.path() != cache.file_for(block, "MPI 1")) std::ofstream(entry.path()) << "{";
     }
     REQUIRE(cache.find(cyclic, "MPI 1", note));
-    CHECK(cache.find(cyclic, "MPI 1", note)->links.native.ranks == 0);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native.ranks == 0);
     CHECK_THAT(note, Catch::Contains("passed over"));
     note.clear();
-    cache.keep_natives(*other, note);
+    cache.keep_natives(other->model, note);
     model.date = "tuesday";  // the network was measured anew
     cache.keep(model, note);
-    CHECK(cache.find(cyclic, "MPI 1", note)->links.native.ranks == 0);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native.ranks == 0);
     CHECK(note.empty());
 }
 
@@ -152,7 +206,7 @@ TEST_CASE("hosts with one name are known by their ids", "[cache]") {
     label_hosts(twins);
     std::string note;
     cache.keep(model_of(twins), note);
-    CHECK(cache.find(twins, "MPI 1", note)->nodes == twins);
+    CHECK(cache.find(twins, "MPI 1", note)->model.nodes == twins);
     std::vector<Node> others{{"a", {0}, "17"}, {"a", {1}, "5"}};
     label_hosts(others);
     CHECK(others[0].host == twins[0].host);

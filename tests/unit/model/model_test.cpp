@@ -170,6 +170,28 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         CHECK(other.links.links[0].there.rate == model.links.links[0].back.rate);
         CHECK(read(model_text(other)) == other);
     }
+    SECTION("on some of the hosts") {
+        const std::vector<Node> nodes{{"b-1", {0, 1}}, {"a-2", {2}}};
+        const Model other = adapted_to(model, nodes, "m");
+        CHECK(other.topology == Topology::from_clusters(3, {{0, 1}, {2}}));
+        CHECK(other.inside == std::vector<Seconds>{Seconds(0), Seconds(50e-6)});
+        CHECK(other.matrix.at(0, 1) == Seconds(11e-3));
+        CHECK(other.links.clusters[0].uplink_in == 25e6);
+        CHECK(other.links.links.at(0).back.rate == model.links.links[0].there.rate);
+        CHECK(other.links.native.ranks == 0);
+        CHECK(read(model_text(other)) == other);
+    }
+    SECTION("on one site of them") {
+        const std::vector<Node> nodes{{"a-2", {0}}, {"a-1", {1}}};
+        const Model other = adapted_to(model, nodes, "m");
+        CHECK(other.topology.is_flat());
+        CHECK(other.inside == std::vector<Seconds>{Seconds(50e-6)});
+        REQUIRE(other.links.clusters.size() == 1);
+        CHECK(other.links.clusters[0].nic_out == 12.5e6);
+        CHECK(other.links.links.empty());
+        CHECK(other.between.nodes() == 1);
+        CHECK(read(model_text(other)) == other);
+    }
     SECTION("a level that divides a host is no more") {
         Model inner = model;
         inner.topology = Topology::from_labels(6, {{0, 0, 0, 0, 1, 1}, {0, 1, 2, 2, 3, 3}});
@@ -195,7 +217,6 @@ TEST_CASE("a model of other hosts is refused, with the difference", "[model]") {
     };
     CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}, {"c-1", {2}}}),
                Catch::Contains("model.json: does not know c-1 and describes b-1, not in this job"));
-    CHECK_THAT(problem({{"a-1", {0}}, {"a-2", {1}}}), Catch::Contains("describes b-1, not in this job"));
     CHECK_THAT(problem({{"a-1", {0}, "17"}, {"a-2", {1}}, {"b-1", {2}}}),
                Catch::Contains("does not know a-1 17 and describes a-1, not in this job"));
 }
