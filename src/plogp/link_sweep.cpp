@@ -20,6 +20,8 @@ constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
 constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
+constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not found the link's rate yet
+constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr Bytes kRestedBytes = 256 * 1024;
 constexpr int kRestedTrials = 2;
 constexpr Seconds kLeastRest = std::chrono::milliseconds(20);
@@ -45,6 +47,17 @@ Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
     return plogp;
 }
 
+/// Of one flow, or of several lanes together.
+struct MeasuredRate {
+    double rate = 0;
+    bool is_climbing = false;  ///< at least so much
+
+    void add(const FlowRate& flow) {
+        rate += flow.late;
+        is_climbing = is_climbing || flow.late > kClimbing * flow.early;
+    }
+};
+
 class LinkSweep {
   public:
     LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
@@ -52,6 +65,7 @@ class LinkSweep {
 
     LinkModel run() {
         model_.clusters.resize(input_.clusters.size());
+        reached_.resize(input_.clusters.size());
         if (is_one_node()) measure_node();
         measure_inside();
         // Close ones first: they take the least time, so more of them fit in.
@@ -91,13 +105,13 @@ class LinkSweep {
     }
 
     /// Measures unless there is no time for it: then it returns nothing, and so do all later calls.
-    std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way) {
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way) {
         const double window = kWindowTrips * 2 * one_way.count() * fastest_;
         return rates(flows, one_way,
                      static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow})));
     }
 
-    std::vector<double> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window) {
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window) {
         const Seconds trip = 2 * one_way;
         FlowOptions options;
         options.message_bytes = kMessage;
@@ -106,24 +120,44 @@ class LinkSweep {
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(options.duration + kOtherTrips * trip);
         if (is_over_) return {};
-        std::vector<double> rates;
-        for (const FlowRate& rate : probes_.rates(flows, options)) rates.push_back(rate.late);
         is_of_use_ = true;
-        return rates;
+        return probes_.rates(flows, options);
     }
 
     /// Where every host is alone no flow inside a cluster tells how fast NICs are, and a window that is much
-    /// too large for a link is under way long after its measurement: it grows until flows do not fill it.
+    /// too large for a link is under way long after its measurement: it grows until flows do not fill it, and
+    /// TCP has as many flows as it needs to find the rate. What later flows do not reach because there is one
+    /// of each is taken from here.
     void find_fastest(const ProbeRound& round) {
         std::vector<Flow> flows;
         for (const auto& [a, b] : round) flows.push_back(input_.lane(a, b, 0));
         const Seconds one_way = longest_latency(round);
-        for (Bytes window = kFirstWindow; window <= kMostWindow; window *= 4) {
-            const std::vector<double> measured = rates(flows, one_way, window);
+        Bytes window = kFirstWindow;
+        for (int climbs = 0; climbs < kMostClimbs;) {
+            const std::vector<FlowRate> measured = rates(flows, one_way, window);
             if (measured.empty()) return;
-            fastest_ = *std::max_element(measured.begin(), measured.end());
-            if (fastest_ * 2 * one_way.count() < kFilled * static_cast<double>(window)) return;
+            bool is_climbing = false;
+            for (std::size_t i = 0; i < measured.size(); ++i) {
+                MeasuredRate rate;
+                rate.add(measured[i]);
+                for (const int cluster : {round[i].a, round[i].b}) note_reached(cluster, rate.rate);
+                is_climbing = is_climbing || rate.is_climbing;
+                fastest_ = std::max(fastest_, rate.rate);
+            }
+            const bool is_filled = fastest_ * 2 * one_way.count() > kFilled * static_cast<double>(window);
+            if (is_filled && window < kMostWindow) {
+                window *= 4;
+            } else if (is_climbing) {
+                ++climbs;
+            } else {
+                return;
+            }
         }
+    }
+
+    void note_reached(int cluster, double rate) {
+        double& most = reached_[at(cluster)];
+        most = std::max(most, rate);
     }
 
     void measure_inside() {
@@ -137,12 +171,14 @@ class LinkSweep {
             clusters.push_back(c);
             longest = std::max(longest, input_.one_way(c, c));
         }
-        const std::vector<double> measured = rates(flows, longest);
-        if (!measured.empty()) fastest_ = *std::max_element(measured.begin(), measured.end());
+        const std::vector<FlowRate> measured = rates(flows, longest);
         for (std::size_t i = 0; i < measured.size(); ++i) {
             ClusterModel& model = model_.clusters[at(clusters[i])];
-            model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), measured[i]);
-            model.nic_out = model.nic_in = measured[i];
+            const double rate = measured[i].late;
+            model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), rate);
+            model.nic_out = model.nic_in = rate;
+            note_reached(clusters[i], rate);
+            fastest_ = std::max(fastest_, rate);
         }
         if (measured.empty()) return;
         measure_eager_limits(flows, clusters, longest);
@@ -212,24 +248,35 @@ class LinkSweep {
                 flows.push_back(input_.lane(b, a, lane));
             }
         }
-        const std::vector<double> measured = rates(flows, longest_latency(round));
+        const std::vector<FlowRate> measured = rates(flows, longest_latency(round));
         if (measured.empty()) return;
         auto rate = measured.begin();
         for (const auto& [a, b] : pairs) {
             const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
-            double there = 0;
-            double back = 0;
+            MeasuredRate there;
+            MeasuredRate back;
             for (int lane = 0; lane < lanes; ++lane) {
-                there += *rate++;
-                back += *rate++;
+                there.add(*rate++);
+                back.add(*rate++);
             }
             LinkPair& link = model_.link(a, b);
-            link.there.rate[lanes] = there;
-            link.back.rate[lanes] = back;
-            const double of_one =
-                lanes == 1 ? std::min(there, back) : likely_of_one(a, b, std::min(there, back));
+            link.there.rate[lanes] = lanes == 1 ? likely_reached(a, b, there) : there.rate;
+            link.back.rate[lanes] = lanes == 1 ? likely_reached(a, b, back) : back.rate;
+            if (lanes == 1) {
+                note_reached(a, std::max(there.rate, back.rate));
+                note_reached(b, std::max(there.rate, back.rate));
+            }
+            const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
+            const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
             link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
         }
+    }
+
+    /// What a flow would carry once TCP has found the link's rate: as much as the slower one of both hosts
+    /// has reached with others, for all that is known.
+    double likely_reached(int a, int b, const MeasuredRate& measured) const {
+        if (!measured.is_climbing) return measured.rate;
+        return std::max(measured.rate, std::min(reached_[at(a)], reached_[at(b)]));
     }
 
     /// A flow that is nearly as fast as the slower NIC is held up by that, for all that is known: that it
@@ -253,8 +300,9 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = 0;     // of the flows so far, in bytes a second
-    Bytes eager_limit_ = 0;  // the least that was found
+    double fastest_ = 0;           // of the flows so far, in bytes a second
+    std::vector<double> reached_;  // the same by cluster
+    Bytes eager_limit_ = 0;        // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
 };

@@ -100,8 +100,8 @@ class FakeProbes final : public LinkProbes {
                     is_nic ? network_.nic : network_.uplink[static_cast<std::size_t>(limit.second)];
                 rate = std::min(rate, capacity / users[limit]);
             }
-            // The first time somebody measures, TCP is still slow.
-            double part = flow_trials == 1 ? slow_start : 1;
+            // The first times somebody measures, TCP is still slow.
+            double part = flow_trials <= slow_trials ? slow_start : 1;
             const bool is_far = network_.cluster_of(flow.from) != network_.cluster_of(flow.to);
             const bool is_disturbed = is_far && static_cast<int>(flows.size()) == disturb_lanes_once;
             if (is_disturbed) part *= 0.85;
@@ -161,6 +161,7 @@ class FakeProbes final : public LinkProbes {
     int measured_links = 0;
     int flow_trials = 0;
     double slow_start = 1;
+    int slow_trials = 1;
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others
     int burst_trials = 0;

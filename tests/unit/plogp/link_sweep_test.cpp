@@ -95,6 +95,33 @@ TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[li
     CHECK(flow_over(10e6) == Approx(10e6));
 }
 
+TEST_CASE("between hosts alone, flows go on until TCP has found the rate", "[link_sweep]") {
+    const FakeNetwork alone{{{0}, {1}, {2}, {3}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6, 6e6}};
+    FakeProbes probes(alone);
+    probes.slow_start = 0.4;
+    probes.slow_trials = 3;
+    const auto all = [](Seconds) { return true; };
+    const LinkModel found = sweep_links(probes, input_for(alone), all);
+    REQUIRE(found.links.size() == 6);
+    CHECK(found.between(0, 1)->there.of_one() == Approx(12.5e6));
+    CHECK(found.between(1, 3)->there.of_one() == Approx(6e6));
+    // Later flows that are still on their way up are as fast as both hosts were with others.
+    FakeProbes slow({{{0}, {1}, {2}, {3}}, 12.5e6, std::vector<double>(4, 12.5e6)});
+    slow.slow_trials = kAll;
+    const LinkModel model = sweep_links(slow, input_for(alone), [&](Seconds) {
+        slow.slow_start = slow.flow_trials == 0 ? 1 : 0.4;
+        return true;
+    });
+    REQUIRE(model.links.size() == 6);
+    for (const LinkPair& link : model.links) CHECK(link.there.of_one() == Approx(12.5e6));
+    // And not for ever.
+    FakeProbes never(alone);
+    never.slow_start = 0.4;
+    never.slow_trials = kAll;
+    CHECK(sweep_links(never, input_for(alone), all).between(0, 1)->there.of_one() == Approx(5e6));
+    CHECK(never.flow_trials < 12);
+}
+
 TEST_CASE("of one node only reductions are measured", "[link_sweep]") {
     FakeProbes probes({{{0}}, 12.5e6, {12.5e6}});
     const LinkSurveyInput input{{{0}}, {{Seconds(0)}}};
