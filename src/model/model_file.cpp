@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "topology/magpie_file.hpp"
 #include "topology/topology_file.hpp"
 
 namespace laple {
@@ -53,13 +54,17 @@ Model parse_model_file(const std::string& text, const std::string& file) {
     if (is_json_topology(text)) return parse_model(JsonDocument::parse(text, file));
     Model model;
     model.topology = parse_topology(text, file);
+    model.nodes = parse_magpie_hosts(text, model.topology.size());
     return model;
 }
 
 Model model_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
                 int world_size, const std::string& file) {
     const bool is_whole_world = static_cast<int>(in_world.size()) == world_size;
-    if (!model.nodes.empty() && is_whole_world)
+    // Of clusters that divide a host only the ranks say which is where.
+    const bool is_by_host = std::none_of(model.nodes.begin(), model.nodes.end(),
+                                         [&](const Node& node) { return is_divided(node, model.topology); });
+    if (!model.nodes.empty() && is_by_host && is_whole_world)
         return adapted_to(model, with_world_ranks(nodes, in_world), file);
     if (model.topology.size() != world_size) {
         throw Error({file, 0, 0},

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/magpie_file.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -178,6 +182,30 @@ class Parser {
     std::map<Rank, FilePosition> place_of_rank_;
 };
 
+constexpr std::string_view kHostComment = "# host ";
+
+/// A host and its ranks; nothing where that is another comment.
+std::optional<Node> parse_host_comment(const std::string& line) {
+    const auto colon = line.rfind(": ");
+    if (!line.starts_with(kHostComment) || colon == std::string::npos || colon <= kHostComment.size())
+        return std::nullopt;
+    Node node{line.substr(kHostComment.size(), colon - kHostComment.size()), {}};
+    const char* const end = line.data() + line.size();
+    for (const char* next = line.data() + colon + 1; next != end;) {
+        if (*next == ' ' || *next == '\r') {
+            ++next;
+            continue;
+        }
+        Rank rank = 0;
+        const auto [stop, error] = std::from_chars(next, end, rank);
+        if (error != std::errc() || rank < 0) return std::nullopt;
+        node.ranks.push_back(rank);
+        next = stop;
+    }
+    std::sort(node.ranks.begin(), node.ranks.end());
+    return node;
+}
+
 }  // namespace
 
 Topology parse_magpie(const std::string& text, const std::string& file) {
@@ -194,6 +222,33 @@ std::string format_magpie(const Topology& topology) {
     for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster)
         text += fmt::format("cluster {} process {}\n", cluster, fmt::join(clusters[cluster], " "));
     return text;
+}
+
+std::string format_magpie_hosts(const std::vector<Node>& nodes) {
+    std::string text;
+    for (const Node& node : nodes)
+        text += fmt::format("{}{}: {}\n", kHostComment, node.host, fmt::join(node.ranks, " "));
+    return text;
+}
+
+std::vector<Node> parse_magpie_hosts(const std::string& text, int ranks) {
+    std::vector<Node> nodes;
+    std::set<std::string> names;
+    std::set<Rank> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        auto node = parse_host_comment(line);
+        if (!node) continue;
+        const bool is_label = node->host.ends_with(")");  // "node (2)": of hosts with one name (label_hosts)
+        if (is_label || !names.insert(node->host).second || node->ranks.empty()) return {};
+        for (const Rank rank : node->ranks) {
+            if (rank >= ranks || !found.insert(rank).second) return {};
+        }
+        nodes.push_back(std::move(*node));
+    }
+    if (found.size() != static_cast<std::size_t>(ranks)) return {};
+    std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.ranks < b.ranks; });
+    return nodes;
 }
 
 }  // namespace laple

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "topology/node.hpp"
 #include "topology/topology.hpp"
 
 namespace laple {
@@ -22,5 +24,14 @@ Topology parse_magpie(const std::string& text, const std::string& file);
 /// The innermost level of `topology`: the format knows no others. One cluster a line, ended by a newline.
 /// A flat topology is one cluster.
 std::string format_magpie(const Topology& topology);
+
+/// Comments that say which ranks were on which host when the map was made, a line for each of `nodes`:
+///
+///     # host a-1: 0 1
+std::string format_magpie_hosts(const std::vector<Node>& nodes);
+
+/// The hosts that such comments in `text` name, for a map of so many ranks. None where they do not hold each
+/// rank once (somebody has changed the map by hand), or where names do not tell all hosts apart.
+std::vector<Node> parse_magpie_hosts(const std::string& text, int ranks);
 
 }  // namespace laple

@@ -14,12 +14,9 @@
 namespace laple::discover {
 
 std::string magpie_text(const Model& model) {
-    std::string text = fmt::format("# made by laple-discover {} on {} (tolerance {})\n", model.version,
-                                   model.date, model.tolerance);
-    for (const Node& node : model.nodes) {
-        text += fmt::format("# host {}: {}\n", node.host, fmt::join(node.ranks, " "));
-    }
-    return text + format_magpie(model.topology);
+    return fmt::format("# made by laple-discover {} on {} (tolerance {})\n", model.version, model.date,
+                       model.tolerance) +
+           format_magpie_hosts(model.nodes) + format_magpie(model.topology);
 }
 
 std::string summary_text(const Model& model, int odd_pairs) {

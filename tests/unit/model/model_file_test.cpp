@@ -39,6 +39,26 @@ TEST_CASE("a file is a map or a model", "[model_file]") {
     CHECK_THROWS_AS(parse_model_file(R"({"format":"laple-latencies-1"})", "f"), Error);
 }
 
+TEST_CASE("a map that names its hosts follows them", "[model_file]") {
+    const std::string map =
+        "# made by hand\n# host a: 0 1\n# host b: 2 3\ncluster 0 process 0 1\ncluster 1 process 2 3\n";
+    const Model model = parse_model_file(map, "f");
+    CHECK(model.nodes == two_hosts().nodes);
+    CHECK(model_for(model, {{"a", {0, 2}}, {"b", {1, 3}}}, {0, 1, 2, 3}, 4, "f").topology ==
+          Topology::from_clusters(4, {{0, 2}, {1, 3}}));
+    CHECK_THAT(problem(model, {{"a", {0, 1}}, {"c", {2, 3}}}, {0, 1, 2, 3}, 4),
+               Catch::Contains("does not know c and describes b"));
+}
+
+TEST_CASE("clusters that divide a host hold for the same ranks only", "[model_file]") {
+    const Model model =
+        parse_model_file("# host a: 0 1 2 3\ncluster 0 process 0 1\ncluster 1 process 2 3\n", "f");
+    CHECK(model_for(model, {{"a", {0, 1, 2, 3}}}, {0, 1, 2, 3}, 4, "f").topology == model.topology);
+    CHECK_THAT(problem(model, {{"a", {0, 1, 2}}}, {0, 1, 2}, 3), Catch::Contains("describes 4 ranks"));
+    CHECK_THAT(problem(model, {{"b", {0, 1, 2, 3}}}, {0, 1, 2, 3}, 4),
+               Catch::Contains("has rank 0 on a, but in this job it is on b"));
+}
+
 TEST_CASE("a model of this job's hosts gives its topology, in any order of ranks", "[model_file]") {
     CHECK(model_for(two_hosts(), {{"a", {0, 1}}, {"b", {2, 3}}}, {0, 1, 2, 3}, 4, "f").topology ==
           two_hosts().topology);

@@ -33,6 +33,24 @@ TEST_CASE("white space, comments and the order of things do not matter") {
     CHECK(parse_magpie("#\r\ncluster 0 process 0 2\r\ncluster 1process 1 3#", "f") == expected);
 }
 
+TEST_CASE("comments may say which ranks are on which host") {
+    const std::vector<Node> nodes{{"a", {0, 2}}, {"b.site.org", {1}}};
+    const std::string text = format_magpie_hosts(nodes);
+    CHECK(text == "# host a: 0 2\n# host b.site.org: 1\n");
+    CHECK(parse_magpie_hosts("# made by hand\n" + text + "cluster 0 process 0 1 2 # host c: 3\n", 3) ==
+          nodes);
+    CHECK(parse_magpie_hosts("# host b: 2 1\r\n# host a: 0\r\n", 3) ==
+          std::vector<Node>{{"a", {0}}, {"b", {1, 2}}});
+    // Not every rank once, or other remarks.
+    for (const char* other :
+         {"", "# host a: 0 1\n", "# host a: 0 1 2\n# host b: 2\n", "# host a: 0 1 2 3\n",
+          "# host a: 0\n# host a: 1 2\n", "# host a: 0 1 2\n# host b: \n", "# host a: the first\n",
+          "# host: 0 1 2\n", "# host a: 0 1 -2\n", "# host a: 0 1 99999999999\n", "# host a (2): 0 1 2\n"}) {
+        INFO(other);
+        CHECK(parse_magpie_hosts(other, 3).empty());
+    }
+}
+
 TEST_CASE("what is written is read back") {
     for (const Topology& topology : {Topology::from_clusters(5, {{0, 4}, {1}, {2, 3}}), Topology::flat(3),
                                      Topology::from_clusters(2, {{0}, {1}})}) {
