@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "collectives/collective/collective.hpp"
+
 namespace laple {
 namespace {
 
@@ -48,8 +50,10 @@ std::vector<Bytes> local_windows(const MachineCosts& costs) {
 
 Bytes global_window(const Request& request, const TreeTime& time) {
     constexpr double kEnough = 4;
-    if (kEnough * time.first >= time.last) return 0;
-    return static_cast<Bytes>(kEnough * time.first / time.last * static_cast<double>(request.bytes()));
+    constexpr double kEnoughToRoot = 2;
+    const double enough = row_of(request.collective).runs_to_root ? kEnoughToRoot : kEnough;
+    if (enough * time.first >= time.last) return 0;
+    return static_cast<Bytes>(enough * time.first / time.last * static_cast<double>(request.bytes()));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "collectives/cost/nic_work.hpp"
 #include "collectives/planner/planner.hpp"
 #include "simulated.hpp"
+#include "some_costs.hpp"
 
 using namespace laple;
 using test::simulated_seconds;
@@ -249,6 +250,20 @@ TEST_CASE("the lead lets results come back in time", "[long fat]") {
     CHECK(lead(8 << 20) > 200'000);
     CHECK(lead(8 << 20) < 1'000'000);
     CHECK(lead(64 << 10) == 0);
+}
+
+TEST_CASE("results for a root alone are not waited for as long as those that come back", "[long fat]") {
+    const Machine machine = test::machine_of(std::vector<int>(16, 1));
+    const MachineCosts costs = test::uniform_costs(16, Seconds(kFar), 12.5e6);
+    const auto lead = [&](Collective collective) {
+        const Plan plan =
+            choose_plan({collective, 1 << 20, 1, 0, true}, machine, parse_rules("rsag/flat@8K"), costs);
+        return static_cast<double>(plan.windows.global);
+    };
+    // In 1 MiB, at 12.5 MB/s and twice 10 ms until the first result is there.
+    CHECK(lead(Collective::reduce) == Approx(2 * 20e-3 * 12.5e6).epsilon(0.5));
+    CHECK(lead(Collective::reduce) > 2 * 10e-3 * 12.5e6);
+    CHECK(lead(Collective::allreduce) > 1.2 * lead(Collective::reduce));
 }
 
 TEST_CASE("the pace of contributions goes by a cluster's NICs", "[long fat]") {
