@@ -18,6 +18,7 @@
 #include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/comm_state.hpp"
+#include "mpi/comm/finalize.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
 #include "mpi/exec/communicator.hpp"
@@ -184,6 +185,7 @@ void Process::remove(CommState* state) {
 
 int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     is_over = true;
+    answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();
     process->say_what_was_verified();

@@ -5,6 +5,7 @@
 
 #include "mpi/call/treat.hpp"
 #include "mpi/comm/bypass.hpp"
+#include "mpi/comm/finalize.hpp"
 #include "mpi/comm/process.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -57,6 +58,7 @@ using laple::mpi::DyingComm;
 /// Where this is bypassed (some Fortran bindings), the attribute on MPI_COMM_SELF ends LaPle.
 LAPLE_EXPORT int MPI_Finalize(void) {
     laple::mpi::Process::end();
+    if (!laple::mpi::is_disabled()) laple::mpi::answer_others_in_finalize();
     return PMPI_Finalize();
 }
 
