@@ -35,6 +35,8 @@ struct Settings {
     /// The file that says who is near whom, if one does.
     const std::string& topology_file() const { return topology.empty() ? model : topology; }
     bool has_topology_file() const { return !topology_file().empty() && !is_topology_off(); }
+    /// Whether the file of LAPLE_MODEL gives rates only: LAPLE_TOPOLOGY says who is near whom.
+    bool has_rates_file() const { return has_topology_file() && !topology.empty() && !model.empty(); }
 };
 
 /// One row of THE table of settings, from which the parser, the help texts and docs/settings.md come.

@@ -19,4 +19,9 @@ Model parse_model_file(const std::string& text, const std::string& file);
 Model model_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
                 int world_size, const std::string& file);
 
+/// A model of the same ranks that says with `map` who is near whom, and with `rates` how fast links are. Each
+/// cluster of the map has the rates of the cluster that its first rank is in there; where it joins several of
+/// those, what is between them is inside it, and where it is a part of one, what is inside that is between.
+Model with_rates(const Model& map, const Model& rates);
+
 }  // namespace laple

@@ -59,6 +59,7 @@ InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int 
     const std::string& file = settings.topology_file();
     InForce result{
         fmt::format("{}={}", settings.topology.empty() ? "LAPLE_MODEL" : "LAPLE_TOPOLOGY", file), {}, ""};
+    if (settings.has_rates_file()) result.source += fmt::format(", rates: LAPLE_MODEL={}", settings.model);
     try {
         Model model = read_model(file);
         // A shell is no job: there the file is shown as it is.
@@ -66,6 +67,10 @@ InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int 
             std::vector<Rank> in_world(static_cast<std::size_t>(ranks));
             std::iota(in_world.begin(), in_world.end(), 0);
             model = model_for(model, hosts, in_world, ranks, file);
+            if (settings.has_rates_file()) {
+                const Model rates = read_model(settings.model);
+                model = with_rates(model, model_for(rates, hosts, in_world, ranks, settings.model));
+            }
             if (model.nodes.empty()) model.nodes = hosts;  // a map names no hosts: the job knows its own
         }
         result.model = std::move(model);

@@ -209,8 +209,12 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            const Model model = model_for(*process_.model(), hosts, in_world_, size_of(MPI_COMM_WORLD),
-                                          settings.topology_file());
+            const Model model = model_of_files(hosts);
+            if (!settings.model.empty() && model.links.clusters.empty() &&
+                process_.may_warn_of(Warning::rates))
+                say(fmt::format(
+                    "{} knows no rates, which plans are made by: have laple-discover --model measure them",
+                    settings.model));
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
             add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
@@ -221,6 +225,14 @@ class Agreeing {
             if (size_ == size_of(MPI_COMM_WORLD)) process_.refuse_model(problem_);
             return std::nullopt;
         }
+    }
+
+    Model model_of_files(const std::vector<Node>& hosts) {
+        const Settings& settings = process_.settings();
+        const int world = size_of(MPI_COMM_WORLD);
+        Model model = model_for(*process_.model(), hosts, in_world_, world, settings.topology_file());
+        if (!process_.rates()) return model;
+        return with_rates(model, model_for(*process_.rates(), hosts, in_world_, world, settings.model));
     }
 
     void warn_of_file() const {

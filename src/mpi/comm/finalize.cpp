@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands before UCX and the C library in three places: see finalize.hpp. Where MPI is no MPICH, or one that is
-// mended, nothing of it is there.
+// Stands before UCX and the C library in three places: see finalize.hpp. Where MPI is no MPICH, or one that
+// is mended, nothing of it is there.
 #include "mpi/comm/finalize.hpp"
 
 #include <mpi.h>
@@ -64,8 +64,8 @@ Workers& workers() {
 
 thread_local bool is_finalizing = false;
 
-/// The next definition of `name`; where an interpreter has loaded MPI for itself alone, the one that `caller`,
-/// a place in MPI's code, would have reached without this one. nullptr: there is none.
+/// The next definition of `name`; where an interpreter has loaded MPI for itself alone, the one that
+/// `caller`, a place in MPI's code, would have reached without this one. nullptr: there is none.
 void* next_definition(const char* name, const void* caller) {
     if (void* next = dlsym(RTLD_NEXT, name)) return next;
     Dl_info of_caller{};

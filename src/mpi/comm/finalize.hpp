@@ -3,8 +3,8 @@
 
 namespace laple::mpi {
 
-/// To be called by each rank when its MPI_Finalize begins: until that has ended, this thread goes on answering
-/// others.
+/// To be called by each rank when its MPI_Finalize begins: until that has ended, this thread goes on
+/// answering others.
 ///
 /// MPICH 4.0 and 4.1 over UCX disconnect in MPI_Finalize, and then block in a read from the process manager
 /// (a barrier) until all ranks have done so. A rank whose disconnecting still needs an answer from one that

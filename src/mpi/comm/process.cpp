@@ -120,6 +120,11 @@ const std::optional<Model>& Process::model() {
     return model_;
 }
 
+const std::optional<Model>& Process::rates() {
+    model();
+    return rates_;
+}
+
 const std::string& Process::topology_problem() {
     model();
     return topology_problem_;
@@ -135,6 +140,8 @@ void Process::read_model() {
     if (!settings_.has_topology_file()) return;
     try {
         model_ = parse_model_file(read_file(settings_.topology_file()), settings_.topology_file());
+        if (settings_.has_rates_file())
+            rates_ = parse_model_file(read_file(settings_.model), settings_.model);
     } catch (const std::exception& error) {
         // Of any kind: the others wait for what this rank has to say.
         topology_problem_ = error.what();

@@ -52,6 +52,7 @@ enum class Warning {
     communicators,
     info_key,
     cache,
+    rates,
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
@@ -73,6 +74,8 @@ class Process {
     /// What the file of LAPLE_TOPOLOGY or LAPLE_MODEL says, if it is a good one; else topology_problem() says
     /// what is wrong. The first call reads it: in a large job few ranks should.
     const std::optional<Model>& model();
+    /// Beside a map in LAPLE_TOPOLOGY: what the file of LAPLE_MODEL says, for its rates.
+    const std::optional<Model>& rates();
     const std::string& topology_problem();
     /// The file does not fit this job.
     void refuse_model(const std::string& problem);
@@ -105,6 +108,7 @@ class Process {
     Settings settings_;
     std::once_flag model_is_read_;
     std::optional<Model> model_;
+    std::optional<Model> rates_;
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
     std::optional<Terms> settled_;

@@ -125,6 +125,20 @@ class OnTwoSites(unittest.TestCase):
         self.assertIn("4 ranks on 2 hosts in 2 clusters", said)
         self.assertNotIn("measured 2 hosts", said)
 
+    def test_a_map_and_the_rates_of_a_model(self):
+        self.bench()
+        model = self.kept("*.json")
+        clusters = self.file("clusters", "cluster 0 process 0 1 2 3\ncluster 1 process 4 5 6 7\n")
+        timed = r"bcast 8 bytes, root 0: \S+ \([^()]+, \d\S* ms\)"
+        _, said = self.bench(LAPLE_TOPOLOGY=clusters, LAPLE_DEBUG="2")
+        self.assertNotRegex(said, timed)
+        _, said = self.bench(LAPLE_TOPOLOGY=clusters, LAPLE_MODEL=model, LAPLE_DEBUG="2")
+        self.assertRegex(said, timed)
+        self.assertNotIn("knows no rates", said)
+        without_rates = self.file("topology.json", json.dumps({"format": "laple-model-1", "ranks": 8, "levels": [SITES]}))
+        _, said = self.bench(LAPLE_MODEL=without_rates)
+        self.assertEqual(said.count("knows no rates"), 1, said)
+
     def test_jobs_end_on_far_links(self):
         # A laple-grid that finds no liblaple_yield.so: its own work-around for MPI_Finalize would hide LaPle's.
         os.mkdir(self.file("bin"))

@@ -73,6 +73,65 @@ TEST_CASE("a model of this job's hosts gives its topology, in any order of ranks
           Topology::from_clusters(4, {{0, 1, 2}, {3}}));
 }
 
+TEST_CASE("a map may take its rates from a model", "[model_file]") {
+    // Three clusters of a host each, 5 ms apart, but the last one 9 ms from the first.
+    Model rates;
+    rates.topology = Topology::from_clusters(6, {{0, 1}, {2, 3}, {4, 5}});
+    rates.nodes = {{"a", {0, 1}}, {"b", {2, 3}}, {"c", {4, 5}}};
+    rates.inside.assign(3, Seconds(1e-5));
+    rates.between = LatencyMatrix(3);
+    rates.between.set(0, 1, Seconds(5e-3));
+    rates.between.set(1, 2, Seconds(5e-3));
+    rates.between.set(0, 2, Seconds(9e-3));
+    rates.links.clusters.resize(3);
+    for (int c = 0; c < 3; ++c) {
+        ClusterModel& cluster = rates.links.clusters[static_cast<std::size_t>(c)];
+        cluster.nic_out = 1e6 * (c + 1);
+        cluster.inside.gap = Curve({{0, Seconds(1e-6)}, {1024, Seconds(1e-3)}});
+    }
+    for (const auto& [a, b] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
+        LinkPair& link = rates.links.link(a, b);
+        link.plogp.latency = Seconds(1e-3 * (a + b));
+        link.there.rate[1] = 10.0 * a + b;
+        link.back.rate[1] = 10.0 * b + a;
+    }
+    const auto with = [&](const std::vector<std::vector<Rank>>& clusters) {
+        Model map;
+        map.topology = Topology::from_clusters(6, clusters);
+        return with_rates(map, rates);
+    };
+    SECTION("the same clusters in another order") {
+        const Model model = with({{4, 5}, {0, 1}, {2, 3}});  // numbered by their first ranks
+        CHECK(model.nodes == rates.nodes);
+        CHECK(model.links == rates.links);
+        CHECK(model.between == rates.between);
+        CHECK(model.inside == rates.inside);
+    }
+    SECTION("two of them joined") {
+        const Model model = with({{0, 1}, {2, 3, 4, 5}});
+        CHECK(model.inside == std::vector<Seconds>{Seconds(1e-5), Seconds(5e-3)});
+        CHECK(model.between.at(0, 1) == Seconds(5e-3));
+        CHECK(model.links.clusters[1].inside.latency == rates.links.between(1, 2)->plogp.latency);
+        CHECK(model.links.clusters[1].nic_out == 2e6);
+        REQUIRE(model.links.links.size() == 1);
+        CHECK(model.links.links[0].there.rate.at(1) == 1);
+    }
+    SECTION("one of them divided") {
+        const Model model = with({{0}, {1, 4, 5}, {2, 3}});
+        CHECK(model.between.at(0, 1) == Seconds(1e-5));
+        CHECK(model.inside[1] == Seconds(9e-3));
+        REQUIRE(model.links.links.size() == 3);
+        CHECK(model.links.between(0, 1)->there.rate.at(1) == 1e6);
+        CHECK(model.links.between(1, 2)->back.rate.at(1) == 10);
+    }
+    SECTION("no rates") {
+        rates.links = {};
+        CHECK(with({{0, 1}, {2, 3, 4, 5}}).links == LinkModel());
+        rates.between = LatencyMatrix(0);
+        CHECK(with({{0, 1}, {2, 3, 4, 5}}).between.nodes() == 0);
+    }
+}
+
 TEST_CASE("a part of the job must be where the model says", "[model_file]") {
     CHECK(model_for(two_hosts(), {{"a", {0}}, {"b", {1}}}, {1, 2}, 4, "f").topology == two_hosts().topology);
     CHECK_THAT(problem(two_hosts(), {{"b", {0}}, {"a", {1}}}, {1, 2}, 4),
