@@ -45,7 +45,7 @@ class RegularFile {
     RegularFile(const std::string& file, int flags)
         : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)) {
         if (descriptor_.number() < 0 && errno == ELOOP && (flags & O_NOFOLLOW) != 0)
-            throw Error({file, 0, 0}, "is a symbolic link", "remove it");
+            throw Error({file, 0, 0}, "is a symbolic link", "see where it leads");
         if (descriptor_.number() < 0) {
             throw Error({file, 0, 0}, fmt::format("cannot be opened: {}", std::strerror(errno)),
                         "check the path and its permissions");
@@ -117,9 +117,9 @@ std::string read_file(const std::string& file) {
 std::string read_own_file(const std::string& file) {
     const RegularFile opened(file, O_NOFOLLOW);
     if (opened.status().st_uid != geteuid())
-        throw Error({file, 0, 0}, "belongs to another user", "remove it");
+        throw Error({file, 0, 0}, "belongs to another user", "see whose it is");
     if ((opened.status().st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        throw Error({file, 0, 0}, "can be written by others", "see who has written it, and remove it");
+        throw Error({file, 0, 0}, "can be written by others", "see who has written it");
     return read_all(file, opened.descriptor());
 }
 

@@ -46,7 +46,7 @@ void add_natives(const std::string& file, Model& model, std::string& note) {
         if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
             model.links.native = known.links.native;
     } catch (const std::exception& error) {
-        note = fmt::format("{}; it is passed over", error.what());
+        note = fmt::format("{}; it is ignored, and will be replaced", error.what());
     }
 }
 
@@ -118,18 +118,20 @@ std::optional<CachedModel> ModelCache::find(const std::vector<Node>& nodes, cons
         if (model.links.native.ranks == 0) add_natives(job_file_for(nodes, mpi), model, note);
         return CachedModel{std::move(model), file};
     } catch (const std::exception& error) {
-        note = fmt::format("{}; it is passed over", error.what());
+        note = fmt::format("{}; it is ignored, and will be replaced", error.what());
         return std::nullopt;
     }
 }
 
 std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node>& nodes,
                                                           const std::string& mpi) const {
+    if (nodes.size() < 2) return std::nullopt;  // of one host other things are measured
     std::uintmax_t bytes = 0;
     for (const std::string& file : models_in(directory_)) {
         std::error_code failure;
-        bytes += fs::file_size(file, failure);
-        if (failure || bytes > kMostToRead) break;
+        const std::uintmax_t size = fs::file_size(file, failure);
+        if (failure || size > kMostToRead - bytes) continue;
+        bytes += size;
         try {
             Model model = read_model(file);
             if (model.mpi != mpi || !knows_all(model, nodes)) continue;
@@ -166,7 +168,7 @@ RememberedSurvey::Latencies ModelCache::find_latencies(const std::vector<Node>& 
     try {
         return parse_unfinished(JsonDocument::parse(read_own_file(file), file), nodes);
     } catch (const std::exception& error) {
-        note = fmt::format("{}; it is passed over", error.what());
+        note = fmt::format("{}; it is ignored, and will be replaced", error.what());
         return {};
     }
 }

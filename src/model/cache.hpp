@@ -31,9 +31,9 @@ class ModelCache {
     static std::string default_directory();
 
     /// The model for a job on `nodes`, with its ranks: that of a job on the same hosts, else the latest one
-    /// of a job that had all of them among its hosts; nothing when there is none. MPI's own collectives are
-    /// in it where they were measured with these ranks on these hosts. A file for these hosts that is broken
-    /// or not to be trusted is ignored, and `note` says so.
+    /// of a job that had all of them, two at least, among its hosts; nothing when there is none. MPI's own
+    /// collectives are in it where they were measured with these ranks on these hosts. A file for these hosts
+    /// that is broken or not to be trusted is ignored, and `note` says so.
     std::optional<CachedModel> find(const std::vector<Node>& nodes, const std::string& mpi,
                                     std::string& note) const;
 

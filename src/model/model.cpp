@@ -13,6 +13,7 @@
 
 #include "base/index.hpp"
 #include "base/json.hpp"
+#include "model/regroup.hpp"
 #include "model/unfinished.hpp"
 #include "plogp/link_model_json.hpp"
 #include "topology/topology_file.hpp"
@@ -120,32 +121,14 @@ Moved moved(const Model& model, const std::vector<Node>& nodes) {
     return {Topology::from_labels(rank_count(nodes), levels), true};
 }
 
-/// For each cluster of `to` the one of `from` with the same hosts.
-std::vector<int> matching_clusters(const Model& from, const Model& to) {
-    std::vector<int> matches(at(to.topology.cluster_count()), 0);
+/// The clusters of `from` that each cluster of `to` has hosts of.
+std::vector<ClusterSource> sources_of(const Model& from, const Model& to) {
+    std::vector<ClusterSource> sources(at(to.topology.cluster_count()));
     std::map<std::string, int> cluster_of;
     for (const Node& node : from.nodes) cluster_of[node.key()] = from.topology.cluster_of(node.ranks.front());
     for (const Node& node : to.nodes)
-        matches[at(to.topology.cluster_of(node.ranks.front()))] = cluster_of.at(node.key());
-    return matches;
-}
-
-LinkModel reordered(const LinkModel& links, const std::vector<int>& matches) {
-    LinkModel result;
-    result.warnings = links.warnings;
-    for (const int match : matches)
-        result.clusters.push_back(links.clusters.empty() ? ClusterModel() : links.clusters[at(match)]);
-    for (int a = 0; a < static_cast<int>(matches.size()); ++a) {
-        for (int b = a + 1; b < static_cast<int>(matches.size()); ++b) {
-            const LinkPair* link = links.between(matches[at(a)], matches[at(b)]);
-            if (link == nullptr) continue;
-            LinkPair& moved = result.links.emplace_back(*link);
-            moved.a = a;
-            moved.b = b;
-            if (matches[at(a)] > matches[at(b)]) std::swap(moved.there, moved.back);
-        }
-    }
-    return result;
+        sources[at(to.topology.cluster_of(node.ranks.front()))].add(cluster_of.at(node.key()));
+    return sources;
 }
 
 LatencyMatrix reordered(const LatencyMatrix& matrix, const std::vector<int>& matches) {
@@ -248,13 +231,7 @@ Model adapted_to(const Model& model, const std::vector<Node>& nodes, const std::
         result.links = {};
         return result;
     }
-    const std::vector<int> matches = matching_clusters(model, result);
-    if (!model.inside.empty()) {
-        result.inside.clear();
-        for (const int match : matches) result.inside.push_back(model.inside[at(match)]);
-    }
-    result.between = reordered(model.between, matches);
-    if (!model.links.clusters.empty()) result.links = reordered(model.links, matches);
+    take_rates(model, sources_of(model, result), result);
     return result;
 }
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "model/regroup.hpp"
 #include "topology/magpie_file.hpp"
 #include "topology/topology_file.hpp"
 
@@ -49,52 +49,6 @@ void expect_same_places(const Model& model, const std::vector<Node>& nodes, cons
     }
 }
 
-/// Where a cluster of a map is in a model: that of its first rank, and another one if it joins several.
-struct SourceCluster {
-    int first;
-    int other;
-};
-
-std::vector<SourceCluster> source_clusters(const Topology& map, const Topology& measured) {
-    std::vector<SourceCluster> sources(at(map.cluster_count()), {-1, -1});
-    for (Rank rank = 0; rank < map.size(); ++rank) {
-        SourceCluster& source = sources[at(map.cluster_of(rank))];
-        const int there = measured.cluster_of(rank);
-        if (source.first < 0) source = {there, there};
-        if (source.other == source.first) source.other = there;
-    }
-    return sources;
-}
-
-ClusterModel cluster_of(const LinkModel& rates, const SourceCluster& source) {
-    ClusterModel cluster = rates.clusters[at(source.first)];
-    const auto [a, b] = std::minmax(source.first, source.other);
-    const LinkPair* link = a == b ? nullptr : rates.between(a, b);
-    if (link != nullptr) cluster.inside = link->plogp;
-    return cluster;
-}
-
-/// Adds to `links` what is between cluster `to_a` and `to_b`, which are `from_a` and `from_b` in `rates`, as
-/// far as it is known.
-void add_link(const LinkModel& rates, int from_a, int from_b, int to_a, int to_b, LinkModel& links) {
-    LinkPair link;
-    if (from_a == from_b) {
-        const ClusterModel& cluster = rates.clusters[at(from_a)];
-        if (cluster.inside.gap.is_empty() || !(cluster.nic_out > 0)) return;
-        link.plogp = cluster.inside;
-        link.there.rate[1] = link.back.rate[1] = cluster.nic_out;
-    } else {
-        const auto [a, b] = std::minmax(from_a, from_b);
-        const LinkPair* known = rates.between(a, b);
-        if (known == nullptr) return;
-        link = *known;
-        if (from_a > from_b) std::swap(link.there, link.back);
-    }
-    link.a = to_a;
-    link.b = to_b;
-    links.links.push_back(std::move(link));
-}
-
 }  // namespace
 
 Model parse_model_file(const std::string& text, const std::string& file) {
@@ -123,34 +77,15 @@ Model model_for(const Model& model, const std::vector<Node>& nodes, const std::v
 }
 
 Model with_rates(const Model& map, const Model& rates) {
-    const int clusters = map.topology.cluster_count();
-    const std::vector<SourceCluster> sources = source_clusters(map.topology, rates.topology);
+    std::vector<ClusterSource> sources(at(map.topology.cluster_count()));
+    for (Rank rank = 0; rank < map.topology.size(); ++rank)
+        sources[at(map.topology.cluster_of(rank))].add(rates.topology.cluster_of(rank));
     Model result = map;
     if (result.nodes.empty()) result.nodes = rates.nodes;
     result.mpi = rates.mpi;
     result.date = rates.date;
-    const auto latencies = cluster_latencies(rates);
-    if (latencies.empty()) return result;
-    result.links = {};
+    take_rates(rates, sources, result);
     result.links.native = rates.links.native;
-    result.links.warnings = rates.links.warnings;
-    result.between = LatencyMatrix(clusters);
-    result.inside.clear();
-    const bool has_rates = !rates.links.clusters.empty();
-    for (int a = 0; a < clusters; ++a) {
-        const SourceCluster& source = sources[at(a)];
-        result.inside.push_back(latencies[at(source.first)][at(source.other)]);
-        if (has_rates) result.links.clusters.push_back(cluster_of(rates.links, source));
-        for (int b = 0; b < a; ++b) {
-            const int first = sources[at(b)].first;
-            result.between.set(a, b, latencies[at(source.first)][at(first)]);
-            if (has_rates) add_link(rates.links, first, source.first, b, a, result.links);
-        }
-    }
-    std::sort(result.links.links.begin(), result.links.links.end(),
-              [](const LinkPair& one, const LinkPair& other) {
-                  return std::pair(one.a, one.b) < std::pair(other.a, other.b);
-              });
     return result;
 }
 

@@ -177,7 +177,6 @@ class LinkSweep {
             const double rate = measured[i].late;
             model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), rate);
             model.nic_out = model.nic_in = rate;
-            note_reached(clusters[i], rate);
             fastest_ = std::max(fastest_, rate);
         }
         if (measured.empty()) return;
@@ -260,8 +259,10 @@ class LinkSweep {
                 back.add(*rate++);
             }
             LinkPair& link = model_.link(a, b);
-            link.there.rate[lanes] = lanes == 1 ? likely_reached(a, b, there) : there.rate;
-            link.back.rate[lanes] = lanes == 1 ? likely_reached(a, b, back) : back.rate;
+            const double most_there = link.there.most();
+            const double most_back = link.back.most();
+            link.there.rate[lanes] = lanes == 1 ? likely_reached(a, b, there, most_there) : there.rate;
+            link.back.rate[lanes] = lanes == 1 ? likely_reached(a, b, back, most_back) : back.rate;
             if (lanes == 1) {
                 note_reached(a, std::max(there.rate, back.rate));
                 note_reached(b, std::max(there.rate, back.rate));
@@ -273,10 +274,13 @@ class LinkSweep {
     }
 
     /// What a flow would carry once TCP has found the link's rate: as much as the slower one of both hosts
-    /// has reached with others, for all that is known.
-    double likely_reached(int a, int b, const MeasuredRate& measured) const {
+    /// has reached with others, for all that is known, but no more than all lanes of this link, which carry
+    /// `together` (0: not known).
+    double likely_reached(int a, int b, const MeasuredRate& measured, double together) const {
         if (!measured.is_climbing) return measured.rate;
-        return std::max(measured.rate, std::min(reached_[at(a)], reached_[at(b)]));
+        double likely = std::min(reached_[at(a)], reached_[at(b)]);
+        if (together > 0) likely = std::min(likely, together);
+        return std::max(measured.rate, likely);
     }
 
     /// A flow that is nearly as fast as the slower NIC is held up by that, for all that is known: that it

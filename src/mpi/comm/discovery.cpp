@@ -28,7 +28,8 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     RememberedSurvey survey(survey_sites(by_name(nodes), options),
                             cache.find_latencies(nodes, mpi_version(), discovery.note));
     if (!prober.survey_quickly(survey, kSettle)) {
-        discovery.is_kept = cache.keep_latencies(nodes, mpi_version(), survey.known(), discovery.note);
+        discovery.is_kept = !survey.known().empty() &&
+                            cache.keep_latencies(nodes, mpi_version(), survey.known(), discovery.note);
         return discovery;
     }
     const Findings found = survey.findings();

@@ -192,6 +192,27 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         CHECK(other.between.nodes() == 1);
         CHECK(read(model_text(other)) == other);
     }
+    SECTION("one host of each cluster, which are clusters no more") {
+        Model deep;
+        deep.topology = Topology::from_labels(6, {{0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 2, 2}});
+        deep.nodes = {{"a", {0}}, {"a2", {1}}, {"b", {2}}, {"b2", {3}}, {"c", {4}}, {"c2", {5}}};
+        deep.inside = {Seconds(1e-5), Seconds(2e-5), Seconds(3e-5)};
+        deep.between = LatencyMatrix(3);
+        deep.between.set(0, 1, Seconds(1e-3));
+        deep.between.set(0, 2, Seconds(5e-3));
+        deep.between.set(1, 2, Seconds(6e-3));
+        deep.links.clusters.resize(3);
+        deep.links.clusters[0].nic_out = 1e6;
+        deep.links.link(0, 1).plogp.latency = Seconds(1e-3);
+        deep.links.link(0, 2).plogp.latency = Seconds(5e-3);
+        const Model other = adapted_to(deep, {{"a", {0}}, {"b", {1}}, {"c", {2}}}, "m");
+        CHECK(other.topology == Topology::from_clusters(3, {{0, 1}, {2}}));
+        CHECK(other.inside == std::vector<Seconds>{Seconds(1e-3), Seconds(3e-5)});
+        CHECK(other.between.at(0, 1) == Seconds(5e-3));
+        CHECK(other.links.clusters[0].nic_out == 1e6);
+        CHECK(other.links.clusters[0].inside.latency == Seconds(1e-3));
+        CHECK(other.links.between(0, 1)->plogp.latency == Seconds(5e-3));
+    }
     SECTION("a level that divides a host is no more") {
         Model inner = model;
         inner.topology = Topology::from_labels(6, {{0, 0, 0, 0, 1, 1}, {0, 1, 2, 2, 3, 3}});

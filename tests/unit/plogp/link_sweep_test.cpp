@@ -122,6 +122,20 @@ TEST_CASE("between hosts alone, flows go on until TCP has found the rate", "[lin
     CHECK(never.flow_trials < 12);
 }
 
+TEST_CASE("a flow on its way up is not taken for as fast as the network at its ends", "[link_sweep]") {
+    const FakeNetwork thin{{{0, 1}, {2, 3}}, 125e6, {1e6, 1e6}};
+    FakeProbes probes(thin);
+    const LinkModel model = sweep_links(probes, input_for(thin), [&](Seconds) {
+        // One lane, after all.
+        probes.slow_start = probes.flow_trials == 2 ? 0.9 : 1;
+        probes.slow_trials = kAll;
+        return true;
+    });
+    REQUIRE(model.links.size() == 1);
+    CHECK(model.links[0].there.rate.at(2) == Approx(1e6));
+    CHECK(model.links[0].there.rate.at(1) <= 1e6);
+}
+
 TEST_CASE("of one node only reductions are measured", "[link_sweep]") {
     FakeProbes probes({{{0}}, 12.5e6, {12.5e6}});
     const LinkSurveyInput input{{{0}}, {{Seconds(0)}}};
