@@ -177,6 +177,7 @@ class LinkSweep {
             const double rate = measured[i].late;
             model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), rate);
             model.nic_out = model.nic_in = rate;
+            note_reached(clusters[i], rate);
             fastest_ = std::max(fastest_, rate);
         }
         if (measured.empty()) return;
