@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,12 +29,12 @@ constexpr const char* kSixAtRandom = "XXXXXX";  // for mkstemp
 class Descriptor {
   public:
     explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) close(number_);
-    }
+    ~Descriptor() { close(); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     int number() const { return number_; }
+    /// False where what was written may not be there: some file systems say so only now.
+    bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
   private:
     int number_;
@@ -126,9 +127,10 @@ std::string read_own_file(const std::string& file) {
 std::string replace_file(const std::string& file, const std::string& content) {
     std::string draft = file + kDraft + kSixAtRandom;
     // Made anew, or not at all: never what has that name already, nor what a link there points to.
-    const Descriptor descriptor(mkostemp(draft.data(), O_CLOEXEC));
+    Descriptor descriptor(mkostemp(draft.data(), O_CLOEXEC));
     if (descriptor.number() < 0) return std::strerror(errno);
     std::string failure = write_all(descriptor.number(), content);
+    if (!descriptor.close() && failure.empty()) failure = std::strerror(errno);
     if (failure.empty() && std::rename(draft.c_str(), file.c_str()) != 0) failure = std::strerror(errno);
     if (!failure.empty()) unlink(draft.c_str());
     remove_old_drafts(file);
