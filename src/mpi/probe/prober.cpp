@@ -26,10 +26,6 @@ enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
 // One way: from here on what disturbs a volley, some milliseconds on a busy machine, does not matter.
 constexpr Seconds kFar = std::chrono::milliseconds(8);
 
-// For close pairs, whatever finding the far ones has taken: a job that measures nothing is of no use to the
-// next one.
-constexpr Seconds kLeastForNear = std::chrono::milliseconds(150);
-
 using Numbers = std::vector<double>;
 
 /// What a node is to do: the first number of an order. Those after it:
@@ -280,14 +276,11 @@ bool Prober::survey(Survey& survey, Seconds settle, const Progress& progress) {
 }
 
 bool Prober::survey_quickly(Survey& survey, Seconds settle) {
-    bool has_begun = false;
     while (true) {
         std::vector<ProbeRound> rounds = survey.next();
         if (rounds.empty()) return true;
         if (patience_.is_over()) return survey.is_usable();
         const std::vector<ProbeRound> near = measure_far(survey, std::move(rounds));
-        if (!std::exchange(has_begun, true))
-            patience_.until = std::max(patience_.until, now() + kLeastForNear);
         if (!near.empty() && !measure_rounds(survey, near, settle, {})) return survey.is_usable();
     }
 }
