@@ -24,7 +24,8 @@ constexpr std::array<SettingRow, 11> kRows{{
      "What laple-discover --model wrote: how fast links are too. Tells who is near whom unless "
      "LAPLE_TOPOLOGY does."},
     {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
-     "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used. "
+     "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used, "
+     "and the next job goes on with what was measured. "
      "Rates may take half as long again, and so may MPI's own collectives. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "

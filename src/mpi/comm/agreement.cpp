@@ -209,12 +209,10 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            const Model model = model_of_files(hosts);
-            if (!settings.model.empty() && model.links.clusters.empty() &&
-                process_.may_warn_of(Warning::rates))
-                say(fmt::format(
-                    "{} knows no rates, which plans are made by: have laple-discover --model measure them",
-                    settings.model));
+            Model model = model_for(*process_.model(), hosts, in_world_, size_of(MPI_COMM_WORLD),
+                                    settings.topology_file());
+            if (settings.has_rates_file()) model = with_rates_of_file(model, hosts);
+            warn_of_rates(model);
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
             add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
@@ -227,12 +225,28 @@ class Agreeing {
         }
     }
 
-    Model model_of_files(const std::vector<Node>& hosts) {
-        const Settings& settings = process_.settings();
-        const int world = size_of(MPI_COMM_WORLD);
-        Model model = model_for(*process_.model(), hosts, in_world_, world, settings.topology_file());
-        if (!process_.rates()) return model;
-        return with_rates(model, model_for(*process_.rates(), hosts, in_world_, world, settings.model));
+    /// `map` itself where the file is wrong or does not fit this job: then rates_problem_ says why.
+    Model with_rates_of_file(const Model& map, const std::vector<Node>& hosts) {
+        rates_problem_ = process_.rates_problem();
+        if (!process_.rates()) return map;
+        try {
+            return with_rates(map, model_for(*process_.rates(), hosts, in_world_, size_of(MPI_COMM_WORLD),
+                                             process_.settings().model));
+        } catch (const Error& error) {
+            rates_problem_ = error.what();
+            return map;
+        }
+    }
+
+    void warn_of_rates(const Model& model) const {
+        const std::string& file = process_.settings().model;
+        if (file.empty() || !model.links.clusters.empty() || !process_.may_warn_of(Warning::rates)) return;
+        say(rates_problem_.empty()
+                ? fmt::format(
+                      "{} knows no rates, which plans are made by: have laple-discover --model measure "
+                      "them",
+                      file)
+                : fmt::format("{}; plans are made without its rates", rates_problem_));
     }
 
     void warn_of_file() const {
@@ -303,9 +317,9 @@ class Agreeing {
             if (process_.may_warn_of(Warning::topology)) {
                 say(fmt::format(
                     "the hosts of {} ranks could not be measured within {} s; MPI's own collectives are "
-                    "used. {}un laple-discover, or raise LAPLE_PROBE_BUDGET",
+                    "used. Run laple-discover, or raise LAPLE_PROBE_BUDGET{}",
                     size_, process_.settings().probe_budget,
-                    discovery.is_kept ? "The next job goes on where this one stopped; or r" : "R"));
+                    discovery.is_kept ? "; else the next job goes on where this one stopped" : ""));
             }
             return agreement_on(Topology::flat(size_));
         }
@@ -336,7 +350,8 @@ class Agreeing {
     int rank_;
     int size_;
     const std::vector<Rank>& in_world_;
-    std::string problem_;  // why this communicator cannot use this rank's file
+    std::string problem_;        // why this communicator cannot use this rank's file
+    std::string rates_problem_;  // the same of the file with rates beside a map
 };
 
 }  // namespace

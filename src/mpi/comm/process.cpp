@@ -125,6 +125,11 @@ const std::optional<Model>& Process::rates() {
     return rates_;
 }
 
+const std::string& Process::rates_problem() {
+    model();
+    return rates_problem_;
+}
+
 const std::string& Process::topology_problem() {
     model();
     return topology_problem_;
@@ -137,15 +142,16 @@ void Process::refuse_model(const std::string& problem) {
 }
 
 void Process::read_model() {
-    if (!settings_.has_topology_file()) return;
-    try {
-        model_ = parse_model_file(read_file(settings_.topology_file()), settings_.topology_file());
-        if (settings_.has_rates_file())
-            rates_ = parse_model_file(read_file(settings_.model), settings_.model);
-    } catch (const std::exception& error) {
-        // Of any kind: the others wait for what this rank has to say.
-        topology_problem_ = error.what();
-    }
+    const auto read = [](const std::string& file, std::optional<Model>& model, std::string& problem) {
+        try {
+            model = parse_model_file(read_file(file), file);
+        } catch (const std::exception& error) {
+            // Of any kind: the others wait for what this rank has to say.
+            problem = error.what();
+        }
+    };
+    if (settings_.has_topology_file()) read(settings_.topology_file(), model_, topology_problem_);
+    if (settings_.has_rates_file()) read(settings_.model, rates_, rates_problem_);
 }
 
 void Process::adopt(const Agreement& agreement) {

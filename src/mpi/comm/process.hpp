@@ -74,8 +74,10 @@ class Process {
     /// What the file of LAPLE_TOPOLOGY or LAPLE_MODEL says, if it is a good one; else topology_problem() says
     /// what is wrong. The first call reads it: in a large job few ranks should.
     const std::optional<Model>& model();
-    /// Beside a map in LAPLE_TOPOLOGY: what the file of LAPLE_MODEL says, for its rates.
+    /// Beside a map in LAPLE_TOPOLOGY: what the file of LAPLE_MODEL says, for its rates, if it is a good one;
+    /// else rates_problem() says what is wrong.
     const std::optional<Model>& rates();
+    const std::string& rates_problem();
     const std::string& topology_problem();
     /// The file does not fit this job.
     void refuse_model(const std::string& problem);
@@ -109,6 +111,7 @@ class Process {
     std::once_flag model_is_read_;
     std::optional<Model> model_;
     std::optional<Model> rates_;
+    std::string rates_problem_;
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
     std::optional<Terms> settled_;
