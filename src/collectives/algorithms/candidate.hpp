@@ -24,7 +24,8 @@ struct Candidate {
     bool has_large_parts = false;
     bool is_pipeline = false;  ///< segments follow each other along a tree between clusters
     bool is_measured = false;  ///< not predicted; native calls only
-    /// By how many seconds the predictions for others may be too short beside this one; native calls only.
+    /// By how many seconds the predictions for others may be too short beside this one; below 0, by how many
+    /// this one is likely to be; native calls only.
     double uncertainty = 0;
 
     Bytes segment_bytes() const { return algorithm->segment_bytes(); }
