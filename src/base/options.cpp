@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 11> kRows{{
+constexpr std::array<SettingRow, 12> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -37,7 +37,12 @@ constexpr std::array<SettingRow, 11> kRows{{
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
      "same on all ranks, and in every run with the same topology, model and settings. strict: the same "
      "whatever these are, by one tree over the ranks, which is slower; on all ranks or none, and not beyond "
-     "2 GiB. fast: no promise; today as stable."},
+     "2 GiB. fast: no promise; LAPLE_ADAPT=on may change them between calls."},
+    {"LAPLE_ADAPT", "on", "on, off",
+     "Whether calls that are repeated are timed now and then, and plans that may be faster tried, in at most "
+     "1 % "
+     "of the time of such calls. Does not touch results whose bits depend on the plan, but with "
+     "LAPLE_REPRODUCIBLE=fast. Unless all ranks have it on: off."},
     {"LAPLE_VERIFY", "0", "0, 1",
      "1 compares each result with that of MPI's own call, says the first differences on stderr and at "
      "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "
@@ -102,6 +107,9 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
             settings.reproducible = Reproducible::strict;
         else
             refuse("fast, stable or strict");
+    } else if (name == "LAPLE_ADAPT") {
+        settings.adapts = value != "off";
+        if (value != "on" && value != "off") refuse("on or off");
     } else if (name == "LAPLE_VERIFY") {
         settings.verify = digit_or(settings.verify ? 1 : 0, "0 or 1", '1') == 1;
     } else if (name == "LAPLE_PCONTROL") {

@@ -26,6 +26,7 @@ struct Settings {
     Bytes shared_memory = 64u << 20;                   ///< LAPLE_SHARED_MEMORY: bytes of a host
     std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here
     Reproducible reproducible = Reproducible::stable;  ///< LAPLE_REPRODUCIBLE
+    bool adapts = true;                                ///< LAPLE_ADAPT
     bool verify = false;                               ///< LAPLE_VERIFY
     bool heeds_pcontrol = false;                       ///< LAPLE_PCONTROL
     int debug = 0;                                     ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan

@@ -47,6 +47,7 @@ struct Request {
     Bytes unit_bytes = 1;
     Rank root = 0;                ///< of rooted collectives; 0 otherwise
     bool commutative = true;      ///< of the operation; true where there is none
+    bool rounds = false;          ///< the operation's result depends on the order of combining
     bool in_fixed_order = false;  ///< combine as one tree over the ranks does, whatever the machine
 
     Counts counts = {};  ///< of a message that is gathered

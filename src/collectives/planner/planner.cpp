@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -44,18 +45,51 @@ Plan plan_of(const Candidate& candidate, const Request& request, const MachineCo
     return plan;
 }
 
-/// As one call, planned by the choice between all candidates.
-Plan cheapest(const Request& request, const Machine& machine, const Rules& rules, const MachineCosts& costs) {
+/// Those of `found`, the fastest first, that may turn out to be faster than `chosen`.
+std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vector<Candidate>& found,
+                                        const std::function<bool(const Algorithm&)>& may_use) {
+    constexpr double kWorthTrying = 1.5;
+    constexpr double kIfEstimated = 2;
+    std::vector<const Candidate*> rivals;
+    std::vector<std::string> kinds{chosen.algorithm->kind()};
+    const Candidate* coarser = nullptr;
+    for (const Candidate& candidate : found) {
+        const bool is_native = candidate.algorithm->is_native();
+        const double most = is_native && !candidate.is_measured ? kIfEstimated : kWorthTrying;
+        if (&candidate == &chosen || candidate.seconds > most * chosen.seconds ||
+            !may_use(*candidate.algorithm))
+            continue;
+        const std::string kind = candidate.algorithm->kind();
+        const bool is_coarser = kind == kinds.front() && candidate.segment_bytes() > chosen.segment_bytes();
+        if (is_coarser && (coarser == nullptr || candidate.segment_bytes() < coarser->segment_bytes()))
+            coarser = &candidate;
+        if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+        kinds.push_back(kind);
+        rivals.insert(is_native ? rivals.begin() : rivals.end(), &candidate);
+    }
+    if (coarser != nullptr) rivals.insert(rivals.begin(), coarser);
+    rivals.resize(std::min(rivals.size(), kMostToTry - 1));
+    return rivals;
+}
+
+/// The choice between all candidates; after it its rivals, if they are wanted.
+std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
+                           const MachineCosts& costs, bool with_rivals) {
     const auto found = Pricing(request, machine, costs).all();
     const auto may_use = [&](const Algorithm& algorithm) {
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
     const Candidate* best = best_of(found, may_use);
-    if (best == nullptr) return {request, native(), kAllForbidden};
+    if (best == nullptr) return {{request, native(), kAllForbidden}};
     const auto fastest = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
         return may_use(*candidate.algorithm);
     });
-    return plan_of(*best, request, costs, reason_for(*best, *fastest, fastest == found.begin()));
+    std::vector<Plan> plans{
+        plan_of(*best, request, costs, reason_for(*best, *fastest, fastest == found.begin()))};
+    if (!with_rivals) return plans;
+    for (const Candidate* rival : rivals_of(*best, found, may_use))
+        plans.push_back(plan_of(*rival, request, costs, "tried"));
+    return plans;
 }
 
 /// What rules ask for, with what costs decide; nothing where it cannot be done, and why in `why_not`.
@@ -96,6 +130,28 @@ Plan preferred(const Request& request, const Machine& machine, const Rules& rule
     return {request, native(), why_native};
 }
 
+std::vector<Plan> plans_for(const Request& request, const Machine& machine, const Rules& rules,
+                            const MachineCosts& costs, bool with_rivals) {
+    if (request.bytes() == 0 && row_of(request.collective).has_data) return {{request, native(), "no data"}};
+    if (request.bytes() > kMostPlannedBytes) return {{request, native(), "2 GiB and more are left to MPI"}};
+    std::string passed_over;
+    const auto with_note = [&](std::vector<Plan> plans) {
+        for (Plan& plan : plans) plan.passed_over = passed_over;
+        return plans;
+    };
+    for (const AlgorithmPtr& algorithm : rules.wanted(request.collective, request.bytes())) {
+        std::string why_not;
+        if (auto plan = as_wanted(algorithm, request, machine, costs, why_not))
+            return with_note({std::move(*plan)});
+        if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
+    }
+    if (!costs.is_empty() && request.commutative)
+        return with_note(cheapest(request, machine, rules, costs, with_rivals));
+    if (machine.cluster_count() == 1)
+        return with_note({{request, native(), "nothing is known of the network"}});
+    return with_note({preferred(request, machine, rules)});
+}
+
 }  // namespace
 
 Request size_class_of(Request request) {
@@ -116,23 +172,12 @@ Plan plan_in_fixed_order(Request request) {
 
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs) {
-    if (request.bytes() == 0 && row_of(request.collective).has_data) return {request, native(), "no data"};
-    if (request.bytes() > kMostPlannedBytes) return {request, native(), "2 GiB and more are left to MPI"};
-    std::string passed_over;
-    const auto with_note = [&](Plan plan) {
-        plan.passed_over = std::move(passed_over);
-        return plan;
-    };
-    for (const AlgorithmPtr& algorithm : rules.wanted(request.collective, request.bytes())) {
-        std::string why_not;
-        if (auto plan = as_wanted(algorithm, request, machine, costs, why_not))
-            return with_note(std::move(*plan));
-        if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
-    }
-    if (!costs.is_empty() && request.commutative) return with_note(cheapest(request, machine, rules, costs));
-    if (machine.cluster_count() == 1)
-        return with_note({request, native(), "nothing is known of the network"});
-    return with_note(preferred(request, machine, rules));
+    return std::move(plans_for(request, machine, rules, costs, false).front());
+}
+
+std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
+                               const MachineCosts& costs) {
+    return plans_for(request, machine, rules, costs, true);
 }
 
 }  // namespace laple

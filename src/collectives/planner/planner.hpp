@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/planner/plan.hpp"
@@ -24,6 +26,13 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 /// preferences.hpp holds to be good for such a size; and on a single cluster MPI's own.
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs = {});
+
+/// choose_plan()'s choice, and after it the plans that trials may find to be faster (trials.hpp): MPI's own
+/// call, the same algorithm with longer segments, and the best of others, none of them predicted to take much
+/// longer. At most kMostToTry; the choice alone where rules or a lack of costs have made it.
+std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
+                               const MachineCosts& costs);
+inline constexpr std::size_t kMostToTry = 4;
 
 /// The request that stands for all requests of about the same size: only the three highest bits of the units
 /// count. One choice serves all of them, so programs with many message sizes do not plan each of them anew.

@@ -54,7 +54,8 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     request.units = static_cast<std::uint64_t>(call.result.count);
     request.unit_bytes = static_cast<Bytes>(layout.size);
     request.commutative = is_commutative(call.op);
-    request.in_fixed_order = state.is_strict() && !is_exact(call.op, call.result.type);
+    request.rounds = !is_exact(call.op, call.result.type);
+    request.in_fixed_order = state.is_strict() && request.rounds;
     Operands& operands = arguments.operands;
     operands.input = static_cast<const std::byte*>(is_in_place ? call.result.data : call.input.data);
     operands.result = static_cast<std::byte*>(call.result.data);

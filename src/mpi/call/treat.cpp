@@ -17,6 +17,7 @@
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
+#include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -139,6 +140,20 @@ int run(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
     return state.run(plan, arguments.operands);
 }
 
+/// MPI's own call, for comparison. An error is the user's after the ranks have agreed.
+int time_native(const Call& call, CommState& state, Trials& trials, Bytes bytes) {
+    int code = MPI_SUCCESS;
+    {
+        const ReturnErrors guard(call.comm);
+        state.come_together();
+        const Seconds start = now();
+        code = pass_on(call, &state, bytes);
+        trials.add(now() - start);
+        state.conclude(trials);
+    }
+    return finish(code, call.comm);
+}
+
 }  // namespace
 
 int treat(const Call& call) try {
@@ -151,21 +166,27 @@ int treat(const Call& call) try {
     Arguments arguments;
     if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
     const Request& request = arguments.request;
-    const PreparedPlan& plan = state->plan_for(request);
-    if (plan.is_native()) {
+    const auto [plan, trials, is_for_good] = state->next(request);
+    if (plan->is_native()) {
+        if (trials != nullptr) return time_native(call, *state, *trials, request.bytes());
         // A report wants the bytes, too.
-        if (state->report() == nullptr && has_lasting_handles(call)) state->native_calls().add(key_of(call));
+        if (is_for_good && state->report() == nullptr && has_lasting_handles(call))
+            state->native_calls().add(key_of(call));
         return pass_on(call, state, request.bytes());
     }
 
-    Recorder recorder(*state, call.collective, request.bytes());
     std::unique_ptr<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
-    int code = run(*state, plan, arguments);
-    recorder.done(plan.algorithm);
-    state->note_algorithm(plan.algorithm);
-    if (verification && code == MPI_SUCCESS) code = verification->compare(plan.algorithm);
+    if (trials != nullptr) state->come_together();
+    Recorder recorder(*state, call.collective, request.bytes());
+    const Seconds start = trials != nullptr ? now() : Seconds(0);
+    int code = run(*state, *plan, arguments);
+    if (trials != nullptr) trials->add(now() - start);
+    recorder.done(plan->algorithm);
+    state->note_algorithm(plan->algorithm);
+    if (verification && code == MPI_SUCCESS) code = verification->compare(plan->algorithm);
+    if (trials != nullptr) state->conclude(*trials);
     state->check_network();
     return finish(code, call.comm);
 } catch (const std::bad_alloc&) {

@@ -39,9 +39,10 @@ struct Consensus {
     bool is_strict = false;  ///< all ranks want it, as the next
     bool is_verified = false;
     bool heeds_pcontrol = false;
+    Adapting adapting = Adapting::never;
 };
 
-using Maxima = std::array<std::int64_t, 5>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 7>;  // of what each rank brings
 
 bool allows_racing_threads() {
     int level = MPI_THREAD_MULTIPLE;
@@ -70,8 +71,12 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                                         Proposal proposal) {
     const Settings& settings = process.settings();
     const Maxima mine{static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
-                      allows_racing_threads() ? 1 : 0, settings.reproducible == Reproducible::strict ? 0 : 1,
-                      settings.verify ? 0 : 1, settings.heeds_pcontrol ? 0 : 1};
+                      allows_racing_threads() ? 1 : 0,
+                      settings.reproducible == Reproducible::strict ? 0 : 1,
+                      settings.verify ? 0 : 1,
+                      settings.heeds_pcontrol ? 0 : 1,
+                      settings.adapts ? 0 : 1,
+                      settings.reproducible == Reproducible::fast ? 0 : 1};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -82,6 +87,9 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.is_verified = most[3] == 0;
     // It says nothing of which calls of other threads come before it.
     consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
+    // What is compared with MPI's own takes longer.
+    if (most[5] == 0 && !consensus.is_verified)
+        consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
     return consensus;
 }
 
@@ -149,7 +157,8 @@ class Agreeing {
                                               : settings.has_topology_file() ? Proposal::file
                                                                              : Proposal::measure);
         if (!consensus) return {};
-        Terms terms{std::nullopt, consensus->is_strict, consensus->is_verified, consensus->heeds_pcontrol};
+        Terms terms{std::nullopt, consensus->is_strict, consensus->is_verified, consensus->heeds_pcontrol,
+                    consensus->adapting};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

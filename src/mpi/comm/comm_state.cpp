@@ -13,6 +13,7 @@
 
 #include "base/index.hpp"
 #include "collectives/cost/one_host.hpp"
+#include "collectives/planner/planner.hpp"
 #include "model/cache.hpp"
 #include "mpi/comm/agreement.hpp"
 #include "mpi/comm/bypass.hpp"
@@ -97,6 +98,11 @@ void make_keyval() {
     int keyval = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_delete, &keyval, nullptr);
     comm_keyval = keyval;
+}
+
+OwnCalls own_calls() {
+    return {request_for(Collective::barrier, 0),
+            request_for(Collective::allreduce, kMostToTry * sizeof(double))};
 }
 
 void say_former_names(const Rules& rules, Process& process) {
@@ -188,7 +194,7 @@ void CommState::set_up(MPI_Comm comm) {
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
     if (!is_known && !is_strict_) return;
     if (!host_of.empty()) share_memory(host_of, *in_world);
-    plans_.emplace(*process_, machine_, std::move(costs), rules, comms_, rank_);
+    plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, own_calls(), comms_, rank_);
 }
 
 /// `host_of`: as in Agreement.
@@ -207,12 +213,53 @@ void CommState::set_rules(const std::string& rules) {
     native_calls_.clear();
     last_algorithm_ = nullptr;
     barrier_.reset();
+    agreement_.reset();
 }
 
-const PreparedPlan& CommState::plan_for(const Request& request) {
-    if (const PreparedPlan* plan = plans_->find(request)) return *plan;
-    last_algorithm_ = nullptr;  // it may be the name of a plan that is dropped for the new one
-    return plans_->make_and_keep(request);
+/// Of its own: a reference into the cache may be in use.
+const PreparedPlan& CommState::barrier() {
+    if (!barrier_) barrier_ = plans_->make(own_calls().start);
+    return *barrier_;
+}
+
+/// Messages are told apart by calls: this is one between the user's.
+void CommState::come_together() {
+    if (barrier().is_native()) {
+        if (comms_.create()) PMPI_Barrier(inner());
+    } else {
+        run_unwatched(barrier(), Operands());
+    }
+    count_call();
+}
+
+void CommState::conclude(Trials& trials) noexcept try {
+    if (!trials.is_round_over()) return;
+    std::vector<double> times = trials.times();
+    if (find_longest(times)) plans_->conclude(trials, times);
+} catch (const std::exception&) {
+    // The call itself is done, and its result right.
+}
+
+/// Of all ranks. Collective.
+bool CommState::find_longest(std::vector<double>& times) {
+    const std::size_t count = times.size();
+    times.resize(kMostToTry);
+    if (!agreement_) agreement_ = plans_->make(own_calls().agreement);
+    count_call();
+    int code = MPI_ERR_COMM;
+    if (!agreement_->is_native()) {
+        Operands operands;
+        operands.result = reinterpret_cast<std::byte*>(times.data());
+        operands.input = operands.result;
+        operands.type = MPI_DOUBLE;
+        operands.layout = layout_of(MPI_DOUBLE);
+        operands.op = MPI_MAX;
+        code = run_unwatched(*agreement_, operands);
+    } else if (comms_.create()) {
+        code = PMPI_Allreduce(MPI_IN_PLACE, times.data(), kMostToTry, MPI_DOUBLE, MPI_MAX, inner());
+    }
+    times.resize(count);
+    return code == MPI_SUCCESS;
 }
 
 int CommState::run(const PreparedPlan& plan, const Operands& operands) {
@@ -232,15 +279,13 @@ int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands)
 
 void CommState::check_network() noexcept try {
     if (!std::exchange(is_check_due_, false)) return;
-    // Of its own: a reference into the cache may be in use.
-    if (!barrier_) barrier_ = plans_->make(request_for(Collective::barrier, 0));
-    std::optional<TimedBarrier> barrier;
-    if (barrier_->watched_prediction > Seconds(0))
-        barrier = TimedBarrier{barrier_->watched_prediction, [this] {
-                                   count_call();  // messages are told apart by calls
-                                   run_unwatched(*barrier_, Operands());
-                               }};
-    const double slowness = find_slowness(slowness_.ratios(), barrier, inner());
+    std::optional<TimedBarrier> timed;
+    if (barrier().watched_prediction > Seconds(0))
+        timed = TimedBarrier{barrier().watched_prediction, [this] {
+                                 count_call();  // messages are told apart by calls
+                                 run_unwatched(barrier(), Operands());
+                             }};
+    const double slowness = find_slowness(slowness_.ratios(), timed, inner());
     if (slowness < SlownessWatch::kSlow || process_ == nullptr) return;
     if (!process_->may_warn_of(Warning::slow_network)) return;
     say(fmt::format(

@@ -57,9 +57,17 @@ class CommState {
     /// environment has them. What is wrong is said, and nothing changed. To be called on all ranks alike.
     void set_rules(const std::string& rules);
 
-    /// The plan for `request`, from the cache or new. Equal on all ranks. The reference is good until the
-    /// next call.
-    const PreparedPlan& plan_for(const Request& request);
+    /// What the next call for `request` does. Equal on all ranks.
+    PlanCache::Next next(const Request& request) {
+        last_algorithm_ = nullptr;  // it may be the name of a plan that is dropped for a new one
+        return plans_->next(request);
+    }
+
+    /// Lets all ranks go on at about the same time, before a call that is timed. Collective.
+    void come_together();
+    /// To be called after each call that was timed, when nothing of it is left to do: the ranks agree on
+    /// times when there are enough. Collective when it does.
+    void conclude(Trials& trials) noexcept;
 
     /// To be called before each operation, on all ranks alike: messages that an operation has left
     /// because a rank made it wrongly are not taken for those of the next ones.
@@ -71,6 +79,10 @@ class CommState {
     /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
     void check_network() noexcept;
+
+    PlanCache::TrialTimes trial_times() const {
+        return plans_ ? plans_->trial_times() : PlanCache::TrialTimes();
+    }
 
     /// Calls that need no plan any more: MPI's own.
     NativeCalls& native_calls() { return native_calls_; }
@@ -87,6 +99,8 @@ class CommState {
     void set_up(MPI_Comm comm);
     void share_memory(const std::vector<int>& host_of, const std::vector<Rank>& in_world);
     int run_unwatched(const PreparedPlan& plan, const Operands& operands);
+    const PreparedPlan& barrier();
+    bool find_longest(std::vector<double>& times);
 
     Process* process_;
     int rank_ = 0;
@@ -101,7 +115,8 @@ class CommState {
     bool is_watched_ = false;         // all ranks of the job are in it
     bool is_check_due_ = false;
     SlownessWatch slowness_;
-    std::optional<PreparedPlan> barrier_;  // for looking at the network; made when first needed
+    std::optional<PreparedPlan> barrier_;  // for looking at the network and at calls; made when first needed
+    std::optional<PreparedPlan> agreement_;  // on times, as many as there are in a round at most
     const std::string* last_algorithm_ = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/comm/plan_cache.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -29,14 +30,16 @@ Seconds watched_prediction(const Plan& plan) {
 }  // namespace
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-                     OwnComms& comms, int rank)
+                     Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, int rank)
     : process_(process),
       machine_(machine),
       costs_(std::move(costs)),
       agreed_rules_(rules),
       rules_(parse_rules(rules)),
       comms_(comms),
-      rank_(rank) {}
+      rank_(rank),
+      adapting_(adapting),
+      own_calls_(own_calls) {}
 
 std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
     std::uint64_t hash = request.units * 0x9E3779B97F4A7C15u;
@@ -44,7 +47,7 @@ std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
     mix(static_cast<std::uint64_t>(request.collective));
     mix(request.unit_bytes);
     mix(static_cast<std::uint64_t>(request.root));
-    mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U));
+    mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U) + (request.rounds ? 4U : 0U));
     for (const std::uint64_t begin : request.counts.begins()) mix(begin);
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
@@ -58,21 +61,40 @@ bool PlanCache::set_rules(const std::string& rules) {
         return false;
     }
     forget_plans();
-    choices_.clear();
     return true;
 }
 
-/// Rules may switch algorithms at any size.
-Plan PlanCache::choose(const Request& request) {
-    if (request.in_fixed_order) return plan_in_fixed_order(request);
-    if (!rules_.rules.empty()) return choose_plan(request, machine_, rules_, costs_);
-    const Request representative = size_class_of(request);
-    if (choices_.size() >= kMaxCachedPlans) choices_.clear();
-    const auto [entry, is_new] = choices_.try_emplace(representative);
-    if (is_new) entry->second = choose_plan(representative, machine_, rules_, costs_);
-    Plan plan = entry->second;
-    plan.request = request;
-    return plan;
+PlanCache::Choice PlanCache::choose(const Request& request) const {
+    if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
+    const bool may_try = adapting_ == Adapting::always || (adapting_ == Adapting::exact && !request.rounds);
+    if (!may_try || costs_.is_empty() || !rules_.rules.empty())
+        return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
+    Choice choice{plans_to_try(request, machine_, rules_, costs_), std::nullopt};
+    choice.trials = trials_of(choice.plans);
+    return choice;
+}
+
+/// Nothing where there is one plan only, or nothing to compare it with.
+std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans) const {
+    std::vector<Seconds> predicted;
+    for (const Plan& plan : plans) predicted.push_back(plan.predicted);
+    if (plans.size() < 2 || *std::min_element(predicted.begin(), predicted.end()) <= Seconds(0))
+        return std::nullopt;
+    if (!overheads_) {
+        const auto time_of = [this](const Request& request) {
+            return choose_plan(request, machine_, rules_, costs_).predicted;
+        };
+        overheads_ = {time_of(own_calls_.start), time_of(own_calls_.agreement)};
+    }
+    return Trials(predicted, overheads_->first, overheads_->second);
+}
+
+/// That of its size class, but where there are rules: they may switch algorithms at any size.
+PlanCache::Choice& PlanCache::choice_for(const Request& request) {
+    const bool is_by_class = rules_.rules.empty() && !request.in_fixed_order;
+    const auto [entry, is_new] = choices_.try_emplace(is_by_class ? size_class_of(request) : request);
+    if (is_new) entry->second = choose(entry->first);
+    return entry->second;
 }
 
 /// `plan`, with this rank's steps. It becomes native where it, or its clusters, cannot have a communicator.
@@ -100,29 +122,45 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
     return prepared;
 }
 
-const PreparedPlan* PlanCache::find(const Request& request) {
-    if (last_ != nullptr && last_->first == request) return &last_->second;
-    const auto found = plans_.find(request);
-    if (found == plans_.end()) return nullptr;
+PlanCache::Next PlanCache::next(const Request& request) {
+    Entry& entry = entry_for(request);
+    std::optional<Trials>& trials = entry.choice->trials;
+    const Trials::Turn turn = trials ? trials->next() : Trials::Turn();
+    std::optional<PreparedPlan>& prepared = entry.plans[turn.plan];
+    if (!prepared) prepare_and_keep(request, turn.plan, entry);
+    return {&*prepared, turn.is_timed ? &*trials : nullptr, !trials || trials->is_settled()};
+}
+
+PlanCache::Entry& PlanCache::entry_for(const Request& request) {
+    if (last_ != nullptr && last_->first == request) return last_->second;
+    auto found = entries_.find(request);
+    if (found == entries_.end()) {
+        // A simple bound: a program with that many kinds of calls plans them anew now and then.
+        if (entries_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) forget_plans();
+        Choice& choice = choice_for(request);
+        found = entries_.emplace(request, Entry{&choice, {}}).first;
+        found->second.plans.resize(choice.plans.size());
+    }
     last_ = &*found;
-    return &found->second;
+    return found->second;
 }
 
 void PlanCache::forget_plans() {
-    plans_.clear();
+    entries_.clear();
+    choices_.clear();
     last_ = nullptr;
     cached_steps_ = 0;
 }
 
 PreparedPlan PlanCache::make(const Request& request) {
-    Plan plan = choose(request);
+    Plan plan = choose_plan(request, machine_, rules_, costs_);
     return prepare(plan);
 }
 
-const PreparedPlan& PlanCache::make_and_keep(const Request& request) {
-    // A simple bound: a program with that many kinds of calls plans them anew now and then.
-    if (plans_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) forget_plans();
-    Plan plan = choose(request);
+void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Entry& entry) {
+    Plan plan = entry.choice->plans[number];
+    if (!request.in_fixed_order)
+        plan.request = request;  // else it is that of the plan, with marks of its own
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
@@ -134,7 +172,32 @@ const PreparedPlan& PlanCache::make_and_keep(const Request& request) {
         say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
                         request.root, prepared.algorithm, plan.reason, predicted));
     }
-    return plans_.emplace(request, std::move(prepared)).first->second;
+    entry.plans[number] = std::move(prepared);
+}
+
+PlanCache::TrialTimes PlanCache::trial_times() const {
+    TrialTimes times;
+    for (const auto& [request, choice] : choices_) {
+        if (!choice.trials) continue;
+        times.cost += choice.trials->cost();
+        times.calls += choice.trials->spent();
+    }
+    return times;
+}
+
+void PlanCache::conclude(Trials& trials, std::span<const double> agreed) {
+    const std::size_t before = trials.best();
+    trials.conclude(agreed);
+    if (trials.best() == before || process_.settings().debug < 1 || rank_ != 0) return;
+    for (const auto& [request, choice] : choices_) {
+        if (!choice.trials || &*choice.trials != &trials) continue;
+        const auto tell = [&](std::size_t plan) {
+            return fmt::format("{} ({}, predicted {})", choice.plans[plan].algorithm->name(),
+                               format_seconds(trials.measured(plan)), format_seconds(trials.predicted(plan)));
+        };
+        say(fmt::format("{} of about {} bytes: {} takes the place of {}", name_of(request.collective),
+                        request.bytes(), tell(trials.best()), tell(before)));
+    }
 }
 
 }  // namespace laple::mpi

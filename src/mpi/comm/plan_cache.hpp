@@ -3,12 +3,17 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
+#include "collectives/planner/trials.hpp"
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "topology/machine.hpp"
@@ -25,6 +30,12 @@ struct PreparedPlan {
     bool is_native() const { return schedule == nullptr; }
 };
 
+/// Calls of LaPle's own that trials need.
+struct OwnCalls {
+    Request start;      ///< before a call that is timed
+    Request agreement;  ///< on the times of a round
+};
+
 /// The plans of one communicator, each made when it is first needed. To be asked on all ranks alike: then
 /// they are equal on all of them.
 class PlanCache {
@@ -32,12 +43,25 @@ class PlanCache {
     /// For `rank` of `machine`, whose clusters have these costs (none, where they are not known), and by
     /// these rules (LAPLE_ALGORITHM of all ranks). The references must outlive this.
     PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-              OwnComms& comms, int rank);
+              Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, int rank);
 
-    /// The plan for `request`; nullptr where it is still to be made. Good until the next make_and_keep().
-    const PreparedPlan* find(const Request& request);
-    const PreparedPlan& make_and_keep(const Request& request);
+    /// What the next call does. Good until the next one is asked for.
+    struct Next {
+        const PreparedPlan* plan = nullptr;
+        Trials* trials = nullptr;  ///< where the call is to be timed
+        bool is_for_good = true;   ///< later calls of this kind do the same
+    };
+    Next next(const Request& request);
     PreparedPlan make(const Request& request);
+    /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
+    void conclude(Trials& trials, std::span<const double> agreed);
+
+    /// What trials have cost so far, and what the calls have taken whose plans they may change.
+    struct TrialTimes {
+        Seconds cost{0};
+        Seconds calls{0};
+    };
+    TrialTimes trial_times() const;
 
     /// Plans by other rules from now on; "default": by those of the constructor. Where something is wrong
     /// with them: false, and nothing is changed; the first time of a process, it is said what.
@@ -48,8 +72,23 @@ class PlanCache {
         std::size_t operator()(const Request& request) const;
     };
 
-    Plan choose(const Request& request);
+    /// Of one size class.
+    struct Choice {
+        std::vector<Plan> plans;       // the planner's choice first
+        std::optional<Trials> trials;  // where there are several
+    };
+    /// Of one request: of the plans of its size class those that were needed.
+    struct Entry {
+        Choice* choice;
+        std::vector<std::optional<PreparedPlan>> plans;
+    };
+
+    Choice choose(const Request& request) const;
+    Choice& choice_for(const Request& request);
+    Entry& entry_for(const Request& request);
+    void prepare_and_keep(const Request& request, std::size_t number, Entry& entry);
     PreparedPlan prepare(Plan& plan);
+    std::optional<Trials> trials_of(const std::vector<Plan>& plans) const;
     void forget_plans();
 
     Process& process_;
@@ -59,11 +98,14 @@ class PlanCache {
     Rules rules_;
     OwnComms& comms_;
     int rank_;
-    using Plans = std::unordered_map<Request, PreparedPlan, RequestHash>;
-    Plans plans_;
-    Plans::value_type* last_ = nullptr;  ///< of plans_, that was found last: loops repeat one call
-    std::unordered_map<Request, Plan, RequestHash> choices_;  // by size class; without rules only
+    Adapting adapting_;
+    using Entries = std::unordered_map<Request, Entry, RequestHash>;
+    Entries entries_;
+    Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call
+    std::unordered_map<Request, Choice, RequestHash> choices_;  // by size class, or request where rules are
     std::size_t cached_steps_ = 0;
+    OwnCalls own_calls_;
+    mutable std::optional<std::pair<Seconds, Seconds>> overheads_;  // of both; once they are needed
 };
 
 }  // namespace laple::mpi

@@ -223,8 +223,17 @@ void Process::say_what_was_verified() const {
 
 void Process::write_report() const {
     if (settings_.report.empty() || !is_world_rank_zero()) return;
-    const std::string table = report_.table();
+    std::string table = report_.table();
     if (table.empty()) return;
+    PlanCache::TrialTimes trials;
+    for (const CommState* state : states_) {
+        const auto [cost, calls] = state->trial_times();
+        trials.cost += cost;
+        trials.calls += calls;
+    }
+    if (trials.cost > Seconds(0))
+        table += fmt::format("Trials of other plans took {}, {:.1f} % of the time of such calls.\n",
+                             format_seconds(trials.cost), 100 * (trials.cost / trials.calls));
     if (settings_.report == "-") return say(table);
     // A named pipe that nobody reads is an error, and no reason to wait for ever.
     const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);

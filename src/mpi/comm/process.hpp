@@ -12,6 +12,7 @@
 
 #include "base/options.hpp"
 #include "collectives/cost/machine_costs.hpp"
+#include "collectives/planner/trials.hpp"
 #include "model/model.hpp"
 #include "mpi/comm/host_allowance.hpp"
 #include "mpi/comm/report.hpp"
@@ -39,6 +40,7 @@ struct Terms {
     bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
+    Adapting adapting = Adapting::never;
 };
 
 /// Problems that are reported once, and are no errors.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner/trials.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/median.hpp"
+
+namespace laple {
+namespace {
+
+/// The rest is for plans that take longer than predicted.
+constexpr double kSaved = 0.8 * Trials::kShare;
+constexpr std::size_t kKept = 7;    // times of a plan
+constexpr std::size_t kEnough = 3;  // times to decide by
+constexpr double kClearlyFaster = 0.95;
+constexpr double kClearlySlower = 1.15;
+constexpr double kFarSlower = 1.5;  // then one time less is enough
+/// Plans whose times are nearly equal after so many rounds may as well be left alone.
+constexpr int kMostRounds = 12;
+/// Rounds that only look at the best plan are so much rarer.
+constexpr double kRarely = 4;
+constexpr double kDrift = 1.5;
+
+/// Of a copy, as the order of `times` tells their age.
+double typical(std::vector<double> times) {
+    return median(times);
+}
+
+}  // namespace
+
+Trials::Trials(std::vector<Seconds> predicted, Seconds start, Seconds agreement)
+    : predicted_(std::move(predicted)), start_(start), agreement_(agreement), records_(predicted_.size()) {}
+
+Trials::Turn Trials::next() {
+    const double usual = expected(best_);
+    spent_ += Seconds(usual);
+    if (records_.size() < 2) return {best_, false};
+    saved_ += kSaved * usual;
+    if (turns_.empty() && saved_ >= cost_of_round() * (is_settled() ? kRarely : 1)) begin_round();
+    if (turns_.empty() || is_round_over()) return {best_, false};
+    return {turns_[times_.size()], true};
+}
+
+void Trials::add(Seconds mine) {
+    times_.push_back(mine.count());
+}
+
+void Trials::conclude(std::span<const double> agreed) {
+    double cost = agreement_.count();
+    const double usual = expected(best_);
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+        cost += start_.count() + std::max(0.0, agreed[i] - usual);
+        note(turns_[i], agreed[i]);
+    }
+    saved_ -= cost;
+    cost_ += Seconds(cost);
+    turns_.clear();
+    times_.clear();
+    ++rounds_;
+    if (settled_ > 0) return look_for_drift();
+    choose();
+    drop_the_slow();
+    if (is_settled()) settled_ = measured(best_).count();
+}
+
+bool Trials::is_settled() const {
+    return std::count_if(records_.begin(), records_.end(), [](const Record& r) { return r.is_in_play; }) < 2;
+}
+
+Seconds Trials::measured(std::size_t plan) const {
+    return is_known(plan) ? Seconds(typical(records_[plan].times)) : Seconds(0);
+}
+
+bool Trials::is_known(std::size_t plan) const {
+    return records_[plan].times.size() >= kEnough;
+}
+
+/// What was measured, else what is predicted; and where predictions are as wrong as that of the best plan,
+/// in its proportion.
+double Trials::expected(std::size_t plan) const {
+    const auto& times = records_[plan].times;
+    if (!times.empty()) return typical(times);
+    if (records_[plan].first > 0) return records_[plan].first;
+    const auto& of_best = records_[best_].times;
+    const double scale = of_best.empty() ? 1 : typical(of_best) / predicted_[best_].count();
+    return scale * predicted_[plan].count();
+}
+
+double Trials::cost_of_round() const {
+    const double best = expected(best_);
+    double cost = agreement_.count();
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        if (records_[plan].is_in_play) cost += start_.count() + std::max(0.0, expected(plan) - best);
+    }
+    return cost;
+}
+
+void Trials::begin_round() {
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        if (records_[plan].is_in_play) turns_.push_back(plan);
+    }
+}
+
+/// The first time tells what the next one may cost, and no more; but for the planner's choice, which the
+/// calls before have used.
+void Trials::note(std::size_t plan, double time) {
+    Record& record = records_[plan];
+    if (record.first == 0 && plan != 0) {
+        record.first = time;
+        return;
+    }
+    if (record.times.size() == kKept) record.times.erase(record.times.begin());
+    record.times.push_back(time);
+}
+
+void Trials::choose() {
+    if (!is_known(best_)) return;
+    const double of_best = expected(best_);
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        if (is_known(plan) && expected(plan) < kClearlyFaster * of_best && expected(plan) < expected(best_))
+            best_ = plan;
+    }
+}
+
+void Trials::drop_the_slow() {
+    const double best = expected(best_);
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        Record& record = records_[plan];
+        if (plan == best_ || record.times.empty()) continue;
+        const double least = *std::min_element(record.times.begin(), record.times.end());
+        const bool is_slow = is_known(plan) && expected(plan) > kClearlySlower * best;
+        const bool is_far_slower = record.times.size() + 1 >= kEnough && least > kFarSlower * best;
+        if (is_slow || is_far_slower || rounds_ >= kMostRounds) record.is_in_play = false;
+    }
+}
+
+/// The network has changed where the best plan's last times are others than when it was chosen.
+void Trials::look_for_drift() {
+    const auto& times = records_[best_].times;
+    const double now = typical({times.end() - static_cast<std::ptrdiff_t>(kEnough), times.end()});
+    if (now < kDrift * settled_ && now * kDrift > settled_) return;
+    settled_ = 0;
+    rounds_ = 0;
+    for (Record& record : records_) {
+        record.is_in_play = true;
+        record.times.clear();
+    }
+}
+
+}  // namespace laple

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace laple {
+
+/// Whose plans trials may change.
+enum class Adapting {
+    never,
+    exact,  ///< of calls whose results have the same bits by all plans
+    always,
+};
+
+/// Finds out by trial which of several plans for calls of one kind takes the shortest time: what is measured
+/// counts for more than what is predicted (Faraj, Yuan, Lowenthal: STAR-MPI, ICS 2006).
+///
+/// Now and then there is a round: one call by each plan that is still in play, timed by all ranks from a
+/// common start, and then the ranks agree on how long each took:
+///
+///     calls   best best ... best | 0 1 2 3 | agree | best best ...          best | 0 1 3 | agree | ...
+///             saving up             round                saving up                 round
+///
+/// What a round is likely to cost (starts, agreement, and what slower plans take longer than the best one) is
+/// saved up first, out of kShare of the time of all calls: trials cost less than that, but for a while where
+/// a plan takes much longer than predicted. A plan that is clearly slower is out of play. Once the best one
+/// is alone, rounds are rarer, and only look whether it still takes as long; if not, all come into play
+/// again.
+///
+/// A value without clocks or messages: every rank makes the same turns from the same agreed times.
+class Trials {
+  public:
+    static constexpr double kShare = 0.01;
+
+    /// Of plans that are predicted to take so long, none 0; the first one is the planner's choice. `start`:
+    /// of a common start of all ranks, `agreement`: of agreeing on the times of a round.
+    Trials(std::vector<Seconds> predicted, Seconds start, Seconds agreement);
+
+    struct Turn {
+        std::size_t plan = 0;
+        bool is_timed = false;
+    };
+    /// The plan of the next call.
+    Turn next();
+    /// This rank's time of a call that next() wants timed.
+    void add(Seconds mine);
+    /// Whether the round is over: then the ranks shall agree on times(), for each the longest of all ranks,
+    /// and give them to conclude().
+    bool is_round_over() const { return !turns_.empty() && times_.size() == turns_.size(); }
+    /// Of this rank, in seconds, of each call of the round.
+    const std::vector<double>& times() const { return times_; }
+    void conclude(std::span<const double> agreed);
+
+    std::size_t best() const { return best_; }
+    /// Whether no other plan is in play.
+    bool is_settled() const;
+    /// The median of the last rounds; 0: it was not tried often enough.
+    Seconds measured(std::size_t plan) const;
+    Seconds predicted(std::size_t plan) const { return predicted_[plan]; }
+    /// What all rounds have cost, and all calls have taken, as far as that was measured.
+    Seconds cost() const { return cost_; }
+    Seconds spent() const { return spent_; }
+
+  private:
+    struct Record {
+        std::vector<double> times;  // of the last rounds, but the first one
+        double first = 0;           // then MPI has made connections; 0: not tried
+        bool is_in_play = true;
+    };
+
+    bool is_known(std::size_t plan) const;
+    double expected(std::size_t plan) const;
+    double cost_of_round() const;
+    void begin_round();
+    void note(std::size_t plan, double time);
+    void choose();
+    void drop_the_slow();
+    void look_for_drift();
+
+    std::vector<Seconds> predicted_;
+    Seconds start_;
+    Seconds agreement_;
+    std::vector<Record> records_;
+    std::size_t best_ = 0;
+    std::vector<std::size_t> turns_;  // of the round that is under way
+    std::vector<double> times_;
+    double saved_ = 0;    // for rounds to come
+    double settled_ = 0;  // what the best one took when it was alone; 0: it is not
+    int rounds_ = 0;      // since all were in play
+    Seconds cost_{0};
+    Seconds spent_{0};
+};
+
+}  // namespace laple

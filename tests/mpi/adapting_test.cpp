@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans that are tried between the calls of a program (LAPLE_ADAPT). TEST_TRIALS: whether there are any,
+// "some" or "none"; not set, where that depends on what was measured.
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <mpi.h>
+
+#include "mpi/drop_in.hpp"
+
+using namespace laple::test;
+
+namespace {
+
+constexpr int kCalls = 4000;
+constexpr int kCount = 512;
+
+/// Whether as many algorithms were used as are expected.
+bool is_expected(std::size_t algorithms) {
+    const char* trials = std::getenv("TEST_TRIALS");
+    return trials == nullptr || (std::string(trials) == "some") == (algorithms > 1);
+}
+
+/// What calls were done by, on all ranks alike.
+class Algorithms {
+  public:
+    explicit Algorithms(MPI_Comm comm) : comm_(comm) {}
+
+    void note() {
+        const std::string name = used(comm_);
+        names_.insert(name);
+        for (const char letter : name) hash_ = hash_ * 31 + static_cast<unsigned char>(letter);
+    }
+
+    std::size_t count() const { return names_.size(); }
+    bool are_alike() const {
+        std::array<unsigned long long, 2> most{hash_, ~hash_};
+        PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm_);
+        return most[0] == hash_ && most[1] == ~hash_;
+    }
+
+  private:
+    MPI_Comm comm_;
+    std::set<std::string> names_;
+    unsigned long long hash_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("broadcasts are right while plans are tried, and all ranks try the same") {
+    const int rank = rank_in(MPI_COMM_WORLD);
+    const int root = size_of(MPI_COMM_WORLD) - 1;
+    Algorithms algorithms(MPI_COMM_WORLD);
+    std::vector<int> data(kCount);
+    int wrong = 0;
+    for (int call = 0; call < kCalls; ++call) {
+        for (int i = 0; i < kCount; ++i) data[static_cast<std::size_t>(i)] = rank == root ? call + i : -1;
+        MPI_Bcast(data.data(), kCount, MPI_INT, root, MPI_COMM_WORLD);
+        algorithms.note();
+        for (int i = 0; i < kCount; ++i) wrong += data[static_cast<std::size_t>(i)] != call + i ? 1 : 0;
+    }
+    CHECK(wrong == 0);
+    CHECK(algorithms.are_alike());
+}
+
+TEST_CASE("so are sums that are exact, between other calls and in parts of the world") {
+    MPI_Comm half = MPI_COMM_NULL;
+    const int rank = rank_in(MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    Algorithms algorithms(MPI_COMM_WORLD);
+    std::vector<long> mine(kCount);
+    std::vector<long> sum(kCount);
+    int wrong = 0;
+    for (int call = 0; call < kCalls; ++call) {
+        for (int i = 0; i < kCount; ++i)
+            mine[static_cast<std::size_t>(i)] = static_cast<long>(rank) * call + i;
+        MPI_Comm comm = call % 8 == 0 ? half : MPI_COMM_WORLD;
+        const int root = call % 3 == 0 ? 0 : size_of(comm) - 1;
+        if (call % 4 == 3) {
+            MPI_Reduce(mine.data(), sum.data(), kCount, MPI_LONG, MPI_SUM, root, comm);
+        } else {
+            MPI_Allreduce(mine.data(), sum.data(), kCount, MPI_LONG, MPI_SUM, comm);
+        }
+        if (comm == MPI_COMM_WORLD && call % 4 != 3) algorithms.note();
+        if (call % 16 == 0) MPI_Barrier(comm);
+        long ranks = 0;
+        for (int other = comm == half ? rank % 2 : 0; other < size_of(MPI_COMM_WORLD);
+             other += comm == half ? 2 : 1)
+            ranks += other;
+        if (call % 4 == 3 && rank_in(comm) != root) continue;
+        for (int i = 0; i < kCount; ++i)
+            wrong += sum[static_cast<std::size_t>(i)] != ranks * call + static_cast<long>(i) * size_of(comm)
+                         ? 1
+                         : 0;
+    }
+    CHECK(wrong == 0);
+    CHECK(algorithms.are_alike());
+    CHECK(is_expected(algorithms.count()));
+    MPI_Comm_free(&half);
+}
+
+TEST_CASE("sums that round have the same bits in every call") {
+    const int rank = rank_in(MPI_COMM_WORLD);
+    std::vector<double> mine(kCount);
+    for (int i = 0; i < kCount; ++i) mine[static_cast<std::size_t>(i)] = 1.0 / (3 + i + 7 * rank);
+    std::vector<double> first(kCount);
+    std::vector<double> sum(kCount);
+    Algorithms algorithms(MPI_COMM_WORLD);
+    int different = 0;
+    for (int call = 0; call < kCalls; ++call) {
+        MPI_Allreduce(mine.data(), sum.data(), kCount, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        algorithms.note();
+        if (call == 0) first = sum;
+        different += std::memcmp(sum.data(), first.data(), kCount * sizeof(double)) != 0 ? 1 : 0;
+    }
+    CHECK(different == 0);
+    CHECK(algorithms.count() == 1);
+}

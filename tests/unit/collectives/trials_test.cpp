@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/planner/trials.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using laple::Seconds;
+using laple::Trials;
+
+namespace {
+
+constexpr Seconds kStart(0.01);
+constexpr Seconds kAgreement(0.02);
+
+/// A program that calls again and again, on a network where plans really take so long.
+class Program {
+  public:
+    Program(std::vector<Seconds> predicted, std::vector<double> real)
+        : trials(std::move(predicted), kStart, kAgreement), real_(std::move(real)), calls_(real_.size()) {}
+
+    void call() {
+        const Trials::Turn turn = trials.next();
+        ++calls_[turn.plan];
+        const double time = real_[turn.plan] * noise();
+        total_ += time;
+        if (!turn.is_timed) return;
+        total_ += kStart.count();
+        lost_ += kStart.count() + time - real_[trials.best()];
+        trials.add(Seconds(time));
+        if (!trials.is_round_over()) return;
+        total_ += kAgreement.count();
+        lost_ += kAgreement.count();
+        const std::vector<double> agreed = trials.times();
+        trials.conclude(agreed);
+    }
+    void call(int times) {
+        for (int i = 0; i < times; ++i) call();
+    }
+
+    void set_real(std::vector<double> real) { real_ = std::move(real); }
+    double share_lost() const { return lost_ / total_; }
+    std::size_t calls(std::size_t plan) const { return calls_[plan]; }
+
+    std::function<double()> noise = [] { return 1.0; };
+    Trials trials;
+
+  private:
+    std::vector<double> real_;
+    std::vector<std::size_t> calls_;
+    double total_ = 0;
+    double lost_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("what is measured counts for more than what is predicted") {
+    Program program({Seconds(0.10), Seconds(0.11), Seconds(0.12)}, {0.14, 0.10, 0.13});
+    program.call(2000);
+    CHECK(program.trials.best() == 1);
+    CHECK(program.trials.is_settled());
+    CHECK(program.trials.measured(1).count() == Approx(0.10));
+    CHECK(program.trials.measured(0).count() == Approx(0.14));
+    CHECK(program.calls(1) > 1000);
+}
+
+TEST_CASE("the planner's choice stays where it is right") {
+    Program program({Seconds(0.10), Seconds(0.11)}, {0.10, 0.20});
+    program.call(2000);
+    CHECK(program.trials.best() == 0);
+    CHECK(program.trials.is_settled());
+    CHECK(program.calls(1) == 3);  // the first one is not counted, and two far slower ones are enough
+}
+
+TEST_CASE("trials cost one per cent of the time at most, from the first round on") {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> factor(0.4, 2.5);
+    for (int program_number = 0; program_number < 200; ++program_number) {
+        std::vector<double> real;
+        std::vector<Seconds> predicted;
+        for (int plan = 0; plan < 4; ++plan) {
+            predicted.emplace_back(0.1 * (1 + 0.1 * plan));
+            real.push_back(predicted.back().count() * factor(random));
+        }
+        Program program(predicted, real);
+        for (int call = 0; call < 3000; ++call) {
+            program.call();
+            // What the first times of plans turn out to cost is not known before.
+            if (call > 1000 && program.share_lost() > 1.5 * Trials::kShare) FAIL("lost too much for a while");
+        }
+        CHECK(program.share_lost() < Trials::kShare);
+        const double best = *std::min_element(real.begin(), real.end());
+        CHECK(real[program.trials.best()] <= 1.06 * best);
+    }
+}
+
+TEST_CASE("nothing is tried before a round can be paid") {
+    // A round: two starts, an agreement, and what the second plan is predicted to take longer.
+    const double cost = 2 * 0.01 + 0.02 + 0.02;
+    const int calls = static_cast<int>(cost / (Trials::kShare * 0.1));
+    Trials trials({Seconds(0.10), Seconds(0.12)}, kStart, kAgreement);
+    for (int call = 1; call < calls; ++call) CHECK_FALSE(trials.next().is_timed);
+    bool is_timed = false;
+    for (int call = 0; call < calls / 2; ++call) is_timed = is_timed || trials.next().is_timed;
+    CHECK(is_timed);
+}
+
+TEST_CASE("a single plan is never timed") {
+    Program program({Seconds(0.1)}, {0.1});
+    program.call(10000);
+    CHECK(program.share_lost() == 0);
+    CHECK(program.trials.is_settled());
+}
+
+TEST_CASE("plans that make connections in their first call are not judged by it") {
+    Trials trials({Seconds(0.10), Seconds(0.11)}, kStart, kAgreement);
+    std::vector<int> calls(2);
+    for (int call = 0; call < 3000; ++call) {
+        const Trials::Turn turn = trials.next();
+        if (!turn.is_timed) continue;
+        const bool is_first = calls[turn.plan]++ == 0;
+        trials.add(Seconds((turn.plan == 0 ? 0.10 : 0.08) + (is_first ? 1 : 0)));
+        if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+    }
+    CHECK(trials.best() == 1);
+}
+
+TEST_CASE("noise does not make plans change places that take nearly as long") {
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> noise(0.98, 1.02);
+    Program program({Seconds(0.10), Seconds(0.10)}, {0.10, 0.099});
+    program.noise = [&] { return noise(random); };
+    program.call(5000);
+    CHECK(program.trials.best() == 0);
+    CHECK(program.trials.is_settled());  // at last
+}
+
+TEST_CASE("when the network has changed, all plans come into play again") {
+    Program program({Seconds(0.10), Seconds(0.11)}, {0.10, 0.13});
+    program.call(2000);
+    REQUIRE(program.trials.best() == 0);
+    REQUIRE(program.trials.is_settled());
+    program.set_real({0.40, 0.13});
+    program.call(3000);
+    CHECK(program.trials.best() == 1);
+    program.set_real({0.06, 0.13});
+    program.call(1000);
+    CHECK(program.trials.best() == 1);  // which takes as long as before: nothing tells
+    CHECK(program.share_lost() < Trials::kShare);
+}
+
+TEST_CASE("ranks that agree on times take the same turns") {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> time(0.05, 0.2);
+    const std::vector<Seconds> predicted{Seconds(0.1), Seconds(0.1), Seconds(0.12)};
+    Trials one(predicted, kStart, kAgreement);
+    Trials other(predicted, kStart, kAgreement);
+    for (int call = 0; call < 5000; ++call) {
+        const Trials::Turn turn = one.next();
+        const Trials::Turn same = other.next();
+        REQUIRE(turn.plan == same.plan);
+        REQUIRE(turn.is_timed == same.is_timed);
+        if (!turn.is_timed) continue;
+        one.add(Seconds(time(random)));
+        other.add(Seconds(time(random)));
+        REQUIRE(one.is_round_over() == other.is_round_over());
+        if (!one.is_round_over()) continue;
+        std::vector<double> longest = one.times();
+        for (std::size_t i = 0; i < longest.size(); ++i) longest[i] = std::max(longest[i], other.times()[i]);
+        one.conclude(longest);
+        other.conclude(longest);
+    }
+}
