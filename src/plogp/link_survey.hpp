@@ -17,6 +17,9 @@ namespace laple {
 struct Flow {
     int from = 0;
     int to = 0;
+    /// How many times less than others it is likely to carry: its messages and its window are as much
+    /// smaller.
+    int slower = 1;
     bool operator==(const Flow&) const = default;
 };
 
@@ -88,7 +91,7 @@ struct LinkSurveyInput {
     }
     /// From the i-th node of one cluster to the i-th one of another.
     Flow lane(int from, int to, int i) const {
-        return {nodes_of(from)[static_cast<std::size_t>(i)], nodes_of(to)[static_cast<std::size_t>(i)]};
+        return {nodes_of(from)[static_cast<std::size_t>(i)], nodes_of(to)[static_cast<std::size_t>(i)], 1};
     }
     /// All pairs of clusters, in rounds without a cluster in common.
     std::vector<ProbeRound> rounds() const;

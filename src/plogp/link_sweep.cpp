@@ -22,6 +22,9 @@ constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
 constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not found the link's rate yet
 constexpr int kMostClimbs = 4;      // flows one after the other, until it has
+constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
+constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
+constexpr int kMostSlower = 8;      // Flow::slower
 constexpr Bytes kRestedBytes = 256 * 1024;
 constexpr int kRestedTrials = 2;
 constexpr Seconds kLeastRest = std::chrono::milliseconds(20);
@@ -49,13 +52,23 @@ Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
 
 /// Of one flow, or of several lanes together.
 struct MeasuredRate {
-    double rate = 0;
-    bool is_climbing = false;  ///< at least so much
+    double early = 0;
+    double late = 0;
 
     void add(const FlowRate& flow) {
-        rate += flow.late;
-        is_climbing = is_climbing || flow.late > kClimbing * flow.early;
+        early += flow.early;
+        late += flow.late;
     }
+    bool is_climbing() const { return late > kClimbing * early; }
+    /// It has filled a queue until packets were lost.
+    bool has_lost() const { return late < kLost * early; }
+    double rate() const { return has_lost() ? (early + late) / 2 : late; }
+};
+
+/// What a cluster has sent to others, and got from them, in bytes a second, at best.
+struct Reached {
+    double out = 0;
+    double in = 0;
 };
 
 class LinkSweep {
@@ -75,12 +88,13 @@ class LinkSweep {
         });
         if (fastest_ == 0 && !rounds.empty()) find_fastest(rounds.front());
         if (eager_limit_ == 0 && !rounds.empty()) find_eager_limit(rounds.front().front());
-        for (const ProbeRound& round : rounds) {
-            measure_between(round, kMostLanes);
-            // One flow after many: TCP has learnt the rate from the several flows, and a single one need not
-            // find it.
-            measure_between(round, 1);
+        // What all lanes carry says more than what one does: all links have their turn first.
+        for (const int most_lanes : {kMostLanes, 1}) {
+            for (const ProbeRound& round : rounds) measure_between(round, most_lanes);
+            // By now it is known what both ends of a link can do.
+            for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
+        find_uplinks();
         measure_reserves();
         if (is_of_use_) {
             model_.warnings.emplace_back(kRough);
@@ -140,9 +154,9 @@ class LinkSweep {
             for (std::size_t i = 0; i < measured.size(); ++i) {
                 MeasuredRate rate;
                 rate.add(measured[i]);
-                for (const int cluster : {round[i].a, round[i].b}) note_reached(cluster, rate.rate);
-                is_climbing = is_climbing || rate.is_climbing;
-                fastest_ = std::max(fastest_, rate.rate);
+                note_reached(round[i].a, round[i].b, rate.rate());
+                is_climbing = is_climbing || rate.is_climbing();
+                fastest_ = std::max(fastest_, rate.rate());
             }
             const bool is_filled = fastest_ * 2 * one_way.count() > kFilled * static_cast<double>(window);
             if (is_filled && window < kMostWindow) {
@@ -155,10 +169,19 @@ class LinkSweep {
         }
     }
 
-    void note_reached(int cluster, double rate) {
-        double& most = reached_[at(cluster)];
-        most = std::max(most, rate);
+    void note_reached(int from, int to, double rate) {
+        double& out = reached_[at(from)].out;
+        double& in = reached_[at(to)].in;
+        out = std::max(out, rate);
+        in = std::max(in, rate);
     }
+
+    /// What a cluster can send to others, or get from them, for all that is known; 0: nothing is.
+    double likely_of(int cluster) const {
+        const Reached& reached = reached_[at(cluster)];
+        return std::max(reached.out, reached.in);
+    }
+    double likely_between(int a, int b) const { return std::min(likely_of(a), likely_of(b)); }
 
     void measure_inside() {
         std::vector<Flow> flows;
@@ -177,7 +200,6 @@ class LinkSweep {
             const double rate = measured[i].late;
             model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), rate);
             model.nic_out = model.nic_in = rate;
-            note_reached(clusters[i], rate);
             fastest_ = std::max(fastest_, rate);
         }
         if (measured.empty()) return;
@@ -234,54 +256,160 @@ class LinkSweep {
         }
     }
 
+    /// Of a pair of clusters, while it is measured.
+    struct Measuring {
+        NodePair pair;
+        int lanes = 0;
+        MeasuredRate there;
+        MeasuredRate back;
+    };
+
     /// Both directions at once: links carry as much in one as if there were no other.
     void measure_between(const ProbeRound& round, int most_lanes) {
-        std::vector<Flow> flows;
-        ProbeRound pairs;
+        std::vector<Measuring> links;
+        for (const NodePair& pair : round) {
+            const int lanes = std::min(input_.most_lanes(pair.a, pair.b), most_lanes);
+            const LinkPair* known = model_.between(pair.a, pair.b);
+            if (known == nullptr || !known->there.rate.contains(lanes))
+                links.push_back({pair, lanes, {}, {}});
+        }
+        if (!measure(links, longest_latency(round))) return;
+        for (const Measuring& link : links) take(link);
+        std::erase_if(links, [this](const Measuring& link) { return !says_little(link); });
+        if (!measure(links, longest_latency(round))) return;
+        for (const Measuring& link : links) take(link);
+    }
+
+    /// Once more those that carry much less than both of their clusters have reached with others: where
+    /// packets are lost, TCP takes its time.
+    void measure_doubtful(const ProbeRound& round, int most_lanes) {
+        std::vector<Measuring> links;
         for (const auto& [a, b] : round) {
             const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
             const LinkPair* known = model_.between(a, b);
-            if (known != nullptr && known->there.rate.contains(lanes)) continue;
-            pairs.push_back({a, b});
+            if (known == nullptr || !known->there.rate.contains(lanes)) continue;
+            const double slower = std::min(known->there.rate.at(lanes), known->back.rate.at(lanes));
+            if (slower < kDoubtful * likely_of_lanes(a, b, lanes)) links.push_back({{a, b}, lanes, {}, {}});
+        }
+        if (!measure(links, longest_latency(round))) return;
+        for (const Measuring& link : links) take(link);
+    }
+
+    /// As much as both clusters have reached with others, and as NICs can.
+    double likely_of_lanes(int a, int b, int lanes) const {
+        double likely = likely_between(a, b);
+        for (const int cluster : {a, b}) {
+            const double nic = model_.clusters[at(cluster)].nic_out;
+            if (nic > 0) likely = std::min(likely, lanes * nic);
+        }
+        return likely;
+    }
+
+    /// False where there is nothing to measure, or no time.
+    bool measure(std::vector<Measuring>& links, Seconds one_way) {
+        std::vector<Flow> flows;
+        for (const auto& [pair, lanes, there, back] : links) {
+            const int slower = how_much_slower(pair.a, pair.b, lanes);
             for (int lane = 0; lane < lanes; ++lane) {
-                flows.push_back(input_.lane(a, b, lane));
-                flows.push_back(input_.lane(b, a, lane));
+                flows.push_back(input_.lane(pair.a, pair.b, lane));
+                flows.back().slower = slower;
+                flows.push_back(input_.lane(pair.b, pair.a, lane));
+                flows.back().slower = slower;
             }
         }
-        const std::vector<FlowRate> measured = rates(flows, longest_latency(round));
-        if (measured.empty()) return;
+        const std::vector<FlowRate> measured = rates(flows, one_way);
+        if (measured.empty()) return false;
         auto rate = measured.begin();
-        for (const auto& [a, b] : pairs) {
-            const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
-            MeasuredRate there;
-            MeasuredRate back;
-            for (int lane = 0; lane < lanes; ++lane) {
-                there.add(*rate++);
-                back.add(*rate++);
+        for (Measuring& link : links) {
+            link.there = link.back = {};
+            for (int lane = 0; lane < link.lanes; ++lane) {
+                link.there.add(*rate++);
+                link.back.add(*rate++);
             }
-            LinkPair& link = model_.link(a, b);
-            const double most_there = link.there.most();
-            const double most_back = link.back.most();
-            link.there.rate[lanes] = lanes == 1 ? likely_reached(a, b, there, most_there) : there.rate;
-            link.back.rate[lanes] = lanes == 1 ? likely_reached(a, b, back, most_back) : back.rate;
-            if (lanes == 1) {
-                note_reached(a, std::max(there.rate, back.rate));
-                note_reached(b, std::max(there.rate, back.rate));
-            }
-            const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
-            const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
-            link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+        }
+        return true;
+    }
+
+    /// As in Flow: windows are made for flows that are as fast as any. A single slow link does not tell which
+    /// of both ends is slow.
+    int how_much_slower(int a, int b, int lanes) const {
+        const auto is_known = [this](int cluster) {
+            return std::count_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& link) {
+                       return link.a == cluster || link.b == cluster;
+                   }) > 1;
+        };
+        double likely = fastest_;
+        for (const int cluster : {a, b}) {
+            if (is_known(cluster)) likely = std::min(likely, likely_of(cluster) / lanes);
+        }
+        if (!(likely > 0)) return 1;
+        return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
+    }
+
+    /// Whether the first rate may be far from what the link carries, and nothing else tells.
+    bool says_little(const Measuring& link) const {
+        const double likely = likely_between(link.pair.a, link.pair.b);
+        const auto is_unsure = [likely](const MeasuredRate& rate) {
+            return rate.has_lost() || (rate.is_climbing() && likely <= kClimbing * rate.rate());
+        };
+        return is_unsure(link.there) || is_unsure(link.back);
+    }
+
+    void take(const Measuring& measured) {
+        const auto& [a, b] = measured.pair;
+        const int lanes = measured.lanes;
+        LinkPair& link = model_.link(a, b);
+        const auto rate_of = [&, a = a, b = b](const MeasuredRate& rate, const Lanes& known) {
+            const double all = known.rate.empty() || known.rate.rbegin()->first == lanes ? 0 : known.most();
+            const auto before = known.rate.find(lanes);
+            const double likely = likely_reached(a, b, rate, all);
+            return before == known.rate.end() ? likely : std::max(likely, before->second);
+        };
+        link.there.rate[lanes] = rate_of(measured.there, link.there);
+        link.back.rate[lanes] = rate_of(measured.back, link.back);
+        note_reached(a, b, measured.there.rate());
+        note_reached(b, a, measured.back.rate());
+        const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
+        const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
+        link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+    }
+
+    /// What flows would carry once TCP has found the link's rate: as much as all lanes of this link, which
+    /// carry `together`, or, where that is not known (0), as both clusters have reached with others; no more
+    /// than a NIC, if it is one flow.
+    double likely_reached(int a, int b, const MeasuredRate& measured, double together) const {
+        if (!measured.is_climbing()) return measured.rate();
+        const double likely = together > 0 ? likely_of_one(a, b, together) : likely_between(a, b);
+        return std::max(measured.rate(), likely);
+    }
+
+    /// Uplinks that bind, and show it.
+    void find_uplinks() {
+        for (int c = 0; c < input_.count(); ++c) {
+            ClusterModel& cluster = model_.clusters[at(c)];
+            cluster.uplink_out = binding_uplink(c, true);
+            cluster.uplink_in = binding_uplink(c, false);
         }
     }
 
-    /// What a flow would carry once TCP has found the link's rate: as much as the slower one of both hosts
-    /// has reached with others, for all that is known, but no more than all lanes of this link, which carry
-    /// `together` (0: not known).
-    double likely_reached(int a, int b, const MeasuredRate& measured, double together) const {
-        if (!measured.is_climbing) return measured.rate;
-        double likely = std::min(reached_[at(a)], reached_[at(b)]);
-        if (together > 0) likely = std::min(likely, together);
-        return std::max(measured.rate, likely);
+    /// What cluster `c` sends to others, or gets from them, over its uplink: two links at least carry as much
+    /// as any does, though its hosts could do more, and so have done the clusters at their other ends. 0: its
+    /// links do not tell.
+    double binding_uplink(int c, bool is_out) const {
+        constexpr double kSame = 0.85;
+        const double more = input_.nodes_of(c).size() > 1 ? 1.25 : 1.5;  // a host alone may just be busy
+        const double most = is_out ? reached_[at(c)].out : reached_[at(c)].in;
+        const double nic = model_.clusters[at(c)].nic_out;
+        int held_up = 0;
+        for (const LinkPair& link : model_.links) {
+            if (link.a != c && link.b != c) continue;
+            const Lanes& lanes = is_out == (link.a == c) ? link.there : link.back;
+            if (lanes.rate.empty() || lanes.most() < kSame * most) continue;
+            const Reached& other = reached_[at(link.a == c ? link.b : link.a)];
+            const bool are_hosts_faster = nic <= 0 || nic * lanes.rate.rbegin()->first > more * most;
+            if (are_hosts_faster && (is_out ? other.in : other.out) > more * most) ++held_up;
+        }
+        return held_up >= 2 ? most : 0;
     }
 
     /// A flow that is nearly as fast as the slower NIC is held up by that, for all that is known: that it
@@ -305,9 +433,9 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = 0;           // of the flows so far, in bytes a second
-    std::vector<double> reached_;  // the same by cluster
-    Bytes eager_limit_ = 0;        // the least that was found
+    double fastest_ = 0;            // of the flows so far, in bytes a second
+    std::vector<Reached> reached_;  // by cluster
+    Bytes eager_limit_ = 0;         // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
 };

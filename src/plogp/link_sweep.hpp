@@ -11,13 +11,16 @@ namespace laple {
 /// `input`, and of everything else only rates are measured, for a few round trips each.
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
-/// 2. Between two clusters, in both directions at once: as many lanes as they have pairs of nodes, 8 at most,
-///    then one. Pairs of clusters take turns as in survey_links().
-/// 3. What NICs inside clusters let pass at once after a rest.
+/// 2. Between two clusters, in both directions at once: as many lanes as they have pairs of nodes, 8 at most;
+///    when all pairs have had their turn, as in survey_links(), one. What says little is measured twice:
+///    packets were lost, TCP was on its way up, or both clusters have done much better with others.
+/// 3. Uplinks, from links that carry the same, where the hosts and the clusters at the other ends can do
+/// more.
+/// 4. What NICs inside clusters let pass at once after a rest.
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
-/// for many. Overheads, idle connections, uplinks and reductions stay unknown, as do numbers of lanes between
-/// 1 and the most; a warning says so.
+/// for many. Overheads, idle connections, most uplinks and reductions stay unknown, as do numbers of lanes
+/// between 1 and the most; a warning says so.
 ///
 /// `has_time` is asked before each step with the time it will take, about; when it says no, what has been
 /// measured until then is the model.

@@ -39,19 +39,48 @@ bool is_full(const Lanes& lanes) {
     return lanes.of_one() <= 0 || rate < kInProportion * count * lanes.of_one();
 }
 
-double usual_rate_between(const LinkModel& measured) {
-    std::vector<double> rates;
-    for (const LinkPair& pair : measured.links) {
-        for (const Lanes* lanes : {&pair.there, &pair.back}) {
-            if (const double rate = rate_of_one(*lanes); rate > 0) rates.push_back(rate);
+/// What a flow is likely to carry between clusters whose link was not measured.
+class LikelyRates {
+  public:
+    LikelyRates(const LinkModel& measured, int clusters)
+        : out_(static_cast<std::size_t>(clusters)), in_(static_cast<std::size_t>(clusters)) {
+        std::vector<double> rates;
+        for (const LinkPair& pair : measured.links) {
+            const bool is_known_by_gap = pair.there.rate.empty() && !pair.plogp.gap.is_empty();
+            const double by_gap = is_known_by_gap ? rate_of(pair.plogp.gap) : 0;
+            note(pair.a, pair.b, is_known_by_gap ? by_gap : rate_of_one(pair.there), rates);
+            note(pair.b, pair.a, is_known_by_gap ? by_gap : rate_of_one(pair.back), rates);
         }
-        if (pair.there.rate.empty() && !pair.plogp.gap.is_empty()) {
-            const auto& [bytes, gap] = *pair.plogp.gap.known().rbegin();
-            if (bytes > 0 && gap.count() > 0) rates.push_back(static_cast<double>(bytes) / gap.count());
-        }
+        usual_ = median(rates);
     }
-    return median(rates);
-}
+
+    /// The median of all that are known; 0: none is.
+    double usual() const { return usual_; }
+    /// As much as both have reached with others, as far as that is known.
+    double between(int from, int to) const {
+        const double out = out_[static_cast<std::size_t>(from)];
+        const double in = in_[static_cast<std::size_t>(to)];
+        return std::min(out > 0 ? out : usual_, in > 0 ? in : usual_);
+    }
+
+  private:
+    static double rate_of(const Curve& gap) {
+        const auto& [bytes, time] = *gap.known().rbegin();
+        return bytes > 0 && time.count() > 0 ? static_cast<double>(bytes) / time.count() : 0;
+    }
+    void note(int from, int to, double rate, std::vector<double>& rates) {
+        if (!(rate > 0)) return;
+        rates.push_back(rate);
+        double& out = out_[static_cast<std::size_t>(from)];
+        double& in = in_[static_cast<std::size_t>(to)];
+        out = std::max(out, rate);
+        in = std::max(in, rate);
+    }
+
+    std::vector<double> out_;  // by cluster
+    std::vector<double> in_;
+    double usual_ = 0;
+};
 
 /// As measured, or else a line.
 MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
@@ -228,12 +257,12 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
 }
 
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
-    const double usual = usual_rate_between(measured);
     const int count = static_cast<int>(latency.size());
+    const LikelyRates likely(measured, count);
     const bool is_one_known = count == 1 && measured.clusters.size() == 1 &&
                               (!measured.clusters[0].inside.gap.is_empty() ||
                                measured.clusters[0].nic_out > 0 || !measured.native.memory.gap.is_empty());
-    if (!(usual > 0) && !is_one_known) return {};
+    if (!(likely.usual() > 0) && !is_one_known) return {};
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     MachineCosts costs(count);
     costs.native = measured.native;
@@ -260,7 +289,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             const Lanes lanes = pair == nullptr ? Lanes() : a < b ? pair->there : pair->back;
             const double rate = rate_of_one(lanes);
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
-                                       rate > 0 ? rate : usual);
+                                       rate > 0 ? rate : likely.between(a, b));
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));

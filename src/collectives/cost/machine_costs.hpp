@@ -133,8 +133,9 @@ class MachineCosts {
 /// The costs of a network of which `measured` is known, and `latency` between any two clusters (one way;
 /// inside on the diagonal; 0: not known).
 ///
-/// Where a curve is missing it is a line, kLikelyOverhead + m/rate, with the rate of one flow on that link,
-/// or the median of those links that have one. Where no rate between clusters is known at all nothing can be
+/// Where a curve is missing it is a line, kLikelyOverhead + m/rate, with the rate of one flow on that link;
+/// or what both clusters have reached with others, and for one that was measured with none the median of all
+/// rates. Where no rate between clusters is known at all nothing can be
 /// said of sizes: the result is empty. So it is of one cluster in which nothing was measured.
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency);
 

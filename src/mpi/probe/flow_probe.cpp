@@ -26,6 +26,8 @@ constexpr double kRamp = 0.05;
 /// One end while it runs: a window of requests, each with memory of its own.
 struct Running {
     FlowEnd end;
+    Bytes bytes = 0;   // of a message
+    Bytes window = 0;  // messages
     std::vector<std::byte> memory;
     Seconds start{0};
     bool is_ending = false;  // sends: the last message is under way
@@ -38,11 +40,14 @@ struct Running {
 class Flows {
   public:
     Flows(MPI_Comm probes, const std::vector<FlowEnd>& ends, const FlowOptions& options)
-        : probes_(probes),
-          bytes_(std::max<Bytes>(options.message_bytes, 1)),
-          duration_(options.duration),
-          window_(std::clamp(options.window_bytes / bytes_, kLeastInFlight, kMostInFlight)) {
-        for (const FlowEnd& end : ends) running_.push_back({end, std::vector<std::byte>(window_ * bytes_)});
+        : probes_(probes), duration_(options.duration) {
+        for (const FlowEnd& end : ends) {
+            const auto slower = static_cast<Bytes>(std::max(end.slower, 1));
+            const Bytes bytes = std::max<Bytes>(options.message_bytes / slower, 1);
+            const Bytes window =
+                std::clamp(options.window_bytes / slower / bytes, kLeastInFlight, kMostInFlight);
+            running_.push_back({end, bytes, window, std::vector<std::byte>(window * bytes)});
+        }
     }
 
     std::vector<FlowRate> run() {
@@ -71,7 +76,10 @@ class Flows {
         std::size_t index;
     };
 
-    std::byte* memory(const Slot& slot) { return running_[slot.flow].memory.data() + slot.index * bytes_; }
+    std::byte* memory(const Slot& slot) {
+        Running& flow = running_[slot.flow];
+        return flow.memory.data() + slot.index * flow.bytes;
+    }
 
     /// Receivers post their windows, then tell the senders, who begin when they hear it. Before that, every
     /// pair exchanges a message, so that no time of the flow goes into making the connection.
@@ -82,7 +90,7 @@ class Flows {
         for (std::size_t f = 0; f < running_.size(); ++f) {
             Running& flow = running_[f];
             if (flow.end.sends) continue;
-            for (std::size_t i = 0; i < window_; ++i) receive({f, i});
+            for (std::size_t i = 0; i < flow.window; ++i) receive({f, i});
             wait_for_signal(flow.end.peer, kReady, probes_);
             flow.start = now();
             send_signal(flow.end.peer, kReady, probes_);
@@ -93,16 +101,19 @@ class Flows {
             flow.start = now();
         }
         for (std::size_t f = 0; f < running_.size(); ++f) {
-            if (!running_[f].end.sends) continue;
-            const Bytes first = std::clamp(kFirstBytes / bytes_, kLeastInFlight, window_);
-            while (running_[f].used < first) send({f, running_[f].used++});
+            Running& flow = running_[f];
+            if (!flow.end.sends) continue;
+            const Bytes at_once = kFirstBytes / static_cast<Bytes>(std::max(flow.end.slower, 1));
+            const Bytes first = std::clamp(at_once / flow.bytes, kLeastInFlight, flow.window);
+            while (flow.used < first) send({f, flow.used++});
         }
     }
 
     void receive(const Slot& slot) {
         MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Irecv(memory(slot), static_cast<int>(bytes_), MPI_BYTE, running_[slot.flow].end.peer, kFlow,
-                   probes_, &request);
+        const Running& flow = running_[slot.flow];
+        PMPI_Irecv(memory(slot), static_cast<int>(flow.bytes), MPI_BYTE, flow.end.peer, kFlow, probes_,
+                   &request);
         add(slot, request);
     }
 
@@ -112,7 +123,7 @@ class Flows {
         Running& flow = running_[slot.flow];
         memory(slot)[0] = std::byte{flow.is_ending};
         MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Issend(memory(slot), static_cast<int>(bytes_), MPI_BYTE, flow.end.peer, kFlow, probes_,
+        PMPI_Issend(memory(slot), static_cast<int>(flow.bytes), MPI_BYTE, flow.end.peer, kFlow, probes_,
                     &request);
         add(slot, request);
     }
@@ -138,7 +149,7 @@ class Flows {
             if (flow.is_ending) return;
             if (now() - flow.start < duration_) return send_more(slot);
             flow.is_ending = true;
-            for (std::size_t i = 0; i < window_; ++i) send_end(slot);
+            for (std::size_t i = 0; i < flow.window; ++i) send_end(slot);
             return;
         }
         const bool is_end = memory(slot)[0] != std::byte{0};
@@ -152,7 +163,7 @@ class Flows {
     void send_more(const Slot& slot) {
         Running& flow = running_[slot.flow];
         send(slot);
-        if (flow.used < window_) send({slot.flow, flow.used++});
+        if (flow.used < flow.window) send({slot.flow, flow.used++});
     }
 
     /// One byte, from memory that is not touched any more.
@@ -170,14 +181,12 @@ class Flows {
         const auto weight = [now_at](double middle) {
             return std::clamp((kPart / 2 - std::abs(now_at - middle)) / kRamp + 0.5, 0.0, 1.0);
         };
-        flow.early_bytes += weight(kEarly) * static_cast<double>(bytes_);
-        flow.late_bytes += weight(kLate) * static_cast<double>(bytes_);
+        flow.early_bytes += weight(kEarly) * static_cast<double>(flow.bytes);
+        flow.late_bytes += weight(kLate) * static_cast<double>(flow.bytes);
     }
 
     MPI_Comm probes_;
-    Bytes bytes_;
     Seconds duration_;
-    Bytes window_;
     std::vector<Running> running_;
     std::vector<MPI_Request> requests_;
     std::vector<Slot> slots_;

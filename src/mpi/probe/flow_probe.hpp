@@ -13,6 +13,7 @@ namespace laple::mpi {
 struct FlowEnd {
     int peer = 0;
     bool sends = false;
+    int slower = 1;  ///< as in Flow
 };
 
 /// Runs all of this node's ends at the same time; the peers do the same. Messages go as fast as they can, a

@@ -34,7 +34,7 @@ enum Task {
     kLatencies,  ///< settle, seconds left, peers ...              answer: a latency for each peer
     kPingAll,    ///< seconds left, peers ...                      answer: a latency for each peer
     kLink,       ///< peer, asks?, far?, round trip, longest, seconds left    answer: samples, if it asks
-    kFlows,      ///< message, window, duration, then peer and sends? for each end
+    kFlows,      ///< message, window, duration, then peer, sends? and how much slower for each end
                  ///< answer: early and late rates received
     kBurst,      ///< bytes, rest, senders, each of them, then as kFlows
                  ///< answer: a time for each end that sends
@@ -100,8 +100,8 @@ std::vector<int> nodes_from(const Numbers& order, std::size_t begin, std::size_t
 
 std::vector<FlowEnd> ends_from(const Numbers& order, std::size_t begin) {
     std::vector<FlowEnd> ends;
-    for (std::size_t i = begin; i < order.size(); i += 2)
-        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0});
+    for (std::size_t i = begin; i < order.size(); i += 3)
+        ends.push_back({static_cast<int>(order[i]), order[i + 1] != 0, static_cast<int>(order[i + 2])});
     return ends;
 }
 
@@ -219,12 +219,13 @@ std::vector<Numbers> orders_of_pairs(const std::vector<ProbeRound>& rounds, int 
     return orders;
 }
 
-/// One order for each node at an end of `flows`: `head`, then its peers, and whether it sends.
+/// One order for each node at an end of `flows`: `head`, then its peers, each with whether it sends and how
+/// much slower the flow is.
 std::vector<Numbers> orders_of_flows(const std::vector<Flow>& flows, int nodes, const Numbers& head) {
     std::vector<Numbers> orders(at(nodes));
     for (const Flow& flow : flows) {
-        add(orders, flow.from, head, {flow.to, 1});
-        add(orders, flow.to, head, {flow.from, 0});
+        add(orders, flow.from, head, {flow.to, 1, flow.slower});
+        add(orders, flow.to, head, {flow.from, 0, flow.slower});
     }
     return orders;
 }

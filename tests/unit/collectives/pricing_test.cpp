@@ -899,6 +899,15 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     CHECK(costs.link(2, 1).latency == 0.03);
     CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     CHECK(costs.link(2, 2).latency > 0);
+    // As much as both ends have reached with others.
+    LinkModel star;
+    star.clusters.resize(3);
+    star.link(0, 1).there.rate = {{1, 10e6}};
+    star.link(0, 1).back.rate = {{1, 9e6}};
+    star.link(0, 2).there.rate = {{1, 2e6}};
+    star.link(0, 2).back.rate = {{1, 3e6}};
+    CHECK(costs_of(star, latency).link(1, 2).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
+    CHECK(costs_of(star, latency).link(2, 1).gap.at(1000000).count() == Approx(1 / 3.0).epsilon(0.01));
     CHECK(costs_of(LinkModel{}, latency).is_empty());
     // A message that passed at once, of what the NIC had saved up, takes longer without.
     model.link(0, 1).plogp.gap = Curve({{0, Seconds(1e-5)}, {65536, Seconds(2e-5)}});

@@ -89,6 +89,7 @@ class FakeProbes final : public LinkProbes {
         };
         for (const Flow& flow : flows) {
             CHECK(flow.from != flow.to);
+            if (flow.slower > 1) slower_flows.push_back(flow);
             for (const auto& limit : limits(flow)) ++users[limit];
         }
         std::vector<FlowRate> rates;
@@ -151,7 +152,8 @@ class FakeProbes final : public LinkProbes {
         return has_near_pair && network_.cluster_of(flow.from) < 2 && network_.cluster_of(flow.to) < 2;
     }
 
-    bool has_near_pair = false;  ///< clusters 0 and 1 are near each other
+    std::vector<Flow> slower_flows;  ///< that were said to be likely to be
+    bool has_near_pair = false;      ///< clusters 0 and 1 are near each other
     double reserve = 0;
     int uplink_trials = 0;
     Bytes least_window = std::numeric_limits<Bytes>::max();

@@ -136,6 +136,43 @@ TEST_CASE("a flow on its way up is not taken for as fast as the network at its e
     CHECK(model.links[0].there.rate.at(1) <= 1e6);
 }
 
+TEST_CASE("an uplink that binds is told from one that its peers hold up", "[link_sweep]") {
+    const auto all = [](Seconds) { return true; };
+    const FakeNetwork unlike{{{0}, {1, 2}, {3, 4}}, 12.5e6, {2e6, 12.5e6, 25e6}};
+    FakeProbes probes(unlike);
+    const LinkModel model = sweep_links(probes, input_for(unlike), all);
+    CHECK(model.clusters[0].uplink_out == Approx(2e6));
+    CHECK(model.clusters[0].uplink_in == Approx(2e6));
+    CHECK(model.clusters[2].uplink_out == 0);  // has sent no more than the others could take
+    FakeProbes few({{{0}, {1, 2}}, 12.5e6, {2e6, 12.5e6}});
+    CHECK(sweep_links(few, input_for({{{0}, {1, 2}}, 12.5e6, {}}), all).clusters[0].uplink_out == 0);
+    const FakeNetwork equal{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {25e6, 25e6, 25e6}};
+    FakeProbes equal_probes(equal);
+    for (const ClusterModel& cluster : sweep_links(equal_probes, input_for(equal), all).clusters)
+        CHECK(cluster.uplink_out == 0);
+}
+
+TEST_CASE("flows to where little has arrived before are smaller", "[link_sweep]") {
+    const FakeNetwork thin{{{0}, {1}, {2}, {3}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6, 1e6}};
+    FakeProbes probes(thin);
+    const LinkModel model = sweep_links(probes, input_for(thin), [](Seconds) { return true; });
+    CHECK(probes.slower_flows.size() == 2);  // two links tell that it is slow, and not the others
+    for (const Flow& flow : probes.slower_flows) {
+        CHECK((flow.from == 3 || flow.to == 3));
+        CHECK(flow.slower == 8);
+    }
+    CHECK(model.between(1, 3)->there.of_one() == Approx(1e6));
+}
+
+TEST_CASE("a link whose packets were lost is measured again", "[link_sweep]") {
+    const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {12.5e6, 12.5e6}};
+    FakeProbes probes(pair);
+    probes.lossless_window = 1;
+    const LinkModel model = sweep_links(probes, input_for(pair), [](Seconds) { return true; });
+    CHECK(model.links.at(0).there.rate.at(2) == Approx((1.17 + 0.6) / 2 * 12.5e6));
+    CHECK(probes.flow_trials == 1 + 2 * 2);  // inside; then both numbers of lanes twice
+}
+
 TEST_CASE("of one node only reductions are measured", "[link_sweep]") {
     FakeProbes probes({{{0}}, 12.5e6, {12.5e6}});
     const LinkSurveyInput input{{{0}}, {{Seconds(0)}}};
