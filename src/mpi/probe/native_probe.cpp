@@ -25,7 +25,9 @@ constexpr std::array<Bytes, 8> kSizes{8, 1024, 4096, 16384, 32768, 65536, 262144
 constexpr Seconds kLong = std::chrono::milliseconds(300);  // of calls that take longer one will do
 constexpr Seconds kTooLong = 4 * kLong;                    // larger ones go on as the last two did
 constexpr int kTrials = 3;
-constexpr double kAlike = 0.15;  // two values that differ by less need no third one
+constexpr double kAlike = 0.15;                           // two values that differ by less need no third one
+constexpr Seconds kShort = std::chrono::milliseconds(1);  // of calls that are shorter, processors are a part
+constexpr int kTrialsOfShort = 9;
 constexpr Seconds kMargin =
     std::chrono::milliseconds(1);  // before a start, so that every rank can sleep first
 constexpr Seconds kMostLead{1};
@@ -66,6 +68,7 @@ class NativeProbe {
             if (longest > kTooLong) break;
         }
         announce(kOver, 0, 0);
+        for (auto& [collective, curve] : times_.times) smooth(curve);
         return times_;
     }
 
@@ -92,12 +95,28 @@ class NativeProbe {
         return row_of(collective).buffers(request, times_.ranks, 0).result_units;
     }
 
+    /// A short call takes no longer than one of more bytes: then ranks have waited for processors.
+    static void smooth(Curve& curve) {
+        Seconds larger = Seconds::max();
+        const auto known = curve.known();
+        for (auto point = known.rbegin(); point != known.rend(); ++point) {
+            const auto& [bytes, time] = *point;
+            if (time < kShort && larger < time) curve.set(bytes, larger);
+            larger = std::min(larger, time);
+        }
+    }
+
     /// Adds the median of some values to what is known.
     Seconds measure(Collective call, Bytes bytes) {
         std::vector<double> values;
-        while (values.size() < kTrials) {
+        std::size_t trials = kTrials;
+        while (values.size() < trials) {
             values.push_back(measure_once(call, bytes).count());
             if (values.front() > kLong.count()) break;
+            if (values.front() < kShort.count()) {
+                trials = kTrialsOfShort;
+                continue;
+            }
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
         times_.times[std::string(name_of(call))].set(bytes, Seconds(median(values)));
