@@ -249,7 +249,8 @@ PhaseTime time_among_hosts(int hosts, double segments, const SegmentTimes& up, c
     PhaseTime time;
     time.first = trips + 2 * down.gap(0, 0) + 2 * (hosts - 2) * port;
     const double last = nic.all() + (owned > 1 ? trips / 2 : trips);
-    time.total = std::max({last - down.credit(0), time.first, nic.all() - down.usual_credit(0)});
+    const double saved = std::min(down.credit(0), nic.all() - down.unsaved(0, nic.all()));
+    time.total = std::max({last - saved, time.first, nic.all() - std::min(saved, down.usual_credit(0))});
     time.interval = nic.all() / segments;
     time.binding = {Binding::Kind::port, 0, 0};
     return time;

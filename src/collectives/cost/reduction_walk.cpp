@@ -57,7 +57,8 @@ ReductionTime ReductionWalk::ready_alone(int cluster, const Members& members) co
     }
     const double first = on_host.first + members.until_last(times_, cluster);
     const double saved = std::max(times_.credit(cluster) - interval, 0.0);
-    return {first, first + std::max((segments_ - 1) * interval - saved, 0.0)};
+    const double others = (segments_ - 1) * interval;
+    return {first, first + std::max(others - saved, times_.unsaved(cluster, others))};
 }
 
 ReductionWalk::Way ReductionWalk::way(int cluster, int from) const {

@@ -18,6 +18,7 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
       uplink_out_(count_),
       uplink_in_(count_),
       credit_(count_),
+      unsaved_(count_),
       combining_(count_),
       on_host_(count_),
       direction_(direction) {
@@ -47,6 +48,8 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
             const double handshake = from == to ? costs.handshake_at_work(from, bytes) : 0;
             gap_[at(from, to)] = std::max({gap + handshake, combining, least});
             port_[at(from, to)] = std::max({port + handshake, combining, least});
+            if (from == to && port_[at(from, to)] > 0)
+                unsaved_[static_cast<std::size_t>(from)] = least / port_[at(from, to)];
             start_[at(from, to)] = costs.shares_ports
                                        ? std::min(port_[at(from, to)], link.stream.at(0).count())
                                        : port_[at(from, to)];

@@ -74,6 +74,11 @@ class SegmentTimes {
     double credit(int cluster) const { return credit_[static_cast<std::size_t>(cluster)]; }
     /// The same in each of many collectives, with a pause after each.
     double usual_credit(int cluster) const { return std::min(credit(cluster), MachineCosts::kUsualPause); }
+    /// What of `busy`, the time of messages inside a cluster in a port, no burst saves: with all ranks at
+    /// work a rank needs its processor for each of them.
+    double unsaved(int cluster, double busy) const {
+        return busy * unsaved_[static_cast<std::size_t>(cluster)];
+    }
     /// The credit of a flow: one that is not much slower than its NIC is held up by that.
     double credit_of_flow(int from, int to) const {
         return MachineCosts::is_held_up_by_port(gap(from, to), port(from, to)) ? credit(from) : 0;
@@ -132,6 +137,7 @@ class SegmentTimes {
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;
     std::vector<double> credit_;
+    std::vector<double> unsaved_;  // of a port's time, by cluster
     std::vector<double> combining_;
     std::vector<HostTime> on_host_;
     Direction direction_;

@@ -58,7 +58,8 @@ double TreePricer::local(int cluster, Shape within, std::uint64_t segments, cons
     const double longest = inside.until_last(times, cluster);
     const double interval = times.ports(cluster, static_cast<double>(inside.children_of(0).size()));
     const double left = std::max(times.credit(cluster) - interval, 0.0);  // by the first segment
-    return longest + std::max(static_cast<double>(segments - 1) * interval - left, 0.0);
+    const double others = static_cast<double>(segments - 1) * interval;
+    return longest + std::max(others - left, times.unsaved(cluster, others));
 }
 
 void TreePricer::prepare(const ClusterTree& tree, int root) {
@@ -105,8 +106,19 @@ TreeTime TreePricer::there_and_back(const ClusterTree& tree, int root, std::uint
         last_up = forwards.last;
         if (segments > 1) last_up = std::max(last_up, walk.last_result(time.one_way));
     }
+    if (segments == 1 && tree.order.empty()) time.first += lacks_on_the_way_back(root, down);
     time.last = std::max({time.first + time.others, first_down + last_up, time.sustained});
     return time;
+}
+
+/// In a lone cluster, a message that passed at once on its way up has used the burst of the ports that it
+/// takes on its way down.
+double TreePricer::lacks_on_the_way_back(int root, const SegmentTimes& down) const {
+    const int hops = scratch_->members[at(root)]->deepest;
+    const double waits = down.gap(root, root) - down.start(root, root);
+    const double saved = std::min(down.credit(root), waits);
+    const double left = down.credit(root) - saved;
+    return hops * std::max(saved - left, 0.0);
 }
 
 }  // namespace laple

@@ -108,6 +108,7 @@ class TreePricer {
     /// the fewest children so far, of equals the one closest to the leader; the leader itself without
     /// multi-leader. In a tree with lanes the root passes on to its own cluster only.
     void find_senders(const ClusterTree& tree, int root);
+    double lacks_on_the_way_back(int root, const SegmentTimes& down) const;
 
     std::vector<int> sizes_;
     KnownMembers members_;

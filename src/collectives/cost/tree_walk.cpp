@@ -68,7 +68,9 @@ Walk::Uplink Walk::uplink_of(int cluster, std::size_t out) const {
 }
 
 Interval Walk::of_port(int cluster, double busy) const {
-    return interval_of(busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster});
+    Interval interval = interval_of(busy, times_.credit(cluster), {Binding::Kind::port, cluster, cluster});
+    interval.total = std::max(interval.total, more_ * times_.unsaved(cluster, busy));
+    return interval;
 }
 
 Interval Walk::interval_of(double seconds, double credit, const Binding& binding) const {
@@ -76,7 +78,9 @@ Interval Walk::interval_of(double seconds, double credit, const Binding& binding
 }
 
 void Walk::keep_busy(int cluster, double busy) {
-    time_.sustained = std::max(time_.sustained, (more_ + 1) * busy - times_.usual_credit(cluster));
+    const double all = (more_ + 1) * busy;
+    time_.sustained =
+        std::max({time_.sustained, all - times_.usual_credit(cluster), times_.unsaved(cluster, all)});
 }
 
 double Walk::ramp_of_only(int cluster, int to) const {

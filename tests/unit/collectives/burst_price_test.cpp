@@ -113,3 +113,20 @@ TEST_CASE("an allreduce that would overflow a queue is not chosen", "[burst]") {
     CHECK(best(0)->lanes() == 4);
     CHECK_FALSE(is_exchange_in_lanes(*best(140e3)));
 }
+
+TEST_CASE("what passed at once on its way up waits on its way down", "[burst]") {
+    const Machine machine = test::machine_of({8});
+    MachineCosts costs(1);
+    costs.cluster(0).nic_in = costs.cluster(0).nic_out = 125e6;
+    costs.cluster(0).reserve = 128 * 1024;
+    costs.link(0, 0).latency = 30e-6;
+    costs.link(0, 0).gap = costs.link(0, 0).stream =
+        Curve({{0, Seconds(1e-6)}, {1 << 20, Seconds((1 << 20) / 125e6)}});
+    for (const Bytes kib : {32U, 64U, 96U, 120U}) {
+        const Request request{Collective::allreduce, kib << 10, 1, 0, true};
+        const auto price = test::price_of("chain/chain", request, machine, costs);
+        CAPTURE(kib);
+        CHECK(price->seconds ==
+              Approx(test::simulated_seconds(test::plan_of(request, *price), machine, costs)).epsilon(0.1));
+    }
+}

@@ -63,6 +63,21 @@ TEST_CASE("while all ranks are at work no short segment and no handshake is for 
     CHECK(gap(16385, SegmentTimes::Use::single) == Approx(measured(16385) + 2 * costs.rank_delay));
 }
 
+TEST_CASE("the burst of an idle NIC saves nothing of what processors take", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    costs.cluster(0).eager_limit = 16384;
+    costs.cluster(0).reserve = 128 << 10;
+    add_rank_delay(kEight, costs);
+    const Request request = request_for(Collective::bcast, 64 << 10);
+    const auto seconds = [&](const char* name) {
+        Pricing pricing(request, kEight, costs);
+        return parse_algorithm(name, Collective::bcast)->price(pricing)->seconds;
+    };
+    const double of_16 = seconds("multi-leader-binary/binary@16Kx8");
+    const double of_4 = seconds("multi-leader-binary/binary@4Kx8");
+    CHECK(of_4 - of_16 >= 10 * costs.rank_delay);  // 12 segments more
+}
+
 TEST_CASE("partners that swap wait for no handshake where parts go in eager segments", "[rank-delay]") {
     MachineCosts costs = costs_with(225e-6, 1e-3);
     add_rank_delay(kEight, costs);
