@@ -29,8 +29,8 @@ double typical(std::vector<double> times) {
 
 }  // namespace
 
-Trials::Trials(std::vector<Seconds> predicted, Seconds start, Seconds agreement)
-    : predicted_(std::move(predicted)), start_(start), agreement_(agreement), records_(predicted_.size()) {}
+Trials::Trials(std::vector<Seconds> predicted, const Conditions& conditions)
+    : predicted_(std::move(predicted)), conditions_(conditions), records_(predicted_.size()) {}
 
 Trials::Turn Trials::next() {
     const double usual = expected(best_);
@@ -47,10 +47,10 @@ void Trials::add(Seconds mine) {
 }
 
 void Trials::conclude(std::span<const double> agreed) {
-    double cost = agreement_.count();
+    double cost = conditions_.agreement.count();
     const double usual = expected(best_);
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-        cost += start_.count() + std::max(0.0, agreed[i] - usual);
+        cost += conditions_.start.count() + std::max(0.0, agreed[i] - usual);
         note(turns_[i], agreed[i]);
     }
     saved_ -= cost;
@@ -89,9 +89,10 @@ double Trials::expected(std::size_t plan) const {
 
 double Trials::cost_of_round() const {
     const double best = expected(best_);
-    double cost = agreement_.count();
+    double cost = conditions_.agreement.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (records_[plan].is_in_play) cost += start_.count() + std::max(0.0, expected(plan) - best);
+        if (records_[plan].is_in_play)
+            cost += conditions_.start.count() + std::max(0.0, expected(plan) - best);
     }
     return cost;
 }
@@ -116,10 +117,9 @@ void Trials::note(std::size_t plan, double time) {
 
 void Trials::choose() {
     if (!is_known(best_)) return;
-    const double of_best = expected(best_);
+    const double most = kClearlyFaster * expected(best_) - conditions_.doubt.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (is_known(plan) && expected(plan) < kClearlyFaster * of_best && expected(plan) < expected(best_))
-            best_ = plan;
+        if (is_known(plan) && expected(plan) < most && expected(plan) < expected(best_)) best_ = plan;
     }
 }
 

@@ -36,9 +36,14 @@ class Trials {
   public:
     static constexpr double kShare = 0.01;
 
-    /// Of plans that are predicted to take so long, none 0; the first one is the planner's choice. `start`:
-    /// of a common start of all ranks, `agreement`: of agreeing on the times of a round.
-    Trials(std::vector<Seconds> predicted, Seconds start, Seconds agreement);
+    /// What trials cost, and what their times are worth.
+    struct Conditions {
+        Seconds start{0};      ///< of a common start of all ranks
+        Seconds agreement{0};  ///< of agreeing on the times of a round
+        Seconds doubt{0};      ///< smaller differences may come from ranks that wait for processors
+    };
+    /// Of plans that are predicted to take so long, none 0; the first one is the planner's choice.
+    Trials(std::vector<Seconds> predicted, const Conditions& conditions);
 
     struct Turn {
         std::size_t plan = 0;
@@ -82,8 +87,7 @@ class Trials {
     void look_for_drift();
 
     std::vector<Seconds> predicted_;
-    Seconds start_;
-    Seconds agreement_;
+    Conditions conditions_;
     std::vector<Record> records_;
     std::size_t best_ = 0;
     std::vector<std::size_t> turns_;  // of the round that is under way

@@ -80,13 +80,13 @@ std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans) const
     for (const Plan& plan : plans) predicted.push_back(plan.predicted);
     if (plans.size() < 2 || *std::min_element(predicted.begin(), predicted.end()) <= Seconds(0))
         return std::nullopt;
-    if (!overheads_) {
+    if (!conditions_) {
         const auto time_of = [this](const Request& request) {
             return choose_plan(request, machine_, rules_, costs_).predicted;
         };
-        overheads_ = {time_of(own_calls_.start), time_of(own_calls_.agreement)};
+        conditions_ = {time_of(own_calls_.start), time_of(own_calls_.agreement), Seconds(costs_.rank_delay)};
     }
-    return Trials(predicted, overheads_->first, overheads_->second);
+    return Trials(predicted, *conditions_);
 }
 
 /// That of its size class, but where there are rules: they may switch algorithms at any size.

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
@@ -105,7 +104,7 @@ class PlanCache {
     std::unordered_map<Request, Choice, RequestHash> choices_;  // by size class, or request where rules are
     std::size_t cached_steps_ = 0;
     OwnCalls own_calls_;
-    mutable std::optional<std::pair<Seconds, Seconds>> overheads_;  // of both; once they are needed
+    mutable std::optional<Trials::Conditions> conditions_;  // once they are needed
 };
 
 }  // namespace laple::mpi
