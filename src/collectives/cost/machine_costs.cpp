@@ -258,6 +258,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
 
 MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<Seconds>>& latency) {
     const int count = static_cast<int>(latency.size());
+    if (count == 0) return {};  // of a model without latencies
     const LikelyRates likely(measured, count);
     const bool is_one_known = count == 1 && measured.clusters.size() == 1 &&
                               (!measured.clusters[0].inside.gap.is_empty() ||

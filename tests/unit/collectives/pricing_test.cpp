@@ -909,6 +909,7 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     CHECK(costs_of(star, latency).link(1, 2).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
     CHECK(costs_of(star, latency).link(2, 1).gap.at(1000000).count() == Approx(1 / 3.0).epsilon(0.01));
     CHECK(costs_of(LinkModel{}, latency).is_empty());
+    CHECK(costs_of(star, {}).is_empty());
     // A message that passed at once, of what the NIC had saved up, takes longer without.
     model.link(0, 1).plogp.gap = Curve({{0, Seconds(1e-5)}, {65536, Seconds(2e-5)}});
     model.link(0, 1).plogp.flood_gap = Curve({{0, Seconds(1e-5)}, {65536, Seconds(5e-3)}});
