@@ -194,7 +194,8 @@ void CommState::set_up(MPI_Comm comm) {
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
     if (!is_known && !is_strict_) return;
     if (!host_of.empty()) share_memory(host_of, *in_world);
-    plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, own_calls(), comms_, rank_);
+    plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, own_calls(), comms_,
+                   native_calls_, rank_);
 }
 
 /// `host_of`: as in Agreement.
@@ -210,7 +211,6 @@ void CommState::share_memory(const std::vector<int>& host_of, const std::vector<
 
 void CommState::set_rules(const std::string& rules) {
     if (!plans_->set_rules(rules)) return;
-    native_calls_.clear();
     last_algorithm_ = nullptr;
     barrier_.reset();
     agreement_.reset();

@@ -30,13 +30,15 @@ Seconds watched_prediction(const Plan& plan) {
 }  // namespace
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-                     Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, int rank)
+                     Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, NativeCalls& native_calls,
+                     int rank)
     : process_(process),
       machine_(machine),
       costs_(std::move(costs)),
       agreed_rules_(rules),
       rules_(parse_rules(rules)),
       comms_(comms),
+      native_calls_(native_calls),
       rank_(rank),
       adapting_(adapting),
       own_calls_(own_calls) {}
@@ -122,13 +124,18 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
     return prepared;
 }
 
+/// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking.
 PlanCache::Next PlanCache::next(const Request& request) {
     Entry& entry = entry_for(request);
     std::optional<Trials>& trials = entry.choice->trials;
-    const Trials::Turn turn = trials ? trials->next() : Trials::Turn();
+    const bool is_native_for_good =
+        trials && trials->is_settled() && entry.choice->plans[trials->best()].is_native();
+    const Trials::Turn turn = is_native_for_good ? Trials::Turn{trials->best(), false}
+                              : trials           ? trials->next()
+                                                 : Trials::Turn();
     std::optional<PreparedPlan>& prepared = entry.plans[turn.plan];
     if (!prepared) prepare_and_keep(request, turn.plan, entry);
-    return {&*prepared, turn.is_timed ? &*trials : nullptr, !trials || trials->is_settled()};
+    return {&*prepared, turn.is_timed ? &*trials : nullptr, !trials || is_native_for_good};
 }
 
 PlanCache::Entry& PlanCache::entry_for(const Request& request) {
@@ -148,6 +155,7 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
 void PlanCache::forget_plans() {
     entries_.clear();
     choices_.clear();
+    native_calls_.clear();
     last_ = nullptr;
     cached_steps_ = 0;
 }

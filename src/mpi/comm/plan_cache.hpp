@@ -14,6 +14,7 @@
 #include "collectives/planner/rules.hpp"
 #include "collectives/planner/trials.hpp"
 #include "collectives/schedule/step_graph.hpp"
+#include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "topology/machine.hpp"
 
@@ -40,9 +41,11 @@ struct OwnCalls {
 class PlanCache {
   public:
     /// For `rank` of `machine`, whose clusters have these costs (none, where they are not known), and by
-    /// these rules (LAPLE_ALGORITHM of all ranks). The references must outlive this.
+    /// these rules (LAPLE_ALGORITHM of all ranks). The references must outlive this. `native_calls` are
+    /// cleared when plans are forgotten: a call that is tried anew must be counted by all ranks.
     PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-              Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, int rank);
+              Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, NativeCalls& native_calls,
+              int rank);
 
     /// What the next call does. Good until the next one is asked for.
     struct Next {
@@ -96,6 +99,7 @@ class PlanCache {
     std::string agreed_rules_;
     Rules rules_;
     OwnComms& comms_;
+    NativeCalls& native_calls_;
     int rank_;
     Adapting adapting_;
     using Entries = std::unordered_map<Request, Entry, RequestHash>;
