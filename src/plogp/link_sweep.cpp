@@ -392,22 +392,32 @@ class LinkSweep {
         }
     }
 
+    /// What the fastest link of a cluster carries away from it, or to it.
+    double most_of(int cluster, bool is_out) const {
+        double most = 0;
+        for (const LinkPair& link : model_.links) {
+            if (link.a != cluster && link.b != cluster) continue;
+            const Lanes& lanes = is_out == (link.a == cluster) ? link.there : link.back;
+            if (!lanes.rate.empty()) most = std::max(most, lanes.most());
+        }
+        return most;
+    }
+
     /// What cluster `c` sends to others, or gets from them, over its uplink: two links at least carry as much
     /// as any does, though its hosts could do more, and so have done the clusters at their other ends. 0: its
     /// links do not tell.
     double binding_uplink(int c, bool is_out) const {
         constexpr double kSame = 0.85;
         const double more = input_.nodes_of(c).size() > 1 ? 1.25 : 1.5;  // a host alone may just be busy
-        const double most = is_out ? reached_[at(c)].out : reached_[at(c)].in;
+        const double most = most_of(c, is_out);
         const double nic = model_.clusters[at(c)].nic_out;
         int held_up = 0;
         for (const LinkPair& link : model_.links) {
             if (link.a != c && link.b != c) continue;
             const Lanes& lanes = is_out == (link.a == c) ? link.there : link.back;
             if (lanes.rate.empty() || lanes.most() < kSame * most) continue;
-            const Reached& other = reached_[at(link.a == c ? link.b : link.a)];
             const bool are_hosts_faster = nic <= 0 || nic * lanes.rate.rbegin()->first > more * most;
-            if (are_hosts_faster && (is_out ? other.in : other.out) > more * most) ++held_up;
+            if (are_hosts_faster && most_of(link.a == c ? link.b : link.a, !is_out) > more * most) ++held_up;
         }
         return held_up >= 2 ? most : 0;
     }

@@ -114,6 +114,7 @@ TEST_CASE("between hosts alone, flows go on until TCP has found the rate", "[lin
     });
     REQUIRE(model.links.size() == 6);
     for (const LinkPair& link : model.links) CHECK(link.there.of_one() == Approx(12.5e6));
+    for (const ClusterModel& cluster : model.clusters) CHECK(cluster.uplink_out + cluster.uplink_in == 0);
     // And not for ever.
     FakeProbes never(alone);
     never.slow_start = 0.4;
