@@ -65,12 +65,6 @@ struct MeasuredRate {
     double rate() const { return has_lost() ? (early + late) / 2 : late; }
 };
 
-/// What a cluster has sent to others, and got from them, in bytes a second, at best.
-struct Reached {
-    double out = 0;
-    double in = 0;
-};
-
 class LinkSweep {
   public:
     LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
@@ -154,7 +148,7 @@ class LinkSweep {
             for (std::size_t i = 0; i < measured.size(); ++i) {
                 MeasuredRate rate;
                 rate.add(measured[i]);
-                note_reached(round[i].a, round[i].b, rate.rate());
+                note_reached(round[i], rate.rate());
                 is_climbing = is_climbing || rate.is_climbing();
                 fastest_ = std::max(fastest_, rate.rate());
             }
@@ -169,19 +163,13 @@ class LinkSweep {
         }
     }
 
-    void note_reached(int from, int to, double rate) {
-        double& out = reached_[at(from)].out;
-        double& in = reached_[at(to)].in;
-        out = std::max(out, rate);
-        in = std::max(in, rate);
+    void note_reached(const NodePair& clusters, double rate) {
+        for (const int cluster : {clusters.a, clusters.b})
+            reached_[at(cluster)] = std::max(reached_[at(cluster)], rate);
     }
 
-    /// What a cluster can send to others, or get from them, for all that is known; 0: nothing is.
-    double likely_of(int cluster) const {
-        const Reached& reached = reached_[at(cluster)];
-        return std::max(reached.out, reached.in);
-    }
-    double likely_between(int a, int b) const { return std::min(likely_of(a), likely_of(b)); }
+    /// What both clusters can send to others and get from them, for all that is known; 0: nothing is.
+    double likely_between(int a, int b) const { return std::min(reached_[at(a)], reached_[at(b)]); }
 
     void measure_inside() {
         std::vector<Flow> flows;
@@ -340,7 +328,7 @@ class LinkSweep {
         };
         double likely = fastest_;
         for (const int cluster : {a, b}) {
-            if (is_known(cluster)) likely = std::min(likely, likely_of(cluster) / lanes);
+            if (is_known(cluster)) likely = std::min(likely, reached_[at(cluster)] / lanes);
         }
         if (!(likely > 0)) return 1;
         return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
@@ -367,8 +355,7 @@ class LinkSweep {
         };
         link.there.rate[lanes] = rate_of(measured.there, link.there);
         link.back.rate[lanes] = rate_of(measured.back, link.back);
-        note_reached(a, b, measured.there.rate());
-        note_reached(b, a, measured.back.rate());
+        note_reached(measured.pair, std::max(measured.there.rate(), measured.back.rate()));
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
         const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
@@ -443,9 +430,9 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = 0;            // of the flows so far, in bytes a second
-    std::vector<Reached> reached_;  // by cluster
-    Bytes eager_limit_ = 0;         // the least that was found
+    double fastest_ = 0;           // of the flows so far, in bytes a second
+    std::vector<double> reached_;  // of flows to and from others, by cluster
+    Bytes eager_limit_ = 0;        // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
 };
