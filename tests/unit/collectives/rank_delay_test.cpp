@@ -68,14 +68,17 @@ TEST_CASE("the burst of an idle NIC saves nothing of what processors take", "[ra
     costs.cluster(0).eager_limit = 16384;
     costs.cluster(0).reserve = 128 << 10;
     add_rank_delay(kEight, costs);
-    const Request request = request_for(Collective::bcast, 64 << 10);
-    const auto seconds = [&](const char* name) {
+    const auto seconds = [&](Collective collective, const char* name) {
+        const Request request = request_for(collective, 64 << 10);
         Pricing pricing(request, kEight, costs);
-        return parse_algorithm(name, Collective::bcast)->price(pricing)->seconds;
+        return parse_algorithm(name, collective)->price(pricing)->seconds;
     };
-    const double of_16 = seconds("multi-leader-binary/binary@16Kx8");
-    const double of_4 = seconds("multi-leader-binary/binary@4Kx8");
+    const double of_16 = seconds(Collective::bcast, "multi-leader-binary/binary@16Kx8");
+    const double of_4 = seconds(Collective::bcast, "multi-leader-binary/binary@4Kx8");
     CHECK(of_4 - of_16 >= 10 * costs.rank_delay);  // 12 segments more
+    // Sixteen segments, of which a chain passes on one after the other.
+    CHECK(seconds(Collective::reduce, "chain/chain@4K") >= 15 * costs.rank_delay);
+    CHECK(seconds(Collective::allreduce, "rsag/flat@4K") >= 2 * 14 * costs.rank_delay);
 }
 
 TEST_CASE("partners that swap wait for no handshake where parts go in eager segments", "[rank-delay]") {
