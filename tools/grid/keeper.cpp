@@ -28,7 +28,7 @@ const std::string kFailed = "failed ";     // keeper: followed by the message
 const std::string kStanding = "standing";  // owner: live on without me; keeper: I will
 
 constexpr int kRelayPriority = 10;
-constexpr int kCountersMs = 1000;
+constexpr int kAnswerMs = 1000;
 
 /// Thrown in the keeper when nobody wants the grid any more.
 struct Abandoned {};
@@ -63,6 +63,10 @@ std::string counters_table(const Wan& wan, const GridLayout& layout) {
 
 std::string counters_file(const GridState& state) {
     return state.directory() + "/counters";
+}
+
+std::string change_file(const GridState& state) {
+    return state.directory() + "/change";
 }
 
 /// The keeper's life. Runs in a process of its own.
@@ -105,6 +109,7 @@ class Keeper {
         sigemptyset(&set);
         sigaddset(&set, SIGTERM);
         sigaddset(&set, SIGUSR1);
+        sigaddset(&set, SIGUSR2);
         sigprocmask(SIG_BLOCK, &set, nullptr);
         signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     }
@@ -151,13 +156,25 @@ class Keeper {
         }
     }
 
-    void handle_signal(const Relay& relay) {
+    void handle_signal(Relay& relay) {
         signalfd_siginfo info;
         if (::read(signals_.get(), &info, sizeof info) != sizeof info) return;
         if (info.ssi_signo == SIGTERM) throw Abandoned{};
+        if (info.ssi_signo == SIGUSR2) return change_network(relay);
         const std::string file = counters_file(state_);
         write_file(file + ".new", counters_table(relay.wan(), state_.layout));
         rename((file + ".new").c_str(), file.c_str());
+    }
+
+    /// The file is gone when it is done.
+    void change_network(Relay& relay) {
+        const std::string file = change_file(state_);
+        try {
+            relay.wan().apply(change_of_line(read_file(file)));
+        } catch (const std::exception&) {
+            return;  // whoever has written it sees that it is still there
+        }
+        ::unlink(file.c_str());
     }
 
     void handle_message() {
@@ -241,11 +258,29 @@ void take_down(const GridState& state) {
     living_grids();
 }
 
+void change_network(const GridState& state, const Change& change) {
+    const std::string file = change_file(state);
+    const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    const std::string line = line_of(change);
+    if (fd.get() < 0)
+        throw Error(fmt::format("{}: {}", file, errno_text()),
+                    "wait until the other laple-grid set is done; if there is none, remove the file");
+    if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        throw MachineError(fmt::format("{}: {}", file, errno_text()), "look for room on that disk");
+    state.keeper.signal(SIGUSR2);
+    for (int waited_ms = 0; waited_ms < kAnswerMs; waited_ms += 10) {
+        if (access(file.c_str(), F_OK) != 0) return;
+        usleep(10'000);
+    }
+    ::unlink(file.c_str());
+    throw MachineError("the grid's keeper has not done it", "look with laple-grid list whether it lives");
+}
+
 std::string read_counters(const GridState& state) {
     const std::string file = counters_file(state);
     ::unlink(file.c_str());
     state.keeper.signal(SIGUSR1);
-    for (int waited_ms = 0; waited_ms < kCountersMs; waited_ms += 10) {
+    for (int waited_ms = 0; waited_ms < kAnswerMs; waited_ms += 10) {
         if (access(file.c_str(), R_OK) == 0) return read_file(file);
         usleep(10'000);
     }

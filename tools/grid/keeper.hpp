@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "grid/link.hpp"
 #include "grid/process.hpp"
 #include "grid/scenario.hpp"
 #include "grid/state.hpp"
@@ -45,6 +46,9 @@ struct Interrupted {
 
 /// Ends a standing grid and waits until nothing is left of it.
 void take_down(const GridState& state);
+
+/// Makes it so from now on. Throws Error where the grid has no such link, or another change is under way.
+void change_network(const GridState& state, const Change& change);
 
 /// The relay's counters as a table.
 std::string read_counters(const GridState& state);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace laple::grid {
 namespace {
 
@@ -86,6 +88,32 @@ std::optional<Instant> Wan::arrive(std::size_t from, std::size_t to, const Train
         return std::nullopt;
     }
     return passed->last;
+}
+
+void Wan::apply(const Change& change) {
+    if (change.a >= sites() || change.b >= sites() ||
+        (change.what != Change::What::uplink && change.a == change.b))
+        throw Error("there is no such link", "name two sites of the grid");
+    if (change.what == Change::What::uplink) {
+        egress_[change.a].set_rate(change.value);
+        ingress_[change.a].set_rate(change.value);
+        return;
+    }
+    for (Path* way : {&path(change.a, change.b), &path(change.b, change.a)}) {
+        switch (change.what) {
+            case Change::What::delay:
+                way->link.delay = std::chrono::duration_cast<Nanoseconds>(Seconds(change.value));
+                break;
+            case Change::What::rate:
+                way->transmitter.set_rate(change.value);
+                break;
+            case Change::What::loss:
+                way->link.loss = change.value;
+                break;
+            case Change::What::uplink:
+                break;
+        }
+    }
 }
 
 bool Wan::is_lost(double loss, std::uint32_t packets) {

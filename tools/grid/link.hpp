@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "base/units.hpp"
@@ -50,6 +51,12 @@ class Transmitter {
     /// train.first.
     std::optional<Train> pass(const Train& train);
 
+    /// For what comes from now on. One that had no limit, and so no queue, gets one of 1 MiB.
+    void set_rate(double rate_bps) {
+        rate_bps_ = rate_bps;
+        if (queue_bytes_ == 0) queue_bytes_ = Bytes{1} << 20;
+    }
+
   private:
     Nanoseconds duration(Bytes bytes) const;
 
@@ -66,6 +73,26 @@ struct LinkCounters {
     std::uint64_t overflowed = 0;  ///< packets that found a full queue
 };
 
+/// A figure of the network that becomes another one while the grid stands.
+struct Change {
+    enum class What { delay, rate, loss, uplink };
+    What what = What::delay;
+    std::size_t a = 0;  ///< the link between these two sites, both ways; of an uplink: its site, and the same
+    std::size_t b = 0;
+    double value = 0;  ///< seconds, bits a second, or a probability; a rate of 0 is no limit
+
+    bool operator==(const Change&) const = default;
+};
+
+/// "LINK WHAT VALUE" as people write it: "north:south delay 20ms", "north uplink 25Mbit"; of sites with these
+/// names. Throws Error for what is no such thing.
+Change parse_change(const std::string& link, const std::string& what, const std::string& value,
+                    const std::vector<std::string>& sites);
+
+/// One line, for the process that has the network, and back. Throws Error when it is none.
+std::string line_of(const Change& change);
+Change change_of_line(const std::string& line);
+
 /// The wide-area network between all sites of a scenario.
 class Wan {
   public:
@@ -78,6 +105,9 @@ class Wan {
     /// The segment is there (train.first): when its last packet has come through the uplink of `to`, or
     /// nothing when it is dropped. Call in order of train.first.
     std::optional<Instant> arrive(std::size_t from, std::size_t to, const Train& train);
+
+    /// Packets that are under way arrive as they would have. Throws Error where there is no such link.
+    void apply(const Change& change);
 
     const LinkCounters& counters(std::size_t from, std::size_t to) const { return path(from, to).counters; }
     std::size_t sites() const { return egress_.size(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,7 @@ constexpr const char* kDescription = R"(Examples:
   laple-grid check ocean3x4                          is the network what the file says?
   id=$(laple-grid up metro2x8); laple-grid exec $id -- ./program; laple-grid down $id
   laple-grid shell wan4x4-1 north-1 -- ping -c 3 10.2.0.1
+  laple-grid set wan4x4-1 north uplink 25Mbit        from now on; also: set wan4x4-1 north:south delay 20ms
   laple-grid doctor                                  can this machine raise a grid?
 
 Raises the hosts and sites of a grid as network namespaces on this machine, joined by an emulated
@@ -37,6 +39,7 @@ struct Options {
     std::string scenario;
     std::string grid;
     std::string host;
+    std::array<std::string, 3> change;  ///< link, what and value
     Job job;
     Arguments command;  ///< after "--"
     bool all = false;
@@ -128,6 +131,16 @@ int down(const Options& options) {
         take_down(grid);
         explain(grid.layout.id + " is down");
     }
+    return 0;
+}
+
+int set(const Options& options) {
+    const GridState grid = find_raised(options.grid);
+    std::vector<std::string> sites;
+    for (const SiteLayout& site : grid.layout.sites) sites.push_back(site.name);
+    const auto& [link, what, value] = options.change;
+    change_network(grid, parse_change(link, what, value, sites));
+    explain(fmt::format("{} {} is {} from now on", link, what, value));
     return 0;
 }
 
@@ -226,6 +239,15 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     command->add_option("ID", options.grid)->required();
     command->add_option("HOST", options.host)->required();
     command = add(
+        "set",
+        "Change the network of a standing grid: set ID SITE:SITE delay|rate|loss VALUE, or SITE uplink",
+        [&] { return set(options); }, false);
+    command->add_option("ID", options.grid)->required();
+    command->add_option("LINK", options.change[0], "north:south, both ways; or north, for its uplink")
+        ->required();
+    command->add_option("WHAT", options.change[1], "delay, rate, loss or uplink")->required();
+    command->add_option("VALUE", options.change[2], "10ms, 25Mbit, 0.1%")->required();
+    command = add(
         "down", "Take down a grid", [&] { return down(options); }, false);
     command->add_option("ID", options.grid);
     command->add_flag("--all", options.all, "All grids of this machine");
@@ -246,7 +268,7 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
         const std::string word = app.remaining(true).front();
         throw Error(fmt::format("cannot make sense of \"{}\"", word),
                     app.get_subcommands().empty()
-                        ? "the commands are run, check, up, exec, shell, down, list and doctor"
+                        ? "the commands are run, check, up, exec, shell, set, down, list and doctor"
                         : "a program comes after --: laple-grid run SCENARIO -- PROGRAM");
     }
     if (!takes_command && split != words.end())

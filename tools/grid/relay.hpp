@@ -26,6 +26,7 @@ class Relay {
     int run();
 
     const Wan& wan() const { return wan_; }
+    Wan& wan() { return wan_; }
 
   private:
     struct Packet {

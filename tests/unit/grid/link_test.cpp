@@ -2,8 +2,12 @@
 #include "grid/link.hpp"
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
+
+#include "base/error.hpp"
 
 using namespace laple;
 using namespace laple::grid;
@@ -150,4 +154,40 @@ TEST_CASE("a full uplink at the destination drops and counts", "[grid]") {
     CHECK(wan.arrive(0, 1, train));
     CHECK_FALSE(wan.arrive(0, 1, train));
     CHECK(wan.counters(0, 1).overflowed == 1);
+}
+
+TEST_CASE("the network can be changed while it stands") {
+    Wan wan(two_sites(), 1);
+    const std::vector<std::string> sites{"a", "b"};
+    const auto change = [&](const std::string& link, const std::string& what, const std::string& value) {
+        wan.apply(change_of_line(line_of(parse_change(link, what, value, sites))));
+    };
+    // 1000 bytes pass the uplink in 100 us.
+    CHECK(wan.depart(0, 1, 0ms, {1000, 1})->first == 10ms + 100us);
+    change("b:a", "delay", "20ms");
+    CHECK(wan.depart(0, 1, 100ms, {1000, 1})->first == 120ms + 100us);
+    CHECK(wan.depart(1, 0, 100ms, {1000, 1})->first == 120ms + 100us);
+    change("a", "uplink", "20Mbit");
+    CHECK(wan.depart(0, 1, 200ms, {1000, 1})->first == 220ms + 400us);
+    change("a:b", "rate", "10Mbit");
+    CHECK(wan.depart(0, 1, 300ms, {1000, 1})->first == 320ms + 400us + 800us);
+    change("a:b", "loss", "100%");
+    CHECK(!wan.depart(1, 0, 400ms, {1000, 1}));
+}
+
+TEST_CASE("changes that mean nothing are refused") {
+    const std::vector<std::string> sites{"a", "b"};
+    for (const auto& [link, what, value] : std::vector<std::array<std::string, 3>>{{"a:c", "delay", "1ms"},
+                                                                                   {"a:a", "delay", "1ms"},
+                                                                                   {"a", "delay", "1ms"},
+                                                                                   {"a:b", "uplink", "1Mbit"},
+                                                                                   {"a:b", "width", "1"},
+                                                                                   {"a:b", "rate", "-1Mbit"},
+                                                                                   {"a:b", "loss", "101%"},
+                                                                                   {"", "uplink", "1Mbit"}})
+        CHECK_THROWS_AS(parse_change(link, what, value, sites), Error);
+    CHECK_THROWS_AS(change_of_line("7 0 1 1"), Error);
+    CHECK_THROWS_AS(change_of_line(""), Error);
+    Wan wan(two_sites(), 1);
+    CHECK_THROWS_AS(wan.apply({Change::What::delay, 0, 2, 1}), Error);
 }
