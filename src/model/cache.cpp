@@ -38,13 +38,13 @@ Model read_model(const std::string& file) {
 
 /// From the file of a job with the same ranks, where there is one, and the network has not been measured anew
 /// since. Without it the model is as good as before.
-void add_natives(const std::string& file, Model& model, std::string& note) {
+void add_job(const std::string& file, Model& model, std::string& note) {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return;
     try {
         const Model known = read_model(file);
         if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
-            model.links.native = known.links.native;
+            model.links.job = known.links.job;
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is ignored, and will be replaced", error.what());
     }
@@ -109,7 +109,7 @@ std::optional<CachedModel> ModelCache::find(const std::vector<Node>& nodes, cons
         Model model = read_model(file);
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
         model = adapted_to(model, nodes, file);
-        if (model.links.native.ranks == 0) add_natives(job_file_for(nodes, mpi), model, note);
+        add_job(job_file_for(nodes, mpi), model, note);
         return CachedModel{std::move(model), file};
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is ignored, and will be replaced", error.what());
@@ -131,7 +131,7 @@ std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node
             if (model.mpi != mpi) continue;
             model = adapted_to(model, nodes, file);
             std::string note;
-            add_natives(job_file_for(nodes, mpi), model, note);
+            add_job(job_file_for(nodes, mpi), model, note);
             return CachedModel{std::move(model), file};
         } catch (const std::exception&) {
             continue;  // it does not know all of these hosts, or is broken: a job on its own hosts says so
@@ -146,7 +146,7 @@ void ModelCache::keep(const Model& model, std::string& note) const {
     fs::remove(latencies_file_for(model.nodes, model.mpi), ignored);
 }
 
-void ModelCache::keep_natives(const Model& model, std::string& note) const {
+void ModelCache::keep_job(const Model& model, std::string& note) const {
     write(model.nodes, model_text(model), job_file_for(model.nodes, model.mpi), note);
 }
 

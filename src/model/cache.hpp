@@ -17,8 +17,8 @@ struct CachedModel {
 };
 
 /// Where models of earlier jobs are kept: one file for each set of hosts and MPI, so that the next job there
-/// starts at once, whatever its rank order; and one for each other placement of ranks on them, for which
-/// MPI's own collectives were measured. Jobs at the same time do not disturb each other: files are put in
+/// starts at once, whatever its rank order; and one for each placement of ranks on them with which
+/// collectives were measured since. Jobs at the same time do not disturb each other: files are put in
 /// their place whole, and the last one wins. Only files of the user's own that no one else can write are
 /// trusted.
 class ModelCache {
@@ -31,9 +31,9 @@ class ModelCache {
     static std::string default_directory();
 
     /// The model for a job on `nodes`, with its ranks: that of a job on the same hosts, else the latest one
-    /// of a job that had all of them, two at least, among its hosts; nothing when there is none. MPI's own
-    /// collectives are in it where they were measured with these ranks on these hosts. A file for these hosts
-    /// that is broken or not to be trusted is ignored, and `note` says so.
+    /// of a job that had all of them, two at least, among its hosts; nothing when there is none. What was
+    /// measured of collectives is in it where that was with these ranks on these hosts. A file for these
+    /// hosts that is broken or not to be trusted is ignored, and `note` says so.
     std::optional<CachedModel> find(const std::vector<Node>& nodes, const std::string& mpi,
                                     std::string& note) const;
 
@@ -41,8 +41,9 @@ class ModelCache {
     /// A failure is harmless; `note` tells of it.
     void keep(const Model& model, std::string& note) const;
 
-    /// Keeps `model`, which find() has found, with what was measured of MPI's own collectives since.
-    void keep_natives(const Model& model, std::string& note) const;
+    /// Keeps `model`, which find() has found, with what was measured with its ranks since: MPI's own
+    /// collectives, calls of programs.
+    void keep_job(const Model& model, std::string& note) const;
 
     /// What jobs on `nodes` have measured of their latencies when that was not enough to find the clusters;
     /// by the places of nodes in `nodes`. Until keep() has a model for them. Whether they are kept.

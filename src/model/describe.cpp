@@ -142,7 +142,7 @@ std::string describe_links(const Model& model) {
     return text;
 }
 
-std::string describe_natives(const NativeTimes& native) {
+std::string describe_natives(const JobTimes& native) {
     if (native.ranks == 0) return "";
     std::string text;
     if (!native.memory.gap.is_empty()) {
@@ -151,12 +151,28 @@ std::string describe_natives(const NativeTimes& native) {
                             format_seconds(native.memory.latency + native.memory.gap.at(0)),
                             format_rate(static_cast<double>(bytes) / std::max(time.count(), 1e-12)));
     }
-    text += fmt::format("MPI's own on {} ranks:\n", native.ranks);
+    if (!native.times.empty()) text += fmt::format("MPI's own on {} ranks:\n", native.ranks);
     for (const auto& [name, curve] : native.times) {
         text += fmt::format("  {:<10}", name);
         for (const auto& [bytes, time] : curve.known())
             text += fmt::format(" {:>4} {:>7}", format_bytes(bytes), format_seconds(time));
         text += '\n';
+    }
+    return text;
+}
+
+/// Those of one kind together, the best plan first.
+std::string describe_calls(const std::vector<CallTime>& calls) {
+    if (calls.empty()) return "";
+    std::string text = "plans that jobs have tried, the best one first:\n";
+    std::string last;
+    for (const CallTime& call : calls) {
+        const std::string kind =
+            fmt::format("{} {} root {}", call.collective, format_bytes(call.bytes), call.root);
+        text += fmt::format("  {:<22} {:<28} {:>8} (predicted {}), {} times\n", kind != last ? kind : "",
+                            call.algorithm, format_seconds(usual_time(call)), format_seconds(call.predicted),
+                            call.times.size());
+        last = kind;
     }
     return text;
 }
@@ -178,7 +194,8 @@ std::string describe_model(const Model& model) {
     std::string text = describe(model) + "\n" + describe_hosts(model);
     text += describe(model.node_levels) + describe_latencies(model);
     if (!model.links.clusters.empty()) {
-        text += describe_clusters(model) + describe_links(model) + describe_natives(model.links.native);
+        text += describe_clusters(model) + describe_links(model) + describe_natives(model.links.job) +
+                describe_calls(model.links.job.calls);
         for (const std::string& warning : model.links.warnings) text += fmt::format("note: {}\n", warning);
     }
     return text;

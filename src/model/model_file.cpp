@@ -85,7 +85,7 @@ Model with_rates(const Model& map, const Model& rates) {
     result.mpi = rates.mpi;
     result.date = rates.date;
     take_rates(rates, sources, result);
-    result.links.native = rates.links.native;
+    result.links.job = rates.links.job;
     return result;
 }
 

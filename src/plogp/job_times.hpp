@@ -5,20 +5,44 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/median.hpp"
 #include "plogp/curve.hpp"
 #include "plogp/plogp.hpp"
 
 namespace laple {
 
+/// How long calls of programs took by one plan, from a common start until the last rank was out: trials of
+/// earlier jobs have found it (collectives/planner/trials.hpp).
+struct CallTime {
+    std::string collective;
+    Bytes bytes = 0;  ///< of the size class
+    int root = 0;
+    std::string algorithm;
+    std::vector<Seconds> times;  ///< the last ones, in their order; not empty
+    Seconds predicted{0};        ///< before it was tried
+
+    bool operator==(const CallTime&) const = default;
+};
+
+/// The median of its times.
+inline Seconds usual_time(const CallTime& call) {
+    std::vector<double> times;
+    for (const Seconds time : call.times) times.push_back(time.count());
+    return Seconds(median(times));
+}
+
 /// What was measured with all ranks of a job: how long MPI's own collectives take, by the bytes of the
-/// message, from the agreed start of a call until the last rank is out of it, with root 0; and messages
-/// inside hosts.
-struct NativeTimes {
-    int ranks = 0;  ///< 0: not measured
+/// message, from the agreed start of a call until the last rank is out of it, with root 0; messages inside
+/// hosts; and calls of programs.
+struct JobTimes {
+    int ranks = 0;  ///< 0: nothing was measured
     std::map<std::string, Curve, std::less<>>
         times;          ///< by the name of the collective; a barrier's of size 0
     Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
+    /// Those of one collective, size class and root in the order of what was found best.
+    std::vector<CallTime> calls = {};
 
     /// Empty where it was not measured.
     const Curve& of(std::string_view collective) const {
@@ -27,7 +51,7 @@ struct NativeTimes {
         return found == times.end() ? kNone : found->second;
     }
 
-    bool operator==(const NativeTimes&) const = default;
+    bool operator==(const JobTimes&) const = default;
 };
 
 }  // namespace laple

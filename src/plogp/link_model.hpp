@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plogp/native_times.hpp"
+#include "plogp/job_times.hpp"
 #include "plogp/plogp.hpp"
 
 namespace laple {
@@ -67,7 +67,7 @@ struct LinkPair {
 struct LinkModel {
     std::vector<ClusterModel> clusters;
     std::vector<LinkPair> links;        ///< ordered by (a, b); pairs that were not measured are missing
-    NativeTimes native;                 ///< of the job that measured, with its ranks in its order
+    JobTimes job;                       ///< of the job that measured, with its ranks in its order
     std::vector<std::string> warnings;  ///< what a person should know before trusting it
 
     /// nullptr when it was not measured.

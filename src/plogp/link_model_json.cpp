@@ -42,14 +42,18 @@ void expect_pair(const JsonReader& in, const std::string& pointer, const char* w
     if (in.array(pointer).size() != 2) throw in.wrong(pointer, "does not hold two numbers", what);
 }
 
+Bytes read_bytes(const JsonReader& in, const std::string& pointer) {
+    const double bytes = in.at_least_0(pointer, "bytes");
+    if (bytes > static_cast<double>(kMaxBytes) || bytes != std::floor(bytes))
+        throw in.wrong(pointer, "is no size of a message", "give whole bytes");
+    return static_cast<Bytes>(bytes);
+}
+
 Curve read_curve(const JsonReader& in, const std::string& pointer) {
     Curve curve;
     for (const std::string& point : in.items(pointer)) {
         expect_pair(in, point, "write [bytes, seconds]");
-        const double bytes = in.at_least_0(point + "/0", "bytes");
-        if (bytes > static_cast<double>(kMaxBytes) || bytes != std::floor(bytes))
-            throw in.wrong(point + "/0", "is no size of a message", "give whole bytes");
-        const auto size = static_cast<Bytes>(bytes);
+        const Bytes size = read_bytes(in, point + "/0");
         if (!curve.is_empty() && size <= curve.known().rbegin()->first)
             throw in.wrong(point + "/0", "is not larger than the size before it", "order them by size");
         curve.set(size, Seconds(in.at_least_0(point + "/1", "seconds")));
@@ -112,8 +116,8 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
     }
 }
 
-NativeTimes read_native(const JsonReader& in, int ranks) {
-    NativeTimes native;
+JobTimes read_native(const JsonReader& in, int ranks) {
+    JobTimes native;
     if (!in.has("/native")) return native;
     native.ranks = in.whole("/native/ranks", 1, ranks);
     for (const auto& [name, member] : in.members("/native")) {
@@ -126,9 +130,27 @@ NativeTimes read_native(const JsonReader& in, int ranks) {
         if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
         native.times[name] = std::move(curve);
     }
-    if (native.times.empty() && native.memory.gap.known().empty())
+    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls"))
         throw in.wrong("/native", "holds no times", "leave it out");
     return native;
+}
+
+std::vector<CallTime> read_calls(const JsonReader& in, int ranks) {
+    std::vector<CallTime> calls;
+    if (!in.has("/calls")) return calls;
+    for (const std::string& item : in.items("/calls")) {
+        CallTime call;
+        call.collective = in.text(item + "/collective");
+        call.algorithm = in.text(item + "/algorithm");
+        call.bytes = read_bytes(in, item + "/bytes");
+        call.root = in.whole(item + "/root", 0, ranks - 1);
+        call.predicted = Seconds(in.at_least_0(item + "/predicted", "seconds"));
+        for (const std::string& time : in.items(item + "/times"))
+            call.times.emplace_back(in.at_least_0(time, "seconds"));
+        if (call.times.empty()) throw in.wrong(item + "/times", "holds nothing", "leave the call out");
+        calls.push_back(std::move(call));
+    }
+    return calls;
 }
 
 }  // namespace
@@ -150,13 +172,22 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         if (!link.back.rate.empty()) object["back"] = link.back.rate;
         links.push_back(std::move(object));
     }
-    if (model.native.ranks > 0) {
+    if (model.job.ranks > 0) {
         Json& native = document["native"] = Json::object();
-        native["ranks"] = model.native.ranks;
-        if (model.native.memory != Plogp()) native["memory"] = json_of(model.native.memory);
-        for (const auto& [name, curve] : model.native.times) {
+        native["ranks"] = model.job.ranks;
+        if (model.job.memory != Plogp()) native["memory"] = json_of(model.job.memory);
+        for (const auto& [name, curve] : model.job.times) {
             if (!curve.is_empty()) native[name] = json_of(curve);
         }
+    }
+    for (const CallTime& call : model.job.calls) {
+        document["calls"].push_back({{"collective", call.collective},
+                                     {"bytes", call.bytes},
+                                     {"root", call.root},
+                                     {"algorithm", call.algorithm},
+                                     {"predicted", call.predicted.count()},
+                                     {"times", Json::array()}});
+        for (const Seconds time : call.times) document["calls"].back()["times"].push_back(time.count());
     }
     document["warnings"] = model.warnings;
 }
@@ -165,7 +196,10 @@ LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
     LinkModel model;
     read_clusters(in, clusters, model);
     read_links(in, clusters, model);
-    model.native = read_native(in, ranks);
+    model.job = read_native(in, ranks);
+    model.job.calls = read_calls(in, ranks);
+    if (!model.job.calls.empty() && model.job.ranks == 0)
+        throw in.wrong("/calls", "are of unknown ranks", "say in /native/ranks how many there were");
     if (in.has("/warnings")) {
         for (const std::string& item : in.items("/warnings")) model.warnings.push_back(in.text(item));
     }

@@ -13,6 +13,7 @@ namespace laple {
 ///                  "reserve", "burst", "eager_limit"}]
 ///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...]}]
 ///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE, ...}
+///     "calls":    [{"collective", "bytes", "root", "algorithm", "predicted", "times"}], the best one first
 ///     "warnings": ["..."]
 ///     PLOGP:      {"latency", "send_overhead": CURVE, "receive_overhead", "gap", "flood_gap", "cold_gap",
 ///                  "gap_confidence"}

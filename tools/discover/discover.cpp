@@ -144,12 +144,12 @@ class Leader {
     }
 
     /// After run(); `native` where it was wanted. Returns the exit code.
-    int finish(const NativeTimes& native) {
+    int finish(const JobTimes& native) {
         if (!model_) return exit_code_;
         if (native.ranks > 0 && patience_.is_over()) {
             cut_short();
         } else if (native.ranks > 0) {
-            model_->links.native = native;
+            model_->links.job = native;
         }
         if (!options_.quiet) print(stderr, summary_text(*model_, odd_pairs_));
         print(stdout, text_of(*model_));
@@ -171,7 +171,7 @@ class Leader {
         }
         earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
         if (is_rough(earlier_.links)) earlier_.links = {};  // what a job has kept: its latencies are good
-        if (earlier_.mpi != mpi::mpi_version()) earlier_.links.native = {};
+        if (earlier_.mpi != mpi::mpi_version()) earlier_.links.job = {};
         for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
             for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
                 if (earlier_.matrix.at(a, b) <= kLongestLatency)
@@ -182,7 +182,7 @@ class Leader {
     bool wants_natives() {
         std::erase(model_->links.warnings, kNoNatives);
         if (!options_.measures_model || is_cut_short_ || model_->topology.size() == 1 ||
-            model_->links.native.ranks > 0)
+            model_->links.job.ranks > 0)
             return false;
         if (patience_.is_over()) {
             cut_short();
@@ -291,7 +291,7 @@ class Leader {
 
 /// MPI's own collectives and messages inside hosts, on all ranks. `wanted` counts on rank 0, as does the
 /// result.
-NativeTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mpi::Patience& patience) {
+JobTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mpi::Patience& patience) {
     constexpr Seconds kMost{15};
     int is_wanted = wanted ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -299,7 +299,7 @@ NativeTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const
     std::vector<std::string> ignored;
     const Settings settings = read_settings(laple_environment(), ignored);
     const Plogp memory = mpi::measure_memory(MPI_COMM_WORLD, layout.node(), settings.shared_memory);
-    NativeTimes native = mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
+    JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
     native.memory = memory;
     return native;
 }
@@ -328,7 +328,7 @@ int discover(const Options& options) {
         prober->dismiss();
     }
     layout.sleep_until_measured();
-    const NativeTimes native = measure_natives_if(wants_natives, layout, patience);
+    const JobTimes native = measure_natives_if(wants_natives, layout, patience);
     return leader ? leader->finish(native) : exit_code;
 }
 

@@ -94,9 +94,8 @@ double native_time(const Request& request, const Machine& machine, const Machine
 }
 
 NativePrice native_price(const Request& request, const Machine& machine, const MachineCosts& costs) {
-    const Curve& curve = costs.native.of(name_of(request.collective));
-    const bool is_known =
-        !curve.is_empty() && costs.native.ranks > 0 && costs.native.ranks == machine.rank_count();
+    const Curve& curve = costs.job.of(name_of(request.collective));
+    const bool is_known = !curve.is_empty() && costs.job.ranks > 0 && costs.job.ranks == machine.rank_count();
     const auto estimated = [&] { return native_time(request, machine, costs); };
     if (!is_known) return {estimated(), false};
     const bool is_beyond = request.bytes() > curve.known().back().first;

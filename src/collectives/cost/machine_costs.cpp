@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
@@ -129,6 +130,12 @@ void add_curve(const Curve& curve, std::vector<double>& numbers) {
     }
 }
 
+/// Letter by letter.
+void add_text(const std::string& text, std::vector<double>& numbers) {
+    numbers.push_back(static_cast<double>(text.size()));
+    for (const char letter : text) numbers.push_back(letter);
+}
+
 /// Takes numbers off the front of a list.
 class Numbers {
   public:
@@ -152,6 +159,11 @@ class Numbers {
             curve.set(bytes, Seconds(next()));
         }
         return curve;
+    }
+    std::string next_text() {
+        std::string text(next_count(left_.size()), ' ');
+        for (char& letter : text) letter = static_cast<char>(next());
+        return text;
     }
     bool is_at_end() const { return left_.empty(); }
     static Error broken() {
@@ -222,8 +234,17 @@ std::vector<double> MachineCosts::numbers() const {
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
-    all.push_back(native.ranks);
-    for (const Collective collective : kAllCollectives) add_curve(native.of(name_of(collective)), all);
+    all.push_back(job.ranks);
+    for (const Collective collective : kAllCollectives) add_curve(job.of(name_of(collective)), all);
+    all.push_back(static_cast<double>(job.calls.size()));
+    for (const CallTime& call : job.calls) {
+        add_text(call.collective, all);
+        add_text(call.algorithm, all);
+        all.insert(all.end(),
+                   {static_cast<double>(call.bytes), static_cast<double>(call.root), call.predicted.count()});
+        all.push_back(static_cast<double>(call.times.size()));
+        for (const Seconds time : call.times) all.push_back(time.count());
+    }
     return all;
 }
 
@@ -247,10 +268,20 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
-    costs.native.ranks = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
+    costs.job.ranks = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
     for (const Collective collective : kAllCollectives) {
         Curve curve = in.next_curve();
-        if (!curve.is_empty()) costs.native.times[std::string(name_of(collective))] = std::move(curve);
+        if (!curve.is_empty()) costs.job.times[std::string(name_of(collective))] = std::move(curve);
+    }
+    costs.job.calls.resize(in.next_count(numbers.size()));
+    for (CallTime& call : costs.job.calls) {
+        call.collective = in.next_text();
+        call.algorithm = in.next_text();
+        call.bytes = static_cast<Bytes>(in.next());
+        call.root = static_cast<int>(in.next());
+        call.predicted = Seconds(in.next());
+        call.times.resize(in.next_count(numbers.size()));
+        for (Seconds& time : call.times) time = Seconds(in.next());
     }
     if (!in.is_at_end()) throw Numbers::broken();
     return costs;
@@ -262,11 +293,11 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
     const LikelyRates likely(measured, count);
     const bool is_one_known = count == 1 && measured.clusters.size() == 1 &&
                               (!measured.clusters[0].inside.gap.is_empty() ||
-                               measured.clusters[0].nic_out > 0 || !measured.native.memory.gap.is_empty());
+                               measured.clusters[0].nic_out > 0 || !measured.job.memory.gap.is_empty());
     if (!(likely.usual() > 0) && !is_one_known) return {};
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     MachineCosts costs(count);
-    costs.native = measured.native;
+    costs.job = measured.job;
     costs.flows_ramp = true;
     for (int a = 0; a < count; ++a) {
         const ClusterModel model =
@@ -279,8 +310,8 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
                             model.reserve,
                             model.burst,
                             model.eager_limit,
-                            memory_of(measured.native.memory),
-                            !measured.native.memory.gap.is_empty()};
+                            memory_of(measured.job.memory),
+                            !measured.job.memory.gap.is_empty()};
         const double inside = latency[at(a)][at(a)].count();
         costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
                                    model.nic_out > 0 ? model.nic_out : kLikelyRateInside);

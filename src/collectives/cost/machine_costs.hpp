@@ -8,8 +8,8 @@
 
 #include "base/units.hpp"
 #include "plogp/curve.hpp"
+#include "plogp/job_times.hpp"
 #include "plogp/link_model.hpp"
-#include "plogp/native_times.hpp"
 
 namespace laple {
 
@@ -87,8 +87,9 @@ class MachineCosts {
         return limit <= 0 || static_cast<double>(bytes) <= limit ? 0 : 2 * rank_delay;
     }
 
-    /// MPI's own collectives on the communicator that these costs are for; none where they were not measured.
-    NativeTimes native;
+    /// What was measured of collectives on the communicator that these costs are for; nothing on parts of a
+    /// job.
+    JobTimes job;
 
     MachineCosts() = default;
     explicit MachineCosts(int clusters)

@@ -16,8 +16,8 @@ constexpr Bytes kCopiedOnce = 64 * 1024;
 double time_to_begin(const MachineCosts& costs, int ranks) {
     const MachineCosts::Link& memory = costs.cluster(0).memory;
     const double messages = 2 * (memory.latency + memory.gap.at(0).count());
-    const Curve& barrier = costs.native.of("barrier");
-    if (barrier.is_empty() || costs.native.ranks != ranks || ranks < 2) return messages;
+    const Curve& barrier = costs.job.of("barrier");
+    if (barrier.is_empty() || costs.job.ranks != ranks || ranks < 2) return messages;
     const auto rounds = static_cast<double>(std::bit_width(static_cast<unsigned>(ranks - 1)));
     return std::max(messages, barrier.at(0).count() / rounds);
 }
@@ -27,7 +27,7 @@ MachineCosts on_one_host(const MachineCosts& costs, int ranks) {
     if (costs.count() != 1 || !costs.cluster(0).is_memory_known) return {};
     MachineCosts here(1);
     here.shares_ports = false;
-    here.native = costs.native;
+    here.job = costs.job;
     here.cluster(0).reduction = costs.cluster(0).reduction;
     here.link(0, 0) = costs.cluster(0).memory;
     here.link(0, 0).copied_once = kCopiedOnce;

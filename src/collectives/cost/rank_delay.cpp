@@ -9,9 +9,9 @@
 namespace laple {
 
 void add_rank_delay(const Machine& machine, MachineCosts& costs) {
-    const Curve& barrier = costs.native.of("barrier");
+    const Curve& barrier = costs.job.of("barrier");
     const int ranks = machine.rank_count();
-    if (barrier.is_empty() || costs.native.ranks != ranks || costs.count() != 1 || ranks < 2) return;
+    if (barrier.is_empty() || costs.job.ranks != ranks || costs.count() != 1 || ranks < 2) return;
     Rounds rounds(0, machine, costs);
     rounds.dissemination();
     const double longer = barrier.at(0).count() - rounds.last();

@@ -16,8 +16,9 @@ struct Plan {
     AlgorithmPtr algorithm;  ///< never nullptr
     std::string reason;      ///< why this one, for people
     SendWindows windows = {};
-    Seconds predicted{0};          ///< 0: not known
-    std::string passed_over = {};  ///< a rule that cannot be followed here, and why; empty: none
+    Seconds predicted{0};             ///< 0: not known
+    std::vector<Seconds> tried = {};  ///< what such calls took in earlier jobs (known_calls.hpp)
+    std::string passed_over = {};     ///< a rule that cannot be followed here, and why; empty: none
 
     bool is_native() const { return algorithm->is_native(); }
     Segments segments() const { return algorithm->segments(request); }

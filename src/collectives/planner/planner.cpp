@@ -13,6 +13,7 @@
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/choice.hpp"
+#include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/preferences.hpp"
 #include "collectives/planner/send_windows.hpp"
 
@@ -72,6 +73,19 @@ std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vect
     return rivals;
 }
 
+/// What is known from calls counts for more than what is predicted, by which the others are compared with the
+/// best one.
+void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
+    const CallTime* const best = known.of(*plans.front().algorithm);
+    if (best == nullptr) return;
+    const double scale = usual_time(*best) / plans.front().predicted;
+    for (Plan& plan : plans) {
+        const CallTime* const call = known.of(*plan.algorithm);
+        plan.predicted = call != nullptr ? usual_time(*call) : scale * plan.predicted;
+        if (call != nullptr) plan.tried = call->times;
+    }
+}
+
 /// The choice between all candidates; after it its rivals, if they are wanted.
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
                            const MachineCosts& costs, bool with_rivals) {
@@ -79,16 +93,20 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     const auto may_use = [&](const Algorithm& algorithm) {
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
-    const Candidate* best = best_of(found, may_use);
+    const KnownCalls known(request, costs.job);
+    const Candidate* const tried = known.best_of(found, may_use);
+    const Candidate* const best = tried != nullptr ? tried : best_of(found, may_use);
     if (best == nullptr) return {{request, native(), kAllForbidden}};
     const auto fastest = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
         return may_use(*candidate.algorithm);
     });
-    std::vector<Plan> plans{
-        plan_of(*best, request, costs, reason_for(*best, *fastest, fastest == found.begin()))};
-    if (!with_rivals) return plans;
-    for (const Candidate* rival : rivals_of(*best, found, may_use))
+    const std::string reason = tried != nullptr ? "the fastest of those that earlier jobs have tried"
+                                                : reason_for(*best, *fastest, fastest == found.begin());
+    std::vector<Plan> plans{plan_of(*best, request, costs, reason)};
+    for (const Candidate* rival :
+         with_rivals ? rivals_of(*best, found, may_use) : std::vector<const Candidate*>())
         plans.push_back(plan_of(*rival, request, costs, "tried"));
+    take_known_times(known, plans);
     return plans;
 }
 
@@ -154,10 +172,14 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
 
 }  // namespace
 
-Request size_class_of(Request request) {
+Bytes size_class_of(Bytes bytes) {
     constexpr int kBits = 3;
-    const int width = static_cast<int>(std::bit_width(request.units));
-    if (width > kBits) request.units = request.units >> (width - kBits) << (width - kBits);
+    const int width = static_cast<int>(std::bit_width(bytes));
+    return width > kBits ? bytes >> (width - kBits) << (width - kBits) : bytes;
+}
+
+Request size_class_of(Request request) {
+    request.units = size_class_of(request.units);
     return request;
 }
 

@@ -18,8 +18,9 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 /// Chooses how to do a call. A pure function of its arguments, so every rank that holds the same machine,
 /// rules and costs chooses the same without a message.
 ///
-/// In this order: what the rules want and the algorithm can do exactly; of the algorithms that have a price
-/// (pricing.hpp) the one with the shortest time, unless forbidden; MPI's own. Messages without data, and
+/// In this order: what the rules want and the algorithm can do exactly; what earlier jobs have found best by
+/// trial (known_calls.hpp); of the algorithms that have a price (pricing.hpp) the one with the shortest time,
+/// unless forbidden; MPI's own. Messages without data, and
 /// those of more than kMostPlannedBytes, are always left to MPI.
 ///
 /// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
@@ -37,6 +38,8 @@ inline constexpr std::size_t kMostToTry = 4;
 /// The request that stands for all requests of about the same size: only the three highest bits of the units
 /// count. One choice serves all of them, so programs with many message sizes do not plan each of them anew.
 Request size_class_of(Request request);
+/// The same of bytes.
+Bytes size_class_of(Bytes bytes);
 
 /// The plan of a reduction whose bits must not depend on the machine. It is made for, and to be expanded on,
 /// Machine(Topology::flat(size)): every rank on a host of its own, in one cluster.

@@ -29,8 +29,15 @@ double typical(std::vector<double> times) {
 
 }  // namespace
 
-Trials::Trials(std::vector<Seconds> predicted, const Conditions& conditions)
-    : predicted_(std::move(predicted)), conditions_(conditions), records_(predicted_.size()) {}
+Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : conditions_(conditions) {
+    for (const Tried& plan : plans) {
+        predicted_.push_back(plan.predicted);
+        Record& record = records_.emplace_back();
+        for (const Seconds time : plan.times) record.times.push_back(time.count());
+    }
+    drop_the_slow();
+    settle();
+}
 
 Trials::Turn Trials::next() {
     const double usual = expected(best_);
@@ -61,6 +68,10 @@ void Trials::conclude(std::span<const double> agreed) {
     if (settled_ > 0) return look_for_drift();
     choose();
     drop_the_slow();
+    settle();
+}
+
+void Trials::settle() {
     if (is_settled()) settled_ = measured(best_).count();
 }
 
@@ -69,7 +80,15 @@ bool Trials::is_settled() const {
 }
 
 Seconds Trials::measured(std::size_t plan) const {
-    return is_known(plan) ? Seconds(typical(records_[plan].times)) : Seconds(0);
+    const Record& record = records_[plan];
+    const bool is_decided = is_known(plan) || (!record.is_in_play && !record.times.empty());
+    return is_decided ? Seconds(typical(record.times)) : Seconds(0);
+}
+
+std::vector<Seconds> Trials::times_of(std::size_t plan) const {
+    std::vector<Seconds> times;
+    for (const double time : records_[plan].times) times.emplace_back(time);
+    return times;
 }
 
 bool Trials::is_known(std::size_t plan) const {

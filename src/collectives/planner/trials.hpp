@@ -42,8 +42,12 @@ class Trials {
         Seconds agreement{0};  ///< of agreeing on the times of a round
         Seconds doubt{0};      ///< smaller differences may come from ranks that wait for processors
     };
-    /// Of plans that are predicted to take so long, none 0; the first one is the planner's choice.
-    Trials(std::vector<Seconds> predicted, const Conditions& conditions);
+    struct Tried {
+        Seconds predicted{0};        ///< not 0
+        std::vector<Seconds> times;  ///< by earlier jobs
+    };
+    /// Of these plans; the first one is the planner's choice.
+    Trials(const std::vector<Tried>& plans, const Conditions& conditions);
 
     struct Turn {
         std::size_t plan = 0;
@@ -63,17 +67,19 @@ class Trials {
     std::size_t best() const { return best_; }
     /// Whether no other plan is in play.
     bool is_settled() const;
-    /// The median of the last rounds; 0: it was not tried often enough.
+    /// The median of the last rounds; 0: it was not tried often enough to decide by.
     Seconds measured(std::size_t plan) const;
     Seconds predicted(std::size_t plan) const { return predicted_[plan]; }
+    /// The last ones, those of earlier jobs among them.
+    std::vector<Seconds> times_of(std::size_t plan) const;
     /// What all rounds have cost, and all calls have taken, as far as that was measured.
     Seconds cost() const { return cost_; }
     Seconds spent() const { return spent_; }
 
   private:
     struct Record {
-        std::vector<double> times;  // of the last rounds, but the first one
-        double first = 0;           // then MPI has made connections; 0: not tried
+        std::vector<double> times;  // of the last rounds, but the first one of the job
+        double first = 0;           // then MPI has made connections; 0: not tried by this job
         bool is_in_play = true;
     };
 
@@ -84,6 +90,7 @@ class Trials {
     void note(std::size_t plan, double time);
     void choose();
     void drop_the_slow();
+    void settle();
     void look_for_drift();
 
     std::vector<Seconds> predicted_;

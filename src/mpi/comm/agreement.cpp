@@ -101,7 +101,7 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     // Measured on all ranks in their order; and another MPI has other algorithms.
     const int world = size_of(MPI_COMM_WORLD);
     if ((in_world != nullptr && *in_world != all_below(at(world))) || model.mpi != mpi_version())
-        agreement.costs.native = {};
+        agreement.costs.job = {};
     const Machine machine = agreement.host_of.empty() ? Machine(agreement.topology)
                                                       : Machine(agreement.topology, agreement.host_of);
     // On one host messages were measured while all ranks were at work.
@@ -271,6 +271,7 @@ class Agreeing {
     /// Rank 0 decides: from its cache, or else all measure, the network or MPI's own collectives on it.
     std::optional<Agreement> agree_by_measuring() {
         const auto hosts = gather_hosts(comm_, 0);
+        if (hosts && in_world_ == all_below(at(size_of(MPI_COMM_WORLD)))) process_.learn_for(*hosts);
         const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
@@ -278,7 +279,7 @@ class Agreeing {
                 discover(comm_, process_.settings(), ModelCache(ModelCache::default_directory()));
             if (rank_ == 0) found.agreement = of_discovery(discovery);
         } else if (payload.content == Content::measure_natives) {
-            NativeTimes native = discover_natives(comm_, process_.settings());
+            JobTimes native = discover_natives(comm_, process_.settings());
             if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
         } else {
             return payload.agreement;
@@ -297,7 +298,7 @@ class Agreeing {
             const Model& model = found->model;
             tell(fmt::format("topology from {}", found->file));
             const bool is_world = size_ == size_of(MPI_COMM_WORLD);
-            if (is_world && model.links.native.ranks == 0 && !model.links.clusters.empty() &&
+            if (is_world && model.links.job.times.empty() && !model.links.clusters.empty() &&
                 can_measure_natives(model, budget))
                 return {Content::measure_natives, std::nullopt};
             return {Content::agreement, agreement_on(model)};
@@ -308,13 +309,14 @@ class Agreeing {
     }
 
     /// What the cache has for these hosts, with the times of MPI's own collectives in this job.
-    Agreement with_natives(const std::vector<Node>& hosts, NativeTimes native) const {
+    Agreement with_natives(const std::vector<Node>& hosts, JobTimes native) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         auto found = cache.find(hosts, mpi_version(), note);
         if (!found) return agreement_on(Topology::flat(size_));  // removed meanwhile
-        found->model.links.native = std::move(native);
-        cache.keep_natives(found->model, note);
+        native.calls = std::move(found->model.links.job.calls);
+        found->model.links.job = std::move(native);
+        cache.keep_job(found->model, note);
         tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
         return agreement_on(found->model);
     }

@@ -61,7 +61,7 @@ MachineCosts costs_for(const Agreement& agreement, const Machine& machine,
     }
     MachineCosts costs = agreement.costs.restricted_to(clusters);
     // Measured on all ranks, in their order.
-    if (in_world == all_below(in_world.size())) costs.native = agreement.costs.native;
+    if (in_world == all_below(in_world.size())) costs.job = agreement.costs.job;
     // Where the communicator has few ranks of each, several measured clusters are one of its own.
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         for (const Rank member : machine.ranks_in(cluster)) {
@@ -169,6 +169,7 @@ void CommState::set_up(MPI_Comm comm) {
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     heeds_pcontrol_ = terms.heeds_pcontrol;
+    is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));
     is_watched_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
         if (!terms.agreement)

@@ -84,6 +84,12 @@ class CommState {
         return plans_ ? plans_->trial_times() : PlanCache::TrialTimes();
     }
 
+    /// Whether its ranks are those of MPI_COMM_WORLD, in that order.
+    bool is_like_world() const { return is_like_world_; }
+    std::vector<CallTime> tried_calls() const {
+        return plans_ ? plans_->tried_calls() : std::vector<CallTime>();
+    }
+
     /// Calls that need no plan any more: MPI's own.
     NativeCalls& native_calls() { return native_calls_; }
 
@@ -113,6 +119,7 @@ class CommState {
     NativeCalls native_calls_;
     std::optional<PlanCache> plans_;  // where there is work
     bool is_watched_ = false;         // all ranks of the job are in it
+    bool is_like_world_ = false;
     bool is_check_due_ = false;
     SlownessWatch slowness_;
     std::optional<PreparedPlan> barrier_;  // for looking at the network and at calls; made when first needed

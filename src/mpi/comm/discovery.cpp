@@ -42,10 +42,10 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
 }
 
 /// `host` has the ranks of this rank's host.
-NativeTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
+JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
     const Plogp memory = measure_memory(comm, host, settings.shared_memory);
     const Seconds most = kOfNatives * Seconds(settings.probe_budget);
-    NativeTimes native = measure_natives(comm, most, {now() + most, nullptr});
+    JobTimes native = measure_natives(comm, most, {now() + most, nullptr});
     native.memory = memory;
     return native;
 }
@@ -73,8 +73,8 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
     int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
-    NativeTimes native = measure_job(comm, layout.node(), settings);
-    if (model) model->links.native = std::move(native);
+    JobTimes native = measure_job(comm, layout.node(), settings);
+    if (model) model->links.job = std::move(native);
     return discovery;
 }
 
@@ -84,11 +84,11 @@ bool can_measure_natives(const Model& model, Seconds budget) {
     return ranks * Clock::kExchanges * 2 * farthest(model) < kOfNatives * budget;
 }
 
-NativeTimes discover_natives(MPI_Comm comm, const Settings& settings) {
+JobTimes discover_natives(MPI_Comm comm, const Settings& settings) {
     MPI_Comm host = MPI_COMM_NULL;
     if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &host) != MPI_SUCCESS)
         return {};
-    NativeTimes native = measure_job(comm, host, settings);
+    JobTimes native = measure_job(comm, host, settings);
     PMPI_Comm_free(&host);
     return native;
 }

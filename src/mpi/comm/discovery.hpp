@@ -30,6 +30,6 @@ bool can_measure_natives(const Model& model, Seconds budget);
 
 /// Measures MPI's own collectives on all ranks of `comm`, for half of the budget at most: what LaPle is to be
 /// better than; and messages inside hosts. Collective; the result is rank 0's.
-NativeTimes discover_natives(MPI_Comm comm, const Settings& settings);
+JobTimes discover_natives(MPI_Comm comm, const Settings& settings);
 
 }  // namespace laple::mpi

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "collectives/algorithms/native.hpp"
+#include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
 #include "collectives/planner/slowness_watch.hpp"
 #include "mpi/comm/log.hpp"
@@ -78,17 +79,17 @@ PlanCache::Choice PlanCache::choose(const Request& request) const {
 
 /// Nothing where there is one plan only, or nothing to compare it with.
 std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans) const {
-    std::vector<Seconds> predicted;
-    for (const Plan& plan : plans) predicted.push_back(plan.predicted);
-    if (plans.size() < 2 || *std::min_element(predicted.begin(), predicted.end()) <= Seconds(0))
-        return std::nullopt;
+    std::vector<Trials::Tried> tried;
+    for (const Plan& plan : plans) tried.push_back({plan.predicted, plan.tried});
+    const auto is_unknown = [](const Plan& plan) { return plan.predicted <= Seconds(0); };
+    if (plans.size() < 2 || std::any_of(plans.begin(), plans.end(), is_unknown)) return std::nullopt;
     if (!conditions_) {
         const auto time_of = [this](const Request& request) {
             return choose_plan(request, machine_, rules_, costs_).predicted;
         };
         conditions_ = {time_of(own_calls_.start), time_of(own_calls_.agreement), Seconds(costs_.rank_delay)};
     }
-    return Trials(predicted, *conditions_);
+    return Trials(tried, *conditions_);
 }
 
 /// That of its size class, but where there are rules: they may switch algorithms at any size.
@@ -152,7 +153,9 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
     return found->second;
 }
 
+/// The plans to come are made from what the job has begun with, as they were before: sums keep their bits.
 void PlanCache::forget_plans() {
+    forgotten_calls_ = tried_calls();
     entries_.clear();
     choices_.clear();
     native_calls_.clear();
@@ -191,6 +194,14 @@ PlanCache::TrialTimes PlanCache::trial_times() const {
         times.calls += choice.trials->spent();
     }
     return times;
+}
+
+std::vector<CallTime> PlanCache::tried_calls() const {
+    std::vector<CallTime> calls = forgotten_calls_;
+    for (const auto& [request, choice] : choices_) {
+        if (choice.trials) add_calls(calls_by_trial(choice.plans, *choice.trials), calls);
+    }
+    return calls;
 }
 
 void PlanCache::conclude(Trials& trials, std::span<const double> agreed) {

@@ -64,6 +64,8 @@ class PlanCache {
         Seconds calls{0};
     };
     TrialTimes trial_times() const;
+    /// What they have found out so far (known_calls.hpp).
+    std::vector<CallTime> tried_calls() const;
 
     /// Plans by other rules from now on; "default": by those of the constructor. Where something is wrong
     /// with them: false, and nothing is changed; the first time of a process, it is said what.
@@ -109,6 +111,7 @@ class PlanCache {
     std::size_t cached_steps_ = 0;
     OwnCalls own_calls_;
     mutable std::optional<Trials::Conditions> conditions_;  // once they are needed
+    std::vector<CallTime> forgotten_calls_;                 // of choices that were tried and dropped
 };
 
 }  // namespace laple::mpi

@@ -15,13 +15,16 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/rules.hpp"
+#include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/finalize.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
 #include "mpi/exec/communicator.hpp"
+#include "mpi/probe/provenance.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -193,6 +196,7 @@ void Process::add(CommState* state) {
 
 void Process::remove(CommState* state) {
     const std::lock_guard lock(mutex_);
+    learn_from(*state);
     std::erase(states_, state);
 }
 
@@ -201,6 +205,7 @@ int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();
+    process->keep_what_was_learnt();
     process->say_what_was_verified();
     // Freeing is collective; the order of set-up is the same on all ranks.
     for (CommState* state : process->states_) state->detach_from_process();
@@ -247,6 +252,30 @@ void Process::write_report() const {
         say(fmt::format("the report could not be written to {}: {}; it follows\n{}", settings_.report,
                         std::strerror(errno), table));
     }
+}
+
+/// Of communicators of all ranks in the order of MPI_COMM_WORLD: times of others mean nothing to the next
+/// job.
+void Process::learn_from(const CommState& state) {
+    if (!hosts_.empty() && state.is_like_world()) add_calls(state.tried_calls(), calls_);
+}
+
+void Process::keep_what_was_learnt() try {
+    for (const CommState* state : states_) learn_from(*state);
+    if (calls_.empty()) return;
+    std::string note;
+    const ModelCache cache(ModelCache::default_directory());
+    auto found = cache.find(hosts_, mpi_version(), note);
+    if (!found) return;  // removed meanwhile
+    JobTimes& job = found->model.links.job;
+    job.ranks = found->model.topology.size();
+    add_calls(calls_, job.calls);
+    cache.keep_job(found->model, note);
+    if (settings_.debug >= 1)
+        say(note.empty() ? "what trials of plans have shown is kept for the next job with these ranks"
+                         : note);
+} catch (const std::exception&) {
+    // The next job does without.
 }
 
 }  // namespace laple::mpi

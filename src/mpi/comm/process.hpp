@@ -93,6 +93,9 @@ class Process {
     void settle(const Terms& terms);
     /// What was settled, or nothing when nothing was.
     const std::optional<Terms>& settled() const { return settled_; }
+    /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end. To
+    /// be called on rank 0 of MPI_COMM_WORLD.
+    void learn_for(const std::vector<Node>& hosts) { hosts_ = hosts; }
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
@@ -107,6 +110,8 @@ class Process {
     static int on_finalize(MPI_Comm, int, void* value, void*);
     void read_model();
     void write_report() const;
+    void learn_from(const CommState& state);
+    void keep_what_was_learnt();
     void say_what_was_verified() const;
 
     Settings settings_;
@@ -119,6 +124,8 @@ class Process {
     std::optional<Terms> settled_;
     std::set<Warning> said_;
     Report report_;
+    std::vector<Node> hosts_;      // of all ranks, where the cache may have a model for them
+    std::vector<CallTime> calls_;  // of communicators that are gone
     std::mutex mutex_;
     std::optional<HostAllowance> host_allowance_;
     std::vector<CommState*> states_;  // in the order of their set-up

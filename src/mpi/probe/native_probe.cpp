@@ -47,7 +47,7 @@ class NativeProbe {
         times_.ranks = size_of(comm);
     }
 
-    NativeTimes lead(Seconds most, const Patience& patience) {
+    JobTimes lead(Seconds most, const Patience& patience) {
         const Seconds end = now() + most;
         const auto is_over = [&] { return patience.is_over() || now() > end; };
         if (!is_over()) {
@@ -170,7 +170,7 @@ class NativeProbe {
 
     MPI_Comm comm_;
     Clock clock_;
-    NativeTimes times_;
+    JobTimes times_;
     Seconds lead_ = std::chrono::milliseconds(20);
     std::vector<double> input_;
     std::vector<double> output_;
@@ -178,7 +178,7 @@ class NativeProbe {
 
 }  // namespace
 
-NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience) {
+JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience) {
     NativeProbe probe(comm);
     if (rank_in(comm) == 0) return probe.lead(most, patience);
     probe.follow();

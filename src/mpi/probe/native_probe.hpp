@@ -5,7 +5,7 @@
 
 #include "base/units.hpp"
 #include "mpi/probe/waiting.hpp"
-#include "plogp/native_times.hpp"
+#include "plogp/job_times.hpp"
 
 namespace laple::mpi {
 
@@ -14,7 +14,7 @@ namespace laple::mpi {
 /// Collective; the result is rank 0's, whose `patience` counts.
 ///
 /// Takes about `most`.
-NativeTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
+JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience);
 
 /// Seconds for each byte that MPI_Reduce_local combines, at best: a sum of doubles, in pieces that a cache
 /// holds. Local. (γ in docs/algorithms.md)

@@ -20,12 +20,12 @@ MachineCosts costs_with(bool is_measured) {
     model.clusters.resize(1);
     model.clusters[0].nic_out = model.clusters[0].nic_in = 125e6;
     model.clusters[0].reduction = 1e-10;
-    model.native.ranks = 8;
+    model.job.ranks = 8;
     for (const char* name : {"bcast", "reduce", "allreduce"})
-        model.native.times[name] = Curve({{8, Seconds(5e-6)}, {1 << 20, Seconds(10e-3)}});
+        model.job.times[name] = Curve({{8, Seconds(5e-6)}, {1 << 20, Seconds(10e-3)}});
     if (is_measured) {
         const Curve gap({{0, time(0)}, {65536, time(65536)}, {131072, time(131072)}});
-        model.native.memory = {Seconds(kLatency), {}, {}, gap, gap, {}, {}};
+        model.job.memory = {Seconds(kLatency), {}, {}, gap, gap, {}, {}};
     }
     return costs_of(model, {{Seconds(20e-6)}});
 }
@@ -49,7 +49,7 @@ TEST_CASE("on one host ranks take the places of hosts, and memory that of the ne
     CHECK(costs.cluster(0).nic_out == 0);
     CHECK(costs.cluster(0).reduction == 1e-10);
     CHECK(costs.link(0, 0).latency == kLatency);
-    CHECK(costs.native.ranks == 8);
+    CHECK(costs.job.ranks == 8);
 }
 
 TEST_CASE("without a measurement of memory nothing is known of one host", "[one-host]") {
@@ -88,7 +88,7 @@ TEST_CASE("what goes to all ranks of a host is copied in once", "[one-host]") {
 TEST_CASE("to begin an operation takes as long as a round of MPI's own barrier", "[one-host]") {
     Machine machine = kOneHost;
     MachineCosts costs = costs_with(true);
-    costs.native.times["barrier"] = Curve({{0, Seconds(30e-6)}});
+    costs.job.times["barrier"] = Curve({{0, Seconds(30e-6)}});
     take_ranks_for_hosts(machine, costs);
     CHECK(costs.rank_delay == Approx(10e-6));
 }

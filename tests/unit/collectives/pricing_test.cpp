@@ -300,34 +300,34 @@ TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]"
     CHECK_FALSE(native(bcast).is_measured);
     const double estimated = native(bcast).seconds;
     const double estimated_from_5 = native(from_5).seconds;
-    costs.native.ranks = kSites.rank_count();
-    costs.native.times["bcast"] = Curve({{0, Seconds(0.1)}, {8192, Seconds(0.3)}});
+    costs.job.ranks = kSites.rank_count();
+    costs.job.times["bcast"] = Curve({{0, Seconds(0.1)}, {8192, Seconds(0.3)}});
     CHECK(native(bcast).is_measured);
     CHECK(native(bcast).seconds == Approx(0.2));
     CHECK(native(from_5).seconds == Approx(0.2 * estimated_from_5 / estimated));
     CHECK_FALSE(native(request_for(Collective::reduce, 4096)).is_measured);
     // It decides: a call as fast as that is not replaced.
     CHECK_FALSE(choose_plan(bcast, kSites, {}, costs).is_native());
-    costs.native.times["bcast"] = Curve({{8192, Seconds(1e-3)}});
+    costs.job.times["bcast"] = Curve({{8192, Seconds(1e-3)}});
     CHECK(choose_plan(bcast, kSites, {}, costs).is_native());
     // Of larger messages it says little, and of other ranks nothing.
-    costs.native.times["bcast"] = Curve({{0, Seconds(0)}, {1024, Seconds(1e-3)}});
+    costs.job.times["bcast"] = Curve({{0, Seconds(0)}, {1024, Seconds(1e-3)}});
     CHECK_FALSE(native(bcast).is_measured);
     CHECK(native(bcast).seconds == Approx(estimated));
-    costs.native.times["bcast"] = Curve({{0, Seconds(0)}, {1024, Seconds(0.5)}});
+    costs.job.times["bcast"] = Curve({{0, Seconds(0)}, {1024, Seconds(0.5)}});
     CHECK(native(bcast).seconds == Approx(0.5));
     // But large ones go on as they did.
     const Request large = request_for(Collective::bcast, 4 << 20);
-    costs.native.times["bcast"] = Curve({{1 << 18, Seconds(2)}, {1 << 20, Seconds(5)}});
+    costs.job.times["bcast"] = Curve({{1 << 18, Seconds(2)}, {1 << 20, Seconds(5)}});
     CHECK(native(large).seconds == Approx(5 + 3 * 4));
     CHECK_FALSE(native(large).is_measured);
-    costs.native.times["bcast"] = Curve({{1 << 18, Seconds(7)}, {1 << 20, Seconds(5)}});
+    costs.job.times["bcast"] = Curve({{1 << 18, Seconds(7)}, {1 << 20, Seconds(5)}});
     CHECK(native(large).seconds == Approx(5));
-    costs.native.times["bcast"] = Curve({{1 << 18, Seconds(2e-6)}, {1 << 20, Seconds(5e-6)}});
+    costs.job.times["bcast"] = Curve({{1 << 18, Seconds(2e-6)}, {1 << 20, Seconds(5e-6)}});
     CHECK(native(large).seconds > 0.3);
-    costs.native.ranks = kSites.rank_count() + 1;
+    costs.job.ranks = kSites.rank_count() + 1;
     CHECK_FALSE(native(bcast).is_measured);
-    CHECK(costs.restricted_to(std::vector<int>{0, 1, 2, 3}).native.ranks == 0);
+    CHECK(costs.restricted_to(std::vector<int>{0, 1, 2, 3}).job.ranks == 0);
 }
 
 TEST_CASE("between clusters others need not be faster than an estimate of a long call", "[candidates]") {
@@ -350,8 +350,8 @@ TEST_CASE("between clusters others need not be faster than an estimate of a long
     other.seconds = 1.16 * is_long.seconds;
     CHECK(best_of({is_long, other}, any)->algorithm->is_native());
     // What was measured is certain.
-    costs.native.ranks = kSites.rank_count();
-    costs.native.times["allreduce"] = Curve({{0, Seconds(0.1)}, {1 << 20, Seconds(0.3)}});
+    costs.job.ranks = kSites.rank_count();
+    costs.job.times["allreduce"] = Curve({{0, Seconds(0.1)}, {1 << 20, Seconds(0.3)}});
     CHECK(native(1 << 20, kSites).uncertainty == costs.rank_delay);
 }
 
@@ -867,11 +867,14 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     costs.cluster(2).uplink_in = 1.0 / 3;
     costs.cluster(1).reserve = 1e5 / 3;
     costs.cluster(0).burst = 1e5 / 7;
-    costs.native.ranks = 7;
-    costs.native.times["reduce"] = Curve({{8, Seconds(1.0 / 3)}, {64, Seconds(2.0 / 3)}});
+    costs.job.ranks = 7;
+    costs.job.times["reduce"] = Curve({{8, Seconds(1.0 / 3)}, {64, Seconds(2.0 / 3)}});
+    costs.job.calls = {{"bcast", 64, 3, "ring", {Seconds(1.0 / 3), Seconds(1.0 / 7)}, Seconds(1.0 / 11)},
+                       {"reduce", 8, 0, "flat/chain@8K", {Seconds(1)}, Seconds(2)}};
     costs.link(2, 0).all = 1.0 / 9;
     const std::vector<double> numbers = costs.numbers();
     CHECK(MachineCosts::from_numbers(numbers).numbers() == numbers);
+    CHECK(MachineCosts::from_numbers(numbers).job.calls == costs.job.calls);
     costs.flows_ramp = true;
     CHECK(costs.numbers() != numbers);
     CHECK(MachineCosts::from_numbers(costs.numbers()).flows_ramp);

@@ -21,9 +21,9 @@ MachineCosts costs_with(double barrier, double bcast, int ranks = 8) {
     costs.cluster(0).nic_out = costs.cluster(0).nic_in = 125e6;
     const Curve gap({{0, Seconds(kGap)}, {1 << 20, Seconds(kGap + 8.4e-3)}});
     costs.link(0, 0) = {kLatency, gap, gap, 0};
-    costs.native.ranks = ranks;
-    costs.native.times["barrier"] = Curve({{0, Seconds(barrier)}});
-    costs.native.times["bcast"] = Curve({{8, Seconds(bcast)}, {1024, Seconds(bcast)}});
+    costs.job.ranks = ranks;
+    costs.job.times["barrier"] = Curve({{0, Seconds(barrier)}});
+    costs.job.times["bcast"] = Curve({{8, Seconds(bcast)}, {1024, Seconds(bcast)}});
     return costs;
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("partners that swap wait for no handshake where parts go in eager segm
 TEST_CASE("segments are as long as the eager limit where ranks wait for their cores", "[rank-delay]") {
     MachineCosts costs = costs_with(225e-6, 1e-3);
     costs.cluster(0).eager_limit = 16384;
-    costs.native.times["bcast"] = Curve({{8, Seconds(1)}, {1 << 20, Seconds(2)}});
+    costs.job.times["bcast"] = Curve({{8, Seconds(1)}, {1 << 20, Seconds(2)}});
     add_rank_delay(kEight, costs);
     const Plan plan = choose_plan({Collective::bcast, 8 << 20, 1, 0, true}, kEight, {}, costs);
     CHECK(plan.algorithm->name().ends_with("@16K"));

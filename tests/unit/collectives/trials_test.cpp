@@ -22,8 +22,10 @@ const Trials::Conditions kConditions{kStart, kAgreement, Seconds(0)};
 /// A program that calls again and again, on a network where plans really take so long.
 class Program {
   public:
-    Program(std::vector<Seconds> predicted, std::vector<double> real)
-        : trials(std::move(predicted), kConditions), real_(std::move(real)), calls_(real_.size()) {}
+    Program(const std::vector<Seconds>& predicted, std::vector<double> real)
+        : Program(untried(predicted), std::move(real)) {}
+    Program(const std::vector<Trials::Tried>& plans, std::vector<double> real)
+        : trials(plans, kConditions), real_(std::move(real)), calls_(real_.size()) {}
 
     void call() {
         const Trials::Turn turn = trials.next();
@@ -52,6 +54,12 @@ class Program {
     Trials trials;
 
   private:
+    static std::vector<Trials::Tried> untried(const std::vector<Seconds>& predicted) {
+        std::vector<Trials::Tried> plans;
+        for (const Seconds time : predicted) plans.push_back({time, {}});
+        return plans;
+    }
+
     std::vector<double> real_;
     std::vector<std::size_t> calls_;
     double total_ = 0;
@@ -104,7 +112,7 @@ TEST_CASE("nothing is tried before a round can be paid") {
     // A round: two starts, an agreement, and what the second plan is predicted to take longer.
     const double cost = 2 * 0.01 + 0.02 + 0.02;
     const int calls = static_cast<int>(cost / (Trials::kShare * 0.1));
-    Trials trials({Seconds(0.10), Seconds(0.12)}, kConditions);
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.12), {}}}, kConditions);
     for (int call = 1; call < calls; ++call) CHECK_FALSE(trials.next().is_timed);
     bool is_timed = false;
     for (int call = 0; call < calls / 2; ++call) is_timed = is_timed || trials.next().is_timed;
@@ -119,7 +127,7 @@ TEST_CASE("a single plan is never timed") {
 }
 
 TEST_CASE("plans that make connections in their first call are not judged by it") {
-    Trials trials({Seconds(0.10), Seconds(0.11)}, kConditions);
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, kConditions);
     std::vector<int> calls(2);
     for (int call = 0; call < 3000; ++call) {
         const Trials::Turn turn = trials.next();
@@ -143,7 +151,7 @@ TEST_CASE("noise does not make plans change places that take nearly as long") {
 
 TEST_CASE("differences that may come from waiting for processors count for nothing") {
     for (const double doubt : {0.0, 0.03}) {
-        Trials trials({Seconds(0.10), Seconds(0.10)}, {kStart, kAgreement, Seconds(doubt)});
+        Trials trials({{Seconds(0.10), {}}, {Seconds(0.10), {}}}, {kStart, kAgreement, Seconds(doubt)});
         for (int call = 0; call < 3000; ++call) {
             const Trials::Turn turn = trials.next();
             if (turn.is_timed) trials.add(Seconds(turn.plan == 0 ? 0.10 : 0.08));
@@ -170,9 +178,9 @@ TEST_CASE("when the network has changed, all plans come into play again") {
 TEST_CASE("ranks that agree on times take the same turns") {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> time(0.05, 0.2);
-    const std::vector<Seconds> predicted{Seconds(0.1), Seconds(0.1), Seconds(0.12)};
-    Trials one(predicted, kConditions);
-    Trials other(predicted, kConditions);
+    const std::vector<Trials::Tried> plans{{Seconds(0.1), {}}, {Seconds(0.1), {}}, {Seconds(0.12), {}}};
+    Trials one(plans, kConditions);
+    Trials other(plans, kConditions);
     for (int call = 0; call < 5000; ++call) {
         const Trials::Turn turn = one.next();
         const Trials::Turn same = other.next();
@@ -188,4 +196,35 @@ TEST_CASE("ranks that agree on times take the same turns") {
         one.conclude(longest);
         other.conclude(longest);
     }
+}
+
+TEST_CASE("what earlier jobs have found is not tried again") {
+    const std::vector<Seconds> slow(3, Seconds(0.14));
+    const std::vector<Seconds> fast(3, Seconds(0.10));
+    Program program(std::vector<Trials::Tried>{{Seconds(0.10), fast}, {Seconds(0.14), slow}}, {0.10, 0.14});
+    CHECK(program.trials.is_settled());
+    program.call(3000);
+    CHECK(program.calls(1) == 0);
+    CHECK(program.trials.times_of(1) == slow);
+    CHECK(program.trials.times_of(0).size() > fast.size());
+
+    SECTION("unless the network has changed") {
+        program.set_real({0.20, 0.14});
+        program.call(6000);
+        CHECK(program.trials.best() == 1);
+    }
+}
+
+TEST_CASE("rounds of several jobs add up") {
+    std::vector<Trials::Tried> plans{{Seconds(0.10), {}}, {Seconds(0.11), {}}};
+    const std::vector<double> real{0.14, 0.10};
+    int jobs = 0;
+    for (; jobs < 20; ++jobs) {
+        Program program(plans, real);
+        program.call(150);  // a first round, and another one that counts
+        for (std::size_t i = 0; i < plans.size(); ++i) plans[i].times = program.trials.times_of(i);
+        if (program.trials.best() == 1) break;
+    }
+    CHECK(jobs > 0);
+    CHECK(jobs < 20);
 }

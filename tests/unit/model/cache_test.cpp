@@ -147,12 +147,12 @@ TEST_CASE("a job on some of the hosts takes the latest model that has them all",
     fs::create_directory(directory.path() + "/0123456789abcdef.json");
     CHECK(cache.find(job, "MPI 1", note));
     // MPI's own collectives are those of this placement.
-    found->model.links.native.ranks = 3;
-    found->model.links.native.times["barrier"] = Curve({{0, Seconds(1e-3)}});
-    cache.keep_natives(found->model, note);
-    CHECK(cache.find(job, "MPI 1", note)->model.links.native.ranks == 0);  // of another model
+    found->model.links.job.ranks = 3;
+    found->model.links.job.times["barrier"] = Curve({{0, Seconds(1e-3)}});
+    cache.keep_job(found->model, note);
+    CHECK(cache.find(job, "MPI 1", note)->model.links.job.ranks == 0);  // of another model
     fs::remove(cache.file_for(three, "MPI 1"));
-    CHECK(cache.find(job, "MPI 1", note)->model.links.native.ranks == 3);
+    CHECK(cache.find(job, "MPI 1", note)->model.links.job.ranks == 3);
     // Nobody has asked for a file of other hosts: it is passed over without a word.
     fs::permissions(cache.file_for(four, "MPI 1"), fs::perms::others_write, fs::perm_options::add);
     CHECK_FALSE(cache.find(job, "MPI 1", note));
@@ -168,29 +168,35 @@ TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[ca
     Model model = model_of(block);
     model.date = "monday";
     model.links.clusters.resize(static_cast<std::size_t>(model.topology.cluster_count()));
-    model.links.native = {4, {{"bcast", Curve({{8, Seconds(1)}})}}};
+    model.links.job = {4, {{"bcast", Curve({{8, Seconds(1)}})}}};
     cache.keep(model, note);
-    CHECK(cache.find(block, "MPI 1", note)->model.links.native == model.links.native);
+    CHECK(cache.find(block, "MPI 1", note)->model.links.job == model.links.job);
     auto other = cache.find(cyclic, "MPI 1", note);
     REQUIRE(other);
-    CHECK(other->model.links.native.ranks == 0);
-    other->model.links.native = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
-    cache.keep_natives(other->model, note);
-    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native == other->model.links.native);
-    CHECK(cache.find(block, "MPI 1", note)->model.links.native == model.links.native);
+    CHECK(other->model.links.job.ranks == 0);
+    other->model.links.job = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
+    cache.keep_job(other->model, note);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job == other->model.links.job);
+    CHECK(cache.find(block, "MPI 1", note)->model.links.job == model.links.job);
     CHECK(note.empty());
+    // What calls have shown since stands beside the model of the job that measured.
+    Model called = model;
+    called.links.job.calls = {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(2)}};
+    cache.keep_job(called, note);
+    CHECK(cache.find(block, "MPI 1", note)->model.links.job == called.links.job);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job == other->model.links.job);
     // A broken file of a placement costs its times, not the network's.
     for (const auto& entry : fs::directory_iterator(directory.path())) {
         if (entry.path() != cache.file_for(block, "MPI 1")) std::ofstream(entry.path()) << "{";
     }
     REQUIRE(cache.find(cyclic, "MPI 1", note));
-    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native.ranks == 0);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job.ranks == 0);
     CHECK_THAT(note, Catch::Contains("ignored"));
     note.clear();
-    cache.keep_natives(other->model, note);
+    cache.keep_job(other->model, note);
     model.date = "tuesday";  // the network was measured anew
     cache.keep(model, note);
-    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.native.ranks == 0);
+    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job.ranks == 0);
     CHECK(note.empty());
 }
 

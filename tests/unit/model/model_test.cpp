@@ -41,9 +41,10 @@ Model two_sites() {
     model.links.clusters[1].reserve = 131072;
     model.links.clusters[1].burst = 143360;
     model.links.clusters[1].eager_limit = 16384;
-    model.links.native.ranks = 3;
-    model.links.native.times["bcast"] = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
-    model.links.native.times["barrier"] = Curve({{0, Seconds(0.03)}});
+    model.links.job.ranks = 3;
+    model.links.job.times["bcast"] = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
+    model.links.job.times["barrier"] = Curve({{0, Seconds(0.03)}});
+    model.links.job.calls = {{"bcast", 8, 2, "flat/binomial", {Seconds(0.01), Seconds(0.02)}, Seconds(0.03)}};
     LinkPair link;
     link.a = 0;
     link.b = 1;
@@ -135,7 +136,11 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("reserve":131072.0)", R"("reserve":-1)"},
         {R"("burst":143360.0)", R"("burst":-1)"},
         {R"("eager_limit":16384.0)", R"("eager_limit":-1)"},
-        {R"("native":{)", R"("native":{"ranks":4},"x":{)"},
+        {R"("algorithm":"flat/binomial")", R"("algorithm":7)"},
+        {R"("bytes":8,)", R"("bytes":8.5,)"},
+        {R"("root":2)", R"("root":200)"},
+        {R"("times":[0.01,)", R"("times":[-0.01,)"},
+        {R"("times":[0.01,0.02])", R"("times":[])"},
         {R"("native":{)", R"("native":{"ranks":400},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},
         {R"("clusters":[{)", R"("clusters":[{},{)"},
@@ -178,7 +183,7 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         CHECK(other.matrix.at(0, 1) == Seconds(11e-3));
         CHECK(other.links.clusters[0].uplink_in == 25e6);
         CHECK(other.links.links.at(0).back.rate == model.links.links[0].there.rate);
-        CHECK(other.links.native.ranks == 0);
+        CHECK(other.links.job.ranks == 0);
         CHECK(read(model_text(other)) == other);
     }
     SECTION("on one site of them") {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/candidate.hpp"
+#include "collectives/collective/collective.hpp"
+#include "collectives/planner/plan.hpp"
+#include "collectives/planner/trials.hpp"
+#include "plogp/job_times.hpp"
+
+namespace laple {
+
+/// What earlier jobs have found out by trial about calls of one kind: a collective, a size class and a root.
+/// Measured times count for more than predicted ones.
+class KnownCalls {
+  public:
+    KnownCalls(const Request& request, const JobTimes& job);
+
+    /// Of `found`, the one that was found best of those that `may_use` allows; nullptr: nothing is known.
+    const Candidate* best_of(const std::vector<Candidate>& found,
+                             const std::function<bool(const Algorithm&)>& may_use) const;
+    /// nullptr: it was not tried.
+    const CallTime* of(const Algorithm& algorithm) const;
+
+  private:
+    std::vector<const CallTime*> calls_;  // the best one first
+};
+
+/// What trials of `plans`, all for one kind of calls, have found: the best one first, then the others that
+/// were tried.
+std::vector<CallTime> calls_by_trial(const std::vector<Plan>& plans, const Trials& trials);
+
+/// Puts what was found `anew` before what is `known` already, of which the same plans for the same calls are
+/// dropped. Where there are too many, those that were not seen for long are forgotten.
+void add_calls(const std::vector<CallTime>& anew, std::vector<CallTime>& known);
+
+}  // namespace laple
