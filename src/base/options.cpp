@@ -35,14 +35,14 @@ constexpr std::array<SettingRow, 12> kRows{{
      "Where it is used up, and with 0, these messages go by MPI."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
-     "same on all ranks, and in every run with the same topology, model and settings. strict: the same "
+     "same on all ranks, in all calls of a job, and in every run with the same topology, model and settings; "
+     "the model in the cache learns from calls, unless LAPLE_ADAPT=off. strict: the same "
      "whatever these are, by one tree over the ranks, which is slower; on all ranks or none, and not beyond "
      "2 GiB. fast: no promise; LAPLE_ADAPT=on may change them between calls."},
     {"LAPLE_ADAPT", "on", "on, off",
      "Whether calls that are repeated are timed now and then, and plans that may be faster tried, in at most "
-     "1 % "
-     "of the time of such calls. Does not touch results whose bits depend on the plan, but with "
-     "LAPLE_REPRODUCIBLE=fast. Unless all ranks have it on: off."},
+     "1 % of the time of such calls. What is found is kept for later jobs. Results whose bits depend on the "
+     "plan keep theirs in a job, but with LAPLE_REPRODUCIBLE=fast. Unless all ranks have it on: off."},
     {"LAPLE_VERIFY", "0", "0, 1",
      "1 compares each result with that of MPI's own call, says the first differences on stderr and at "
      "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "

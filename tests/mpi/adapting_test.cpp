@@ -121,20 +121,71 @@ TEST_CASE("so are sums that are exact, between other calls and in parts of the w
     MPI_Comm_free(&half);
 }
 
+namespace {
+
+/// Adds, and counts its calls.
+int calls_of_mine = 0;
+void add(void* in, void* inout, int* count, MPI_Datatype*) {
+    ++calls_of_mine;
+    for (int i = 0; i < *count; ++i) static_cast<double*>(inout)[i] += static_cast<double*>(in)[i];
+}
+
+}  // namespace
+
 TEST_CASE("sums that round have the same bits in every call") {
     const int rank = rank_in(MPI_COMM_WORLD);
+    const int last = size_of(MPI_COMM_WORLD) - 1;
     std::vector<double> mine(kCount);
     for (int i = 0; i < kCount; ++i) mine[static_cast<std::size_t>(i)] = 1.0 / (3 + i + 7 * rank);
+    const std::vector<double> kept = mine;
     std::vector<double> first(kCount);
     std::vector<double> sum(kCount);
+    std::vector<double> first_of_root(kCount);
     Algorithms algorithms(MPI_COMM_WORLD);
+    const auto differs = [](const std::vector<double>& a, const std::vector<double>& b) {
+        return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) != 0 ? 1 : 0;
+    };
     int different = 0;
-    for (int call = 0; call < kCalls; ++call) {
-        MPI_Allreduce(mine.data(), sum.data(), kCount, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int call = 0; call < kCalls / 2; ++call) {
+        if (call % 2 == 0) {
+            MPI_Allreduce(mine.data(), sum.data(), kCount, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        } else {
+            sum = mine;
+            MPI_Allreduce(MPI_IN_PLACE, sum.data(), kCount, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        }
         algorithms.note();
         if (call == 0) first = sum;
-        different += std::memcmp(sum.data(), first.data(), kCount * sizeof(double)) != 0 ? 1 : 0;
+        different += differs(sum, first);
+        // At a root, and in its place there now and then.
+        sum = mine;
+        const bool is_in_place = rank == last && call % 2 == 1;
+        MPI_Reduce(is_in_place ? MPI_IN_PLACE : mine.data(), rank == last ? sum.data() : nullptr, kCount,
+                   MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD);
+        if (call == 0) first_of_root = sum;
+        different += differs(sum, first_of_root);
     }
     CHECK(different == 0);
+    CHECK(mine == kept);
     CHECK(algorithms.count() == 1);
+}
+
+TEST_CASE("a program's own operations are called for its own calls alone") {
+    constexpr int kFew = 1500;
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(&add, 1, &op);
+    const double mine = rank_in(MPI_COMM_WORLD) + 0.1;
+    double first = 0;
+    int different = 0;
+    std::set<int> steps;
+    for (int call = 0; call < kFew; ++call) {
+        double sum = 0;
+        const int before = calls_of_mine;
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
+        steps.insert(calls_of_mine - before);
+        if (call == 0) first = sum;
+        different += std::memcmp(&sum, &first, sizeof sum) != 0 ? 1 : 0;
+    }
+    CHECK(different == 0);
+    CHECK(steps.size() == 1);
+    MPI_Op_free(&op);
 }

@@ -39,14 +39,27 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
     settle();
 }
 
-Trials::Turn Trials::next() {
-    const double usual = expected(best_);
-    spent_ += Seconds(usual);
-    if (records_.size() < 2) return {best_, false};
-    saved_ += kSaved * usual;
+Trials::Turn Trials::next(bool may_be_repeated) {
+    const Turn usual{plan_of_calls(), false, 0};
+    const double time = expected(usual.plan);
+    spent_ += Seconds(time);
+    if (records_.size() < 2) return usual;
+    saved_ += kSaved * time;
+    if (conditions_.is_for_later && !may_be_repeated) return usual;
     if (turns_.empty() && saved_ >= cost_of_round() * (is_settled() ? kRarely : 1)) begin_round();
-    if (turns_.empty() || is_round_over()) return {best_, false};
-    return {turns_[times_.size()], true};
+    if (turns_.empty() || is_round_over()) return usual;
+    const std::size_t plan = turns_[times_.size()];
+    const bool is_beside = conditions_.is_for_later && plan != usual.plan;
+    return is_beside ? Turn{usual.plan, false, plan} : Turn{plan, true, 0};
+}
+
+void Trials::stop() {
+    for (std::size_t plan = 0; plan < records_.size(); ++plan)
+        records_[plan].is_in_play = plan == plan_of_calls();
+    best_ = plan_of_calls();
+    turns_.clear();
+    times_.clear();
+    settle();
 }
 
 void Trials::add(Seconds mine) {
@@ -55,11 +68,8 @@ void Trials::add(Seconds mine) {
 
 void Trials::conclude(std::span<const double> agreed) {
     double cost = conditions_.agreement.count();
-    const double usual = expected(best_);
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
-        cost += conditions_.start.count() + std::max(0.0, agreed[i] - usual);
-        note(turns_[i], agreed[i]);
-    }
+    for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
+    for (std::size_t i = 0; i < turns_.size(); ++i) note(turns_[i], agreed[i]);
     saved_ -= cost;
     cost_ += Seconds(cost);
     turns_.clear();
@@ -107,13 +117,18 @@ double Trials::expected(std::size_t plan) const {
 }
 
 double Trials::cost_of_round() const {
-    const double best = expected(best_);
     double cost = conditions_.agreement.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (records_[plan].is_in_play)
-            cost += conditions_.start.count() + std::max(0.0, expected(plan) - best);
+        if (records_[plan].is_in_play) cost += cost_of_turn(plan, expected(plan));
     }
     return cost;
+}
+
+/// Of a call that takes the place of a usual one, or is made beside it.
+double Trials::cost_of_turn(std::size_t plan, double time) const {
+    const std::size_t usual = plan_of_calls();
+    const double saved = conditions_.is_for_later && plan != usual ? 0 : expected(usual);
+    return conditions_.start.count() + std::max(0.0, time - saved);
 }
 
 void Trials::begin_round() {

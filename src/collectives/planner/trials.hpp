@@ -12,7 +12,7 @@ namespace laple {
 /// Whose plans trials may change.
 enum class Adapting {
     never,
-    exact,  ///< of calls whose results have the same bits by all plans
+    exact,  ///< of calls whose results have the same bits by all plans; those of others for the next job only
     always,
 };
 
@@ -41,6 +41,9 @@ class Trials {
         Seconds start{0};      ///< of a common start of all ranks
         Seconds agreement{0};  ///< of agreeing on the times of a round
         Seconds doubt{0};      ///< smaller differences may come from ranks that wait for processors
+        /// All calls keep the first plan, by which their results have their bits. Other plans are run beside
+        /// calls, on the same operands, and their results are thrown away. What is found is for later jobs.
+        bool is_for_later = false;
     };
     struct Tried {
         Seconds predicted{0};        ///< not 0
@@ -50,11 +53,12 @@ class Trials {
     Trials(const std::vector<Tried>& plans, const Conditions& conditions);
 
     struct Turn {
-        std::size_t plan = 0;
+        std::size_t plan = 0;  ///< of the call
         bool is_timed = false;
+        std::size_t beside = 0;  ///< the plan to be timed beside the call, before it; 0: none
     };
-    /// The plan of the next call.
-    Turn next();
+    /// What the next call does. Where it must not be repeated, nothing is run beside it.
+    Turn next(bool may_be_repeated = true);
     /// This rank's time of a call that next() wants timed.
     void add(Seconds mine);
     /// Whether the round is over: then the ranks shall agree on times(), for each the longest of all ranks,
@@ -65,6 +69,10 @@ class Trials {
     void conclude(std::span<const double> agreed);
 
     std::size_t best() const { return best_; }
+    /// By which calls are done.
+    std::size_t plan_of_calls() const { return conditions_.is_for_later ? 0 : best_; }
+    /// Tries nothing any more.
+    void stop();
     /// Whether no other plan is in play.
     bool is_settled() const;
     /// The median of the last rounds; 0: it was not tried often enough to decide by.
@@ -86,6 +94,7 @@ class Trials {
     bool is_known(std::size_t plan) const;
     double expected(std::size_t plan) const;
     double cost_of_round() const;
+    double cost_of_turn(std::size_t plan, double time) const;
     void begin_round();
     void note(std::size_t plan, double time);
     void choose();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "mpi/comm/process.hpp"
 #include "mpi/comm/slowness.hpp"
 #include "mpi/exec/communicator.hpp"
+#include "mpi/exec/native_call.hpp"
+#include "mpi/exec/scratch.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -230,6 +233,34 @@ void CommState::come_together() {
     } else {
         run_unwatched(barrier(), Operands());
     }
+    count_call();
+}
+
+/// Agreeing on whether all ranks can do it is their common start. A result takes the place of the user's, who
+/// must not look at it yet, unless that holds the input.
+void CommState::time_beside(const PreparedPlan& plan, const Request& request, Operands operands,
+                            Trials& trials) {
+    const ScratchPool::Lease scratch(ScratchPool::of_packing());
+    std::vector<double> failures{comms_.create() ? 0.0 : 1.0};
+    if (operands.input == operands.result && operands.has_result) {
+        try {
+            operands.result =
+                (*scratch).get(static_cast<std::size_t>(operands.layout.extent) * request.units);
+        } catch (const std::bad_alloc&) {
+            failures[0] = 1;
+        }
+    }
+    if (!find_longest(failures) || failures[0] > 0) return trials.stop();
+    count_call();
+    const Seconds start = now();
+    if (plan.is_native()) {
+        call_native(request.collective, {operands.input, operands.result, static_cast<int>(request.units),
+                                         operands.type, operands.op, request.root, inner()});
+    } else {
+        run_unwatched(plan, operands);
+    }
+    trials.add(now() - start);
+    conclude(trials);
     count_call();
 }
 

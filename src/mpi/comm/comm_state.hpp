@@ -57,14 +57,17 @@ class CommState {
     /// environment has them. What is wrong is said, and nothing changed. To be called on all ranks alike.
     void set_rules(const std::string& rules);
 
-    /// What the next call for `request` does. Equal on all ranks.
-    PlanCache::Next next(const Request& request) {
+    /// What the next call for `request` does (PlanCache::next). Equal on all ranks.
+    PlanCache::Next next(const Request& request, bool may_be_repeated) {
         last_algorithm_ = nullptr;  // it may be the name of a plan that is dropped for a new one
-        return plans_->next(request);
+        return plans_->next(request, may_be_repeated);
     }
 
     /// Lets all ranks go on at about the same time, before a call that is timed. Collective.
     void come_together();
+    /// Times a reduction by `plan`, whose operands are those of the user's own, and throws its result away:
+    /// the user's call comes after it, and has its memory. Collective.
+    void time_beside(const PreparedPlan& plan, const Request& request, Operands operands, Trials& trials);
     /// To be called after each call that was timed, when nothing of it is left to do: the ranks agree on
     /// times when there are enough. Collective when it does.
     void conclude(Trials& trials) noexcept;

@@ -69,16 +69,15 @@ bool PlanCache::set_rules(const std::string& rules) {
 
 PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
-    const bool may_try = adapting_ == Adapting::always || (adapting_ == Adapting::exact && !request.rounds);
-    if (!may_try || costs_.is_empty() || !rules_.rules.empty())
+    if (adapting_ == Adapting::never || costs_.is_empty() || !rules_.rules.empty())
         return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
     Choice choice{plans_to_try(request, machine_, rules_, costs_), std::nullopt};
-    choice.trials = trials_of(choice.plans);
+    choice.trials = trials_of(choice.plans, request.rounds && adapting_ == Adapting::exact);
     return choice;
 }
 
 /// Nothing where there is one plan only, or nothing to compare it with.
-std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans) const {
+std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans, bool is_for_later) const {
     std::vector<Trials::Tried> tried;
     for (const Plan& plan : plans) tried.push_back({plan.predicted, plan.tried});
     const auto is_unknown = [](const Plan& plan) { return plan.predicted <= Seconds(0); };
@@ -87,9 +86,12 @@ std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans) const
         const auto time_of = [this](const Request& request) {
             return choose_plan(request, machine_, rules_, costs_).predicted;
         };
-        conditions_ = {time_of(own_calls_.start), time_of(own_calls_.agreement), Seconds(costs_.rank_delay)};
+        conditions_ = {time_of(own_calls_.start), time_of(own_calls_.agreement), Seconds(costs_.rank_delay),
+                       false};
     }
-    return Trials(tried, *conditions_);
+    Trials::Conditions conditions = *conditions_;
+    conditions.is_for_later = is_for_later;
+    return Trials(tried, conditions);
 }
 
 /// That of its size class, but where there are rules: they may switch algorithms at any size.
@@ -126,17 +128,24 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
 }
 
 /// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking.
-PlanCache::Next PlanCache::next(const Request& request) {
+PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     Entry& entry = entry_for(request);
     std::optional<Trials>& trials = entry.choice->trials;
-    const bool is_native_for_good =
-        trials && trials->is_settled() && entry.choice->plans[trials->best()].is_native();
-    const Trials::Turn turn = is_native_for_good ? Trials::Turn{trials->best(), false}
-                              : trials           ? trials->next()
-                                                 : Trials::Turn();
-    std::optional<PreparedPlan>& prepared = entry.plans[turn.plan];
-    if (!prepared) prepare_and_keep(request, turn.plan, entry);
-    return {&*prepared, turn.is_timed ? &*trials : nullptr, !trials || is_native_for_good};
+    if (!trials) return {&prepared(request, 0, entry)};
+    const std::size_t usual = trials->plan_of_calls();
+    if (trials->is_settled() && entry.choice->plans[usual].is_native())
+        return {&prepared(request, usual, entry)};
+    const Trials::Turn turn = trials->next(may_be_repeated);
+    Next next{&prepared(request, turn.plan, entry), nullptr, nullptr, false};
+    if (turn.beside > 0) next.beside = &prepared(request, turn.beside, entry);
+    if (turn.is_timed || turn.beside > 0) next.trials = &*trials;
+    return next;
+}
+
+const PreparedPlan& PlanCache::prepared(const Request& request, std::size_t number, Entry& entry) {
+    std::optional<PreparedPlan>& plan = entry.plans[number];
+    if (!plan) prepare_and_keep(request, number, entry);
+    return *plan;
 }
 
 PlanCache::Entry& PlanCache::entry_for(const Request& request) {

@@ -50,10 +50,12 @@ class PlanCache {
     /// What the next call does. Good until the next one is asked for.
     struct Next {
         const PreparedPlan* plan = nullptr;
-        Trials* trials = nullptr;  ///< where the call is to be timed
-        bool is_for_good = true;   ///< later calls of this kind do the same
+        Trials* trials = nullptr;  ///< where the call is to be timed, or `beside` beside it
+        const PreparedPlan* beside = nullptr;
+        bool is_for_good = true;  ///< later calls of this kind do the same
     };
-    Next next(const Request& request);
+    /// `may_be_repeated`: the call may be done once more, without a trace (Trials::next).
+    Next next(const Request& request, bool may_be_repeated);
     PreparedPlan make(const Request& request);
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
@@ -90,9 +92,10 @@ class PlanCache {
     Choice choose(const Request& request) const;
     Choice& choice_for(const Request& request);
     Entry& entry_for(const Request& request);
+    const PreparedPlan& prepared(const Request& request, std::size_t number, Entry& entry);
     void prepare_and_keep(const Request& request, std::size_t number, Entry& entry);
     PreparedPlan prepare(Plan& plan);
-    std::optional<Trials> trials_of(const std::vector<Plan>& plans) const;
+    std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
     void forget_plans();
 
     Process& process_;

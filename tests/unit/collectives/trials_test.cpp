@@ -228,3 +228,38 @@ TEST_CASE("rounds of several jobs add up") {
     CHECK(jobs > 0);
     CHECK(jobs < 20);
 }
+
+TEST_CASE("for later jobs other plans run beside calls that keep the first one") {
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, {kStart, kAgreement, Seconds(0), true});
+    const std::vector<double> real{0.14, 0.10};
+    double lost = 0;
+    double total = 0;
+    int beside = 0;
+    for (int call = 0; call < 10000; ++call) {
+        const bool may_be_repeated = call % 3 != 0;
+        const Trials::Turn turn = trials.next(may_be_repeated);
+        REQUIRE(turn.plan == 0);
+        total += real[0];
+        if (!may_be_repeated) CHECK((turn.beside == 0 && !turn.is_timed));
+        if (turn.beside > 0) {
+            ++beside;
+            CHECK(!turn.is_timed);
+            trials.add(Seconds(real[turn.beside]));
+            lost += kStart.count() + real[turn.beside];
+        } else if (turn.is_timed) {
+            trials.add(Seconds(real[0]));
+            lost += kStart.count();
+        }
+        if (!trials.is_round_over()) continue;
+        lost += kAgreement.count();
+        trials.conclude(std::vector<double>(trials.times()));
+    }
+    CHECK(beside > 5);
+    CHECK(lost / total < Trials::kShare);
+    CHECK(trials.best() == 1);  // and so it will be for the next job
+    CHECK(trials.plan_of_calls() == 0);
+    CHECK(trials.cost().count() == Approx(lost).margin(0.05));  // the first time was not predicted
+    trials.stop();
+    CHECK(trials.is_settled());
+    CHECK(trials.best() == 0);
+}
