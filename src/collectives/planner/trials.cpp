@@ -11,8 +11,10 @@ namespace {
 
 /// The rest is for plans that take longer than predicted.
 constexpr double kSaved = 0.8 * Trials::kShare;
-constexpr std::size_t kKept = 7;    // times of a plan
-constexpr std::size_t kEnough = 3;  // times to decide by
+constexpr std::size_t kKept = 9;           // times of a plan
+constexpr std::size_t kEnough = 3;         // times to decide by
+constexpr std::size_t kEnoughOfNoisy = 7;  // the same, where they differ by more than
+constexpr double kNoisy = 1.25;
 constexpr double kClearlyFaster = 0.95;
 constexpr double kClearlySlower = 1.15;
 constexpr double kFarSlower = 1.5;  // then one time less is enough
@@ -25,6 +27,10 @@ constexpr double kDrift = 1.5;
 /// Of a copy, as the order of `times` tells their age.
 double typical(std::vector<double> times) {
     return median(times);
+}
+
+double least(const std::vector<double>& times) {
+    return *std::min_element(times.begin(), times.end());
 }
 
 }  // namespace
@@ -102,7 +108,9 @@ std::vector<Seconds> Trials::times_of(std::size_t plan) const {
 }
 
 bool Trials::is_known(std::size_t plan) const {
-    return records_[plan].times.size() >= kEnough;
+    const auto& times = records_[plan].times;
+    return times.size() >= kEnough &&
+           (times.size() >= kEnoughOfNoisy || typical(times) <= kNoisy * least(times));
 }
 
 /// What was measured, else what is predicted; and where predictions are as wrong as that of the best plan,
@@ -149,11 +157,16 @@ void Trials::note(std::size_t plan, double time) {
     record.times.push_back(time);
 }
 
+/// Where ranks wait for processors, few times make a large difference: then the least ones must tell the
+/// same.
 void Trials::choose() {
     if (!is_known(best_)) return;
-    const double most = kClearlyFaster * expected(best_) - conditions_.doubt.count();
+    const std::size_t before = best_;
+    const double most = kClearlyFaster * expected(before) - conditions_.doubt.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (is_known(plan) && expected(plan) < most && expected(plan) < expected(best_)) best_ = plan;
+        const bool is_faster = is_known(plan) && expected(plan) < most &&
+                               least(records_[plan].times) < least(records_[before].times);
+        if (is_faster && expected(plan) < expected(best_)) best_ = plan;
     }
 }
 
@@ -162,9 +175,11 @@ void Trials::drop_the_slow() {
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
         Record& record = records_[plan];
         if (plan == best_ || record.times.empty()) continue;
-        const double least = *std::min_element(record.times.begin(), record.times.end());
-        const bool is_slow = is_known(plan) && expected(plan) > kClearlySlower * best;
-        const bool is_far_slower = record.times.size() + 1 >= kEnough && least > kFarSlower * best;
+        const bool is_slow =
+            is_known(plan) && expected(plan) > kClearlySlower * best &&
+            (records_[best_].times.empty() || least(record.times) > least(records_[best_].times));
+        const bool is_far_slower =
+            record.times.size() + 1 >= kEnough && least(record.times) > kFarSlower * best;
         if (is_slow || is_far_slower || rounds_ >= kMostRounds) record.is_in_play = false;
     }
 }
@@ -172,8 +187,8 @@ void Trials::drop_the_slow() {
 /// The network has changed where the best plan's last times are others than when it was chosen.
 void Trials::look_for_drift() {
     const auto& times = records_[best_].times;
-    const double now = typical({times.end() - static_cast<std::ptrdiff_t>(kEnough), times.end()});
-    if (now < kDrift * settled_ && now * kDrift > settled_) return;
+    const std::vector<double> last(times.end() - static_cast<std::ptrdiff_t>(kEnough), times.end());
+    if (least(last) < kDrift * settled_ && typical(last) * kDrift > settled_) return;
     settled_ = 0;
     rounds_ = 0;
     for (Record& record : records_) {

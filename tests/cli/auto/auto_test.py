@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What LaPle finds out by itself on two emulated sites of two hosts, two ranks on each.
 
-Usage: auto_test.py LAPLE_GRID LIBLAPLE LAPLE_BENCH LAPLE_DISCOVER PART_FIRST
+Usage: auto_test.py LAPLE_GRID LIBLAPLE LAPLE_BENCH LAPLE_DISCOVER PART_FIRST ADAPTING_TEST
 """
 import glob
 import json
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-LAPLE_GRID, LIBLAPLE, LAPLE_BENCH, LAPLE_DISCOVER, PART_FIRST = sys.argv[1:6]
+LAPLE_GRID, LIBLAPLE, LAPLE_BENCH, LAPLE_DISCOVER, PART_FIRST, ADAPTING_TEST = sys.argv[1:7]
 SKIPPED = 77
 
 NAME = f"auto{os.getpid()}"
@@ -162,6 +162,25 @@ class OnTwoSites(unittest.TestCase):
         self.assertEqual(said.count("can be written by others"), 1, said)
         self.assertIn("measured 4 hosts", said)
         self.assertEqual(os.stat(self.kept("????????????????.json")).st_mode & 0o777, 0o600)
+
+    def test_what_trials_find_is_for_the_next_job(self):
+        # One site: its calls are so short that many of them take a second.
+        one_site = {**TWO_SITES, "sites": [{"name": "a", "hosts": 4}]}
+        del one_site["uplink"], one_site["link"]
+        self.scenario = self.file("one-site.json", json.dumps(one_site))
+        for _ in range(2):
+            run = self.run_job(ADAPTING_TEST, "broadcasts*", settings=self.settings, options=("-n", "4"))
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("kept for the next job", run.stderr)
+        with open(self.kept("*-*.json"), encoding="utf-8") as file:
+            calls = json.load(file)["calls"]
+        self.assertEqual({(call["collective"], call["bytes"], call["root"]) for call in calls}, {("bcast", 2048, 3)})
+        algorithms = [call["algorithm"] for call in calls]
+        self.assertEqual(len(algorithms), len(set(algorithms)))
+        self.assertGreater(len(calls[0]["times"]), 1)
+        run = self.run_job(ADAPTING_TEST, "broadcasts*", settings={**self.settings, "LAPLE_DEBUG": "2"},
+                           options=("-n", "4"))
+        self.assertIn(f"root 3: {algorithms[0]} (the fastest of those that earlier jobs have tried", run.stderr)
 
     def test_parts_of_the_job_first(self):
         run = self.run_job(PART_FIRST)
