@@ -11,6 +11,11 @@
 namespace laple::mpi {
 namespace {
 
+/// Messages without data may have no address.
+void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
 constexpr std::size_t kUsualWindow = 4;
 constexpr int kIdle = 256;  // looks in which nothing happens
 
@@ -128,7 +133,7 @@ bool MemoryChannel::go_on(Sending& sending) {
             if (!block) return false;
             cell->block = *block;
         } else if (bytes > 0) {
-            std::memcpy(cell->data, sending.data + sending.sent, bytes);
+            copy(cell->data, sending.data + sending.sent, bytes);
         }
         cell->bytes = bytes;
         cell->total = sending.bytes;
@@ -173,7 +178,7 @@ std::optional<std::uint32_t> MemoryChannel::block_for(const Sending& sending, st
     if (is_shared && repeats->block != HostMemory::kNoBlock) return count_sent(*repeats, repeats->block);
     const auto block = memory_.allocate(bytes, is_shared ? repeats->unsent : 1);
     if (!block) return std::nullopt;
-    std::memcpy(memory_.block_data(*block), sending.data + sending.sent, bytes);
+    copy(memory_.block_data(*block), sending.data + sending.sent, bytes);
     if (is_shared) repeats->block = *block;
     return repeats != nullptr ? count_sent(*repeats, *block) : *block;
 }
@@ -248,7 +253,7 @@ void MemoryChannel::read(int from, Wanted wanted) {
         if (Receiving* receiving = receive_of(incoming.step)) {
             take(*receiving, memory_.data(from, *cell), incoming.received, bytes);
         } else if (incoming.kept != nullptr) {
-            std::memcpy(incoming.kept->data.data() + incoming.received, memory_.data(from, *cell), bytes);
+            copy(incoming.kept->data.data() + incoming.received, memory_.data(from, *cell), bytes);
         }
         memory_.drop_oldest(from);
         incoming.received += bytes;
@@ -303,7 +308,7 @@ MemoryChannel::Receiving* MemoryChannel::receive_of(std::int64_t step) {
 void MemoryChannel::take(Receiving& receiving, const std::byte* data, std::uint64_t at, std::uint64_t bytes) {
     if (at >= receiving.bytes || bytes == 0) return;
     std::byte* const to = operands_.layout.is_contiguous ? receiving.data : receiving.packed.data();
-    std::memcpy(to + at, data, std::min(bytes, receiving.bytes - at));
+    copy(to + at, data, std::min(bytes, receiving.bytes - at));
 }
 
 void MemoryChannel::received(std::uint32_t step, std::uint64_t total) {
