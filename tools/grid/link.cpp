@@ -35,6 +35,11 @@ Nanoseconds Transmitter::duration(Bytes bytes) const {
 
 std::optional<Train> Transmitter::pass(const Train& train) {
     if (rate_bps_ <= 0) return train;
+    if (queued_bps_ != rate_bps_ && queued_bps_ > 0 && busy_until_ > train.first) {
+        const double queued = static_cast<double>((busy_until_ - train.first).count()) * queued_bps_;
+        busy_until_ = train.first + Nanoseconds(std::llround(queued / rate_bps_));
+    }
+    queued_bps_ = rate_bps_;
     const Instant start = std::max(train.first, busy_until_);
     const double backlog_bytes = static_cast<double>((start - train.first).count()) * rate_bps_ / 8e9;
     if (backlog_bytes + static_cast<double>(train.size.bytes) > static_cast<double>(queue_bytes_)) {

@@ -51,7 +51,8 @@ class Transmitter {
     /// train.first.
     std::optional<Train> pass(const Train& train);
 
-    /// For what comes from now on. One that had no limit, and so no queue, gets one of 1 MiB.
+    /// For what comes from now on, and what is in the queue then. One that had no limit, and so no queue,
+    /// gets one of 1 MiB.
     void set_rate(double rate_bps) {
         rate_bps_ = rate_bps;
         if (queue_bytes_ == 0) queue_bytes_ = Bytes{1} << 20;
@@ -63,6 +64,7 @@ class Transmitter {
     double rate_bps_;
     Bytes queue_bytes_;
     Instant busy_until_{};
+    double queued_bps_ = rate_bps_;  ///< the rate by which busy_until_ was found
 };
 
 /// Packets and bytes of one direction between two sites.

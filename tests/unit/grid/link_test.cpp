@@ -191,3 +191,13 @@ TEST_CASE("changes that mean nothing are refused") {
     Wan wan(two_sites(), 1);
     CHECK_THROWS_AS(wan.apply({Change::What::delay, 0, 2, 1}), Error);
 }
+
+TEST_CASE("what is queued leaves at the new rate") {
+    Transmitter transmitter(1e6, Bytes{1} << 20);
+    for (int i = 0; i < 600; ++i) REQUIRE(transmitter.pass(one_packet(0ms, 1250)));  // 6 s
+    transmitter.set_rate(100e6);
+    // 5 s of 1 Mbit/s are 50 ms of 100.
+    const auto next = transmitter.pass(one_packet(1s, 1250));
+    REQUIRE(next);
+    CHECK(next->last == 1s + 50ms + 100us);
+}
