@@ -270,9 +270,15 @@ class Agreeing {
 
     /// Rank 0 decides: from its cache, or else all measure, the network or MPI's own collectives on it.
     std::optional<Agreement> agree_by_measuring() {
-        const auto hosts = gather_hosts(comm_, 0);
+        // Ranks that share memory under several names are found out about only where their hosts are not
+        // known as they name them.
+        auto hosts = gather_hosts_by_name(comm_, 0);
+        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
+        if (payload.content == Content::nothing) {
+            hosts = gather_hosts(comm_, 0);
+            payload = broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts) : Payload());
+        }
         if (hosts && in_world_ == all_below(at(size_of(MPI_COMM_WORLD)))) process_.learn_for(*hosts);
-        const Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
             const Discovery discovery =
@@ -287,24 +293,30 @@ class Agreeing {
         return broadcast(comm_, 0, found).agreement;
     }
 
+    /// Nothing where the cache does not know these hosts.
     Payload from_cache(const std::vector<Node>& hosts) const {
-        tell(describe_labels(hosts));
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto found = cache.find(hosts, mpi_version(), note);
         if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
-        const Seconds budget(process_.settings().probe_budget);
-        if (found) {
-            const Model& model = found->model;
-            tell(fmt::format("topology from {}", found->file));
-            const bool is_world = size_ == size_of(MPI_COMM_WORLD);
-            if (is_world && model.links.job.times.empty() && !model.links.clusters.empty() &&
-                can_measure_natives(model, budget))
-                return {Content::measure_natives, std::nullopt};
-            return {Content::agreement, agreement_on(model)};
-        }
+        if (!found) return {};
+        const Model& model = found->model;
+        tell(describe_labels(hosts));
+        tell(fmt::format("topology from {}", found->file));
+        const bool is_world = size_ == size_of(MPI_COMM_WORLD);
+        if (is_world && model.links.job.times.empty() && !model.links.clusters.empty() &&
+            can_measure_natives(model, Seconds(process_.settings().probe_budget)))
+            return {Content::measure_natives, std::nullopt};
+        return {Content::agreement, agreement_on(model)};
+    }
+
+    Payload from_cache_or_anew(const std::vector<Node>& hosts) const {
+        Payload known = from_cache(hosts);
+        if (known.content != Content::nothing) return known;
+        tell(describe_labels(hosts));
         // Where measuring is off, it is not asked for again either.
-        if (budget <= Seconds(0)) return {Content::agreement, agreement_on(Topology::flat(size_))};
+        if (process_.settings().probe_budget <= 0)
+            return {Content::agreement, agreement_on(Topology::flat(size_))};
         return {Content::measure, std::nullopt};
     }
 

@@ -83,6 +83,19 @@ std::optional<std::vector<HostIdentity>> gather_identities(const HostIdentity& m
     return all;
 }
 
+std::vector<Node> hosts_of(const std::vector<HostIdentity>& identities) {
+    std::vector<Node> nodes;
+    std::map<std::string, std::size_t> known;
+    for (std::size_t i = 0; i < identities.size(); ++i) {
+        const HostIdentity& identity = identities[i];
+        const auto [entry, is_new] = known.try_emplace(identity.key(), nodes.size());
+        if (is_new) nodes.push_back({identity.name.data(), {}, identity.id.data()});
+        nodes[entry->second].ranks.push_back(static_cast<Rank>(i));
+    }
+    label_hosts(nodes);
+    return nodes;
+}
+
 }  // namespace
 
 std::string boot_id() {
@@ -101,16 +114,14 @@ std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root) {
     if (host != MPI_COMM_NULL) PMPI_Comm_free(&host);
     const auto identities = gather_identities(mine, comm, root);
     if (!identities) return std::nullopt;
-    std::vector<Node> nodes;
-    std::map<std::string, std::size_t> known;
-    for (std::size_t i = 0; i < identities->size(); ++i) {
-        const HostIdentity& identity = (*identities)[i];
-        const auto [entry, is_new] = known.try_emplace(identity.key(), nodes.size());
-        if (is_new) nodes.push_back({identity.name.data(), {}, identity.id.data()});
-        nodes[entry->second].ranks.push_back(static_cast<Rank>(i));
-    }
-    label_hosts(nodes);
-    return nodes;
+    return hosts_of(*identities);
+}
+
+std::optional<std::vector<Node>> gather_hosts_by_name(MPI_Comm comm, int root) {
+    const auto identities = gather_identities(own_identity(), comm, root);
+    const auto has_no_id = [](const HostIdentity& identity) { return identity.id[0] == 0; };
+    if (!identities || std::any_of(identities->begin(), identities->end(), has_no_id)) return std::nullopt;
+    return hosts_of(*identities);
 }
 
 NodeLayout::NodeLayout(MPI_Comm comm) {

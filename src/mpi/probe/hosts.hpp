@@ -26,6 +26,10 @@ std::int64_t host_number();
 /// an MPI error. Collective, with MPI's own calls.
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root);
 
+/// The same without asking MPI, which takes many messages between far sites: ranks that share memory, but not
+/// their host's name, are on several hosts. Nothing where names alone tell hosts apart, without a boot id.
+std::optional<std::vector<Node>> gather_hosts_by_name(MPI_Comm comm, int root);
+
 struct HostIdentity;
 
 /// Who shares a node with whom in a communicator, and the communicators to measure on. Owns them, so it ends
