@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/comm/discovery.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -22,7 +23,9 @@ namespace {
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
 constexpr double kOfNatives = 0.5;  // for MPI's own collectives
 
-Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end) {
+/// Rates are measured until `end`, or for so long after the latencies.
+Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
+               Seconds least) {
     Discovery discovery;
     const ClusteringOptions options;
     RememberedSurvey survey(survey_sites(by_name(nodes), options),
@@ -34,8 +37,9 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     }
     const Findings found = survey.findings();
     Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_version()));
-    model.links =
-        sweep_links(prober, link_survey_input(found), [&](Seconds needed) { return now() + needed < end; });
+    const Seconds end_of_rates = std::max(end, now() + least);
+    model.links = sweep_links(prober, link_survey_input(found),
+                              [&](Seconds needed) { return now() + needed < end_of_rates; });
     model.date = now_in_utc();
     model.version = LAPLE_VERSION;
     return discovery;
@@ -55,9 +59,10 @@ JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
 Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache) {
     const Seconds budget(settings.probe_budget);
     const Seconds start = now();
-    const Patience patience{start + budget, nullptr};
     const NodeLayout layout(comm);
     if (!layout.is_good()) return {};
+    // Between sites that are farther than 50 ms to set up communicators takes as long as the latencies do.
+    const Patience patience{now() + budget, nullptr};
     Discovery discovery;
     std::optional<Model>& model = discovery.model;
     if (layout.probes() != MPI_COMM_NULL) {
@@ -65,7 +70,8 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         if (layout.nodes().empty()) {
             prober.follow();
         } else {
-            discovery = lead(prober, layout.nodes(), cache, start + kWithRates * budget);
+            discovery =
+                lead(prober, layout.nodes(), cache, start + kWithRates * budget, (kWithRates - 1) * budget);
             prober.dismiss();
         }
     }

@@ -103,8 +103,7 @@ class PingPongs {
         std::vector<Seconds> latencies;
         for (Exchange& exchange : exchanges_) {
             wait_quietly(exchange.sending);
-            const bool is_sure = exchange.second <= kAgreement * exchange.shortest;
-            latencies.emplace_back(is_sure ? exchange.shortest / 2 : kUnknown);
+            latencies.emplace_back(is_sure(exchange) ? exchange.shortest / 2 : kUnknown);
         }
         return latencies;
     }
@@ -124,6 +123,9 @@ class PingPongs {
         PMPI_Isend(&exchange.out, 1, MPI_UNSIGNED_CHAR, exchange.peer, kPingAll, probes_, &exchange.sending);
     }
 
+    static bool is_sure(const Exchange& exchange) {
+        return exchange.shortest < kUnknown && exchange.second <= kAgreement * exchange.shortest;
+    }
     static void add(Exchange& exchange, double trip) {
         exchange.second = std::min(exchange.second, std::max(exchange.shortest, trip));
         exchange.shortest = std::min(exchange.shortest, trip);
@@ -132,7 +134,8 @@ class PingPongs {
     /// Whether another answer is to come.
     bool has_answer(Exchange& exchange) {
         if (++exchange.trips > 1) add(exchange, (now() - exchange.sent).count());
-        exchange.out = exchange.trips == kTripsEach || patience_.is_over() ? 1 : 0;
+        const bool is_known = is_sure(exchange) && Seconds(exchange.shortest / 2) >= kFar;
+        exchange.out = is_known || exchange.trips == kTripsEach || patience_.is_over() ? 1 : 0;
         send(exchange);
         return exchange.out == 0;
     }

@@ -16,6 +16,9 @@ namespace laple::mpi {
 /// burst may be disturbed.
 inline constexpr Seconds kSettle = std::chrono::milliseconds(20);
 
+/// One way: from here on what disturbs messages, some milliseconds on a busy machine, does not matter.
+inline constexpr Seconds kFar = std::chrono::milliseconds(8);
+
 /// Ping-pong with `peer`, who calls answer_latency(). Returns the shortest round trip of an empty message, or
 /// infinity when patience was over before the first one. The first trip, which waits for the peer and for
 /// connections to be made, does not count.
@@ -28,9 +31,9 @@ Seconds measure_latency(MPI_Comm probes, int peer, Seconds settle, const Patienc
 Seconds answer_latency(MPI_Comm probes, int peer, Seconds settle);
 
 /// Ping-pong with all of `peers` at once, who all call this too. Returns for each of them half the shortest
-/// of a few round trips of an empty message, or infinity: where the peer has the lower rank, for that one
-/// knows, where no two trips took about the same time, so that all may have been disturbed, and when patience
-/// was over.
+/// of a few round trips of an empty message, of far peers of two that took about the same time; or infinity:
+/// where the peer has the lower rank, for that one knows, where no two trips took about the same time, so
+/// that all may have been disturbed, and when patience was over.
 ///
 ///     me ──ping──> p1      Trips overlap, so all take hardly longer than that of the farthest peer. But the
 ///        ──ping──> p2      messages disturb each other: by microseconds, which matters between close nodes

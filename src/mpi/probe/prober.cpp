@@ -23,9 +23,6 @@ namespace {
 // Far from the tags of the probes, which a fast node may use before a slow one has its order.
 enum Tag { kOrderSize = 101, kOrder, kAnswerSize, kAnswer };
 
-// One way: from here on what disturbs a volley, some milliseconds on a busy machine, does not matter.
-constexpr Seconds kFar = std::chrono::milliseconds(8);
-
 using Numbers = std::vector<double>;
 
 /// What a node is to do: the first number of an order. Those after it:
