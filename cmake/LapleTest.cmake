@@ -6,7 +6,8 @@ function(laple_add_unit_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE LAPLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+  # With a sanitizer some take several times as long.
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT $<IF:$<BOOL:${LAPLE_SANITIZE}>,1200,300>)
 endfunction()
 
 # laple_add_mpi_test(name RANKS 1 2 ... SOURCES... LIBRARIES... ENVIRONMENT K=V...): Catch2 cases run by mpiexec, one
