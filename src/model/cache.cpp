@@ -46,7 +46,7 @@ void add_job(const std::string& file, Model& model, std::string& note) {
         if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
             model.links.job = known.links.job;
     } catch (const std::exception& error) {
-        note = fmt::format("{}; it is ignored, and will be replaced", error.what());
+        note = fmt::format("{}; it is ignored until there is something else to keep", error.what());
     }
 }
 

@@ -7,11 +7,15 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace laple {
 namespace {
 
 constexpr Bytes kMaxBytes = Bytes{1} << 53;  // what JSON readers everywhere read exactly
 constexpr int kMaxLanes = 1 << 24;
+constexpr std::size_t kMostCalls = 1000;  // more than are kept (known_calls.cpp)
+constexpr std::size_t kMostTimes = 64;    // the same, of one plan
 
 /// Members by their names in the file.
 #define LAPLE_MEMBER(type, name) std::make_pair(#name, &type::name)
@@ -135,19 +139,34 @@ JobTimes read_native(const JsonReader& in, int ranks) {
     return native;
 }
 
+/// Plans are compared by these times, and what may be tried is a share of them.
+Seconds read_time_of_call(const JsonReader& in, const std::string& pointer) {
+    constexpr double kLeast = 1e-8;
+    constexpr double kMost = 1e4;
+    const double time = in.at_least_0(pointer, "seconds");
+    if (!(time >= kLeast && time <= kMost))
+        throw in.wrong(pointer, "is no time that a collective takes", "leave the call out");
+    return Seconds(time);
+}
+
 std::vector<CallTime> read_calls(const JsonReader& in, int ranks) {
     std::vector<CallTime> calls;
     if (!in.has("/calls")) return calls;
+    if (in.array("/calls").size() > kMostCalls)
+        throw in.wrong("/calls", "has more entries than LaPle keeps", "remove the file");
     for (const std::string& item : in.items("/calls")) {
         CallTime call;
         call.collective = in.text(item + "/collective");
         call.algorithm = in.text(item + "/algorithm");
         call.bytes = read_bytes(in, item + "/bytes");
         call.root = in.whole(item + "/root", 0, ranks - 1);
-        call.predicted = Seconds(in.at_least_0(item + "/predicted", "seconds"));
+        call.predicted = read_time_of_call(in, item + "/predicted");
+        const std::size_t times = in.array(item + "/times").size();
+        if (times == 0 || times > kMostTimes)
+            throw in.wrong(item + "/times", fmt::format("does not hold 1 to {} times", kMostTimes),
+                           "leave the call out");
         for (const std::string& time : in.items(item + "/times"))
-            call.times.emplace_back(in.at_least_0(time, "seconds"));
-        if (call.times.empty()) throw in.wrong(item + "/times", "holds nothing", "leave the call out");
+            call.times.push_back(read_time_of_call(in, time));
         calls.push_back(std::move(call));
     }
     return calls;

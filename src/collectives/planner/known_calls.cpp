@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -27,7 +28,8 @@ CallTime call_of(const Request& request) {
 
 }  // namespace
 
-KnownCalls::KnownCalls(const Request& request, const JobTimes& job) {
+KnownCalls::KnownCalls(const Request& request, const JobTimes& job, int ranks) {
+    if (job.ranks != ranks) return;
     const CallTime wanted = call_of(request);
     for (const CallTime& call : job.calls) {
         if (kind_of(call) == kind_of(wanted)) calls_.push_back(&call);
@@ -89,6 +91,18 @@ void add_calls(const std::vector<CallTime>& anew, std::vector<CallTime>& known) 
     }
     all.resize(std::min(all.size(), kMostKept));
     known = std::move(all);
+}
+
+void gather_calls(const std::vector<CallTime>& others, std::vector<CallTime>& calls) {
+    std::map<std::tuple<std::string, Bytes, int>, std::pair<std::size_t, std::size_t>> timed;
+    for (const CallTime& call : others) timed[kind_of(call)].first += call.times.size();
+    for (const CallTime& call : calls) timed[kind_of(call)].second += call.times.size();
+    std::vector<CallTime> better;
+    for (const CallTime& call : others) {
+        const auto& [here, there] = timed[kind_of(call)];
+        if (here > there) better.push_back(call);
+    }
+    add_calls(better, calls);
 }
 
 }  // namespace laple

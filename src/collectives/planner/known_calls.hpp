@@ -17,7 +17,8 @@ namespace laple {
 /// Measured times count for more than predicted ones.
 class KnownCalls {
   public:
-    KnownCalls(const Request& request, const JobTimes& job);
+    /// Of a job with `ranks` ranks; nothing is known of another one.
+    KnownCalls(const Request& request, const JobTimes& job, int ranks);
 
     /// Of `found`, the one that was found best of those that `may_use` allows; nullptr: nothing is known.
     const Candidate* best_of(const std::vector<Candidate>& found,
@@ -36,5 +37,9 @@ std::vector<CallTime> calls_by_trial(const std::vector<Plan>& plans, const Trial
 /// Puts what was found `anew` before what is `known` already, of which the same plans for the same calls are
 /// dropped. Where there are too many, those that were not seen for long are forgotten.
 void add_calls(const std::vector<CallTime>& anew, std::vector<CallTime>& known);
+
+/// The same in one job, where communicators, or plans that were made anew, have each tried for themselves: of
+/// calls of one kind those count that were timed more often.
+void gather_calls(const std::vector<CallTime>& others, std::vector<CallTime>& calls);
 
 }  // namespace laple

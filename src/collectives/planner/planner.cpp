@@ -49,15 +49,13 @@ Plan plan_of(const Candidate& candidate, const Request& request, const MachineCo
 /// Those of `found`, the fastest first, that may turn out to be faster than `chosen`.
 std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vector<Candidate>& found,
                                         const std::function<bool(const Algorithm&)>& may_use) {
-    constexpr double kWorthTrying = 1.5;
-    constexpr double kIfEstimated = 2;
+    constexpr double kWorthTrying = 2;  // many messages on few cores took four times as long as predicted
     std::vector<const Candidate*> rivals;
     std::vector<std::string> kinds{chosen.algorithm->kind()};
     const Candidate* coarser = nullptr;
     for (const Candidate& candidate : found) {
         const bool is_native = candidate.algorithm->is_native();
-        const double most = is_native && !candidate.is_measured ? kIfEstimated : kWorthTrying;
-        if (&candidate == &chosen || candidate.seconds > most * chosen.seconds ||
+        if (&candidate == &chosen || candidate.seconds > kWorthTrying * chosen.seconds ||
             !may_use(*candidate.algorithm))
             continue;
         const std::string kind = candidate.algorithm->kind();
@@ -93,7 +91,7 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     const auto may_use = [&](const Algorithm& algorithm) {
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
-    const KnownCalls known(request, costs.job);
+    const KnownCalls known(request, costs.job, machine.rank_count());
     const Candidate* const tried = known.best_of(found, may_use);
     const Candidate* const best = tried != nullptr ? tried : best_of(found, may_use);
     if (best == nullptr) return {{request, native(), kAllForbidden}};

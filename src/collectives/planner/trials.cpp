@@ -47,9 +47,9 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
 
 Trials::Turn Trials::next(bool may_be_repeated) {
     const Turn usual{plan_of_calls(), false, 0};
-    const double time = expected(usual.plan);
+    const double time = usual_time();
     spent_ += Seconds(time);
-    if (records_.size() < 2) return usual;
+    if (records_.size() < 2 || is_stopped_) return usual;
     saved_ += kSaved * time;
     if (conditions_.is_for_later && !may_be_repeated) return usual;
     if (turns_.empty() && saved_ >= cost_of_round() * (is_settled() ? kRarely : 1)) begin_round();
@@ -63,9 +63,9 @@ void Trials::stop() {
     for (std::size_t plan = 0; plan < records_.size(); ++plan)
         records_[plan].is_in_play = plan == plan_of_calls();
     best_ = plan_of_calls();
+    is_stopped_ = true;
     turns_.clear();
     times_.clear();
-    settle();
 }
 
 void Trials::add(Seconds mine) {
@@ -124,6 +124,13 @@ double Trials::expected(std::size_t plan) const {
     return scale * predicted_[plan].count();
 }
 
+/// Of a call, carefully: times of earlier jobs may be from a network that was slower.
+double Trials::usual_time() const {
+    const std::size_t usual = plan_of_calls();
+    const double time = expected(usual);
+    return records_[usual].last > 0 ? std::min(records_[usual].last, time) : time;
+}
+
 double Trials::cost_of_round() const {
     double cost = conditions_.agreement.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
@@ -135,8 +142,9 @@ double Trials::cost_of_round() const {
 /// Of a call that takes the place of a usual one, or is made beside it.
 double Trials::cost_of_turn(std::size_t plan, double time) const {
     const std::size_t usual = plan_of_calls();
-    const double saved = conditions_.is_for_later && plan != usual ? 0 : expected(usual);
-    return conditions_.start.count() + std::max(0.0, time - saved);
+    const bool is_beside = conditions_.is_for_later && plan != usual;
+    const Seconds start = is_beside ? conditions_.agreement : conditions_.start;
+    return start.count() + std::max(0.0, time - (is_beside ? 0 : expected(usual)));
 }
 
 void Trials::begin_round() {
@@ -149,6 +157,7 @@ void Trials::begin_round() {
 /// calls before have used.
 void Trials::note(std::size_t plan, double time) {
     Record& record = records_[plan];
+    record.last = time;
     if (record.first == 0 && plan != 0) {
         record.first = time;
         return;

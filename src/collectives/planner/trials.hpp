@@ -75,6 +75,8 @@ class Trials {
     void stop();
     /// Whether no other plan is in play.
     bool is_settled() const;
+    /// Whether a round of this job has been concluded since: what earlier jobs have found may be old.
+    bool is_confirmed() const { return is_settled() && rounds_ > 0; }
     /// The median of the last rounds; 0: it was not tried often enough to decide by.
     Seconds measured(std::size_t plan) const;
     Seconds predicted(std::size_t plan) const { return predicted_[plan]; }
@@ -88,11 +90,13 @@ class Trials {
     struct Record {
         std::vector<double> times;  // of the last rounds, but the first one of the job
         double first = 0;           // then MPI has made connections; 0: not tried by this job
+        double last = 0;            // of this job; 0: not tried by it
         bool is_in_play = true;
     };
 
     bool is_known(std::size_t plan) const;
     double expected(std::size_t plan) const;
+    double usual_time() const;
     double cost_of_round() const;
     double cost_of_turn(std::size_t plan, double time) const;
     void begin_round();
@@ -111,6 +115,7 @@ class Trials {
     double saved_ = 0;    // for rounds to come
     double settled_ = 0;  // what the best one took when it was alone; 0: it is not
     int rounds_ = 0;      // since all were in play
+    bool is_stopped_ = false;
     Seconds cost_{0};
     Seconds spent_{0};
 };

@@ -64,7 +64,7 @@ MachineCosts costs_for(const Agreement& agreement, const Machine& machine,
     }
     MachineCosts costs = agreement.costs.restricted_to(clusters);
     // Measured on all ranks, in their order.
-    if (in_world == all_below(in_world.size())) costs.job = agreement.costs.job;
+    if (in_world == all_below(at(size_of(MPI_COMM_WORLD)))) costs.job = agreement.costs.job;
     // Where the communicator has few ranks of each, several measured clusters are one of its own.
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         for (const Rank member : machine.ranks_in(cluster)) {

@@ -133,7 +133,7 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     std::optional<Trials>& trials = entry.choice->trials;
     if (!trials) return {&prepared(request, 0, entry)};
     const std::size_t usual = trials->plan_of_calls();
-    if (trials->is_settled() && entry.choice->plans[usual].is_native())
+    if (trials->is_confirmed() && entry.choice->plans[usual].is_native())
         return {&prepared(request, usual, entry)};
     const Trials::Turn turn = trials->next(may_be_repeated);
     Next next{&prepared(request, turn.plan, entry), nullptr, nullptr, false};
@@ -184,7 +184,10 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
+    const bool was_native = plan.is_native();
     PreparedPlan prepared = prepare(plan);
+    if (prepared.is_native() && !was_native && entry.choice->trials)
+        entry.choice->trials->stop();  // its times would be those of MPI's own
     if (!prepared.is_native()) cached_steps_ += prepared.schedule->schedule.steps.size();
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
@@ -208,7 +211,7 @@ PlanCache::TrialTimes PlanCache::trial_times() const {
 std::vector<CallTime> PlanCache::tried_calls() const {
     std::vector<CallTime> calls = forgotten_calls_;
     for (const auto& [request, choice] : choices_) {
-        if (choice.trials) add_calls(calls_by_trial(choice.plans, *choice.trials), calls);
+        if (choice.trials) gather_calls(calls_by_trial(choice.plans, *choice.trials), calls);
     }
     return calls;
 }

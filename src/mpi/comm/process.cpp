@@ -178,6 +178,11 @@ void Process::settle(const Terms& terms) {
     if (!settled_) settled_ = terms;
 }
 
+void Process::learn_for(const std::vector<Node>& hosts) {
+    const std::lock_guard lock(mutex_);
+    hosts_ = hosts;
+}
+
 bool Process::may_warn_of(Warning warning) {
     const std::lock_guard lock(mutex_);
     return said_.insert(warning).second;
@@ -257,7 +262,7 @@ void Process::write_report() const {
 /// Of communicators of all ranks in the order of MPI_COMM_WORLD: times of others mean nothing to the next
 /// job.
 void Process::learn_from(const CommState& state) {
-    if (!hosts_.empty() && state.is_like_world()) add_calls(state.tried_calls(), calls_);
+    if (!hosts_.empty() && state.is_like_world()) gather_calls(state.tried_calls(), calls_);
 }
 
 void Process::keep_what_was_learnt() try {

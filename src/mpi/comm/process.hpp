@@ -95,7 +95,7 @@ class Process {
     const std::optional<Terms>& settled() const { return settled_; }
     /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end. To
     /// be called on rank 0 of MPI_COMM_WORLD.
-    void learn_for(const std::vector<Node>& hosts) { hosts_ = hosts; }
+    void learn_for(const std::vector<Node>& hosts);
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 

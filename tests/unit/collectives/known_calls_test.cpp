@@ -50,6 +50,10 @@ TEST_CASE("what earlier jobs have found best is chosen", "[known_calls]") {
     CHECK(names(request_for(Collective::bcast, 600000)).front() != other);
     const Rules rules = parse_rules("^" + other);
     CHECK(choose_plan(request, kSites, rules, costs).algorithm->name() == before[0]);
+    // Nor in a job with other ranks.
+    costs.job.ranks = 7;
+    CHECK(names(request) == before);
+    costs.job.ranks = 8;
     // A name that is not proposed here means nothing.
     costs.job.calls = {call("no-such-thing", 0.1)};
     CHECK(names(request) == before);
@@ -100,4 +104,20 @@ TEST_CASE("newer times come first and take the place of older ones", "[known_cal
     for (Bytes bytes = 0; bytes < 1000; ++bytes) add_calls({call("ring", 1, 1000 + bytes)}, known);
     CHECK(known.size() == 300);
     CHECK(known[0].bytes == 1999);
+}
+
+TEST_CASE("in one job what was timed more often counts", "[known_calls]") {
+    std::vector<CallTime> calls{call("ring", 1), call("native", 2)};
+    CallTime once = call("native", 2);
+    once.times.resize(1);
+    gather_calls({once}, calls);
+    CHECK(calls[0].algorithm == "ring");
+    CHECK(calls[1].times.size() == 3);
+    CallTime often = call("native", 0.5);
+    often.times.resize(7, Seconds(0.5));
+    gather_calls({often}, calls);
+    CHECK(calls[0].algorithm == "native");
+    CHECK(calls[0].times.size() == 7);
+    gather_calls({call("ring", 1, 8)}, calls);
+    CHECK(calls.size() == 3);
 }
