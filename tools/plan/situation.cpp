@@ -129,7 +129,10 @@ Situation situation_of_file(const std::string& file) {
         throw Error({file, 0, 0}, "holds no rates",
                     "measure them: mpiexec ... laple-discover --model > model.json, on several hosts");
     }
-    if (situation.machine.host_count() > 1) add_rank_delay(situation.machine, situation.costs);
+    if (situation.machine.host_count() > 1) {
+        add_rank_delay(situation.machine, situation.costs);
+        add_message_time(situation.machine, situation.costs);
+    }
     take_ranks_for_hosts(situation.machine, situation.costs);
     return situation;
 }

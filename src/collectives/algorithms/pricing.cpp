@@ -120,7 +120,34 @@ std::vector<Candidate> Pricing::all() {
     for (const Family& family : families()) {
         if (family.refine != nullptr && family.is_for(request_.collective)) family.refine(*this, found);
     }
+    add_message_times(found);
     return sorted(std::move(found));
+}
+
+/// Longer calls are a matter of rates; and to count the messages of many ranks takes too long.
+void Pricing::add_message_times(std::vector<Candidate>& found) const {
+    constexpr Bytes kShort = 8 * 1024;
+    constexpr int kFewRanks = 64;
+    if (costs_.message_time <= 0 || request_.bytes() > kShort || machine_.rank_count() > kFewRanks) return;
+    for (Candidate& candidate : found) {
+        if (candidate.algorithm->is_native() || candidate.algorithm->is_native_in_clusters()) continue;
+        candidate.seconds += costs_.message_time * static_cast<double>(messages_of(*candidate.algorithm));
+    }
+}
+
+/// Of all ranks together.
+std::size_t Pricing::messages_of(const Algorithm& algorithm) const {
+    const auto ranks = static_cast<std::size_t>(machine_.rank_count());
+    if (algorithm.segment_bytes() == 0 && algorithm.tree(request_, machine_))
+        return (row_of(request_.collective).is_rooted ? 1 : 2) * (ranks - 1);
+    std::size_t messages = 0;
+    for (Rank rank = 0; rank < machine_.rank_count(); ++rank) {
+        const Schedule schedule = expand(algorithm, {request_, machine_, {}, rank});
+        messages += static_cast<std::size_t>(
+            std::count_if(schedule.steps.begin(), schedule.steps.end(),
+                          [](const Step& step) { return step.kind == StepKind::send; }));
+    }
+    return messages;
 }
 
 int Pricing::largest_cluster() const {

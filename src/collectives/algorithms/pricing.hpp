@@ -58,6 +58,8 @@ class Pricing {
     bool is_coarse(Bytes segment_bytes);
 
   private:
+    void add_message_times(std::vector<Candidate>& found) const;
+    std::size_t messages_of(const Algorithm& algorithm) const;
     struct Times {
         Bytes bytes;
         SegmentTimes::Use use;

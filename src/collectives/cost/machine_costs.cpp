@@ -191,6 +191,7 @@ MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
     part.shares_ports = shares_ports;
     part.flows_ramp = flows_ramp;
     part.rank_delay = rank_delay;
+    part.message_time = message_time;
     for (int a = 0; a < part.count(); ++a) {
         const int old_a = clusters[static_cast<std::size_t>(a)];
         part.cluster(a) = cluster(old_a);
@@ -221,7 +222,7 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
 
 std::vector<double> MachineCosts::numbers() const {
     std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0,
-                            rank_delay};
+                            rank_delay, message_time};
     for (const Cluster& c : clusters_) {
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve,
                                c.burst, c.eager_limit, c.memory.latency, c.is_memory_known ? 1.0 : 0.0});
@@ -254,6 +255,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     costs.shares_ports = in.next() != 0;
     costs.flows_ramp = in.next() != 0;
     costs.rank_delay = in.next();
+    costs.message_time = in.next();
     for (Cluster& c : costs.clusters_) {
         for (double* number : {&c.nic_out, &c.nic_in, &c.uplink_out, &c.uplink_in, &c.reduction, &c.reserve,
                                &c.burst, &c.eager_limit, &c.memory.latency})

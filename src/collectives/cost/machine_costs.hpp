@@ -76,6 +76,10 @@ class MachineCosts {
     /// (rank_delay.hpp); part of the latencies inside clusters.
     double rank_delay = 0;
 
+    /// What each message of a call takes from processors that all ranks share, in seconds: where near
+    /// clusters are on few of them (rank_delay.hpp).
+    double message_time = 0;
+
     /// In a pipeline all ranks are at work all the time: one that shares its core passes on no segment inside
     /// cluster `c` faster than it passes on a message then, however short segments are. Copies were measured
     /// with all ranks at work.

@@ -7,16 +7,40 @@
 #include "collectives/cost/rounds.hpp"
 
 namespace laple {
+namespace {
 
-void add_rank_delay(const Machine& machine, MachineCosts& costs) {
+int rounds_of_barrier(int ranks) {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+}
+
+/// How much longer MPI's barrier took than `factor` times what its messages take; 0 where that is not known.
+double longer_than_by_messages(const Machine& machine, const MachineCosts& costs, double factor) {
     const Curve& barrier = costs.job.of("barrier");
-    const int ranks = machine.rank_count();
-    if (barrier.is_empty() || costs.job.ranks != ranks || costs.count() != 1 || ranks < 2) return;
+    if (barrier.is_empty() || costs.job.ranks != machine.rank_count() || machine.rank_count() < 2) return 0;
     Rounds rounds(0, machine, costs);
     rounds.dissemination();
-    const double longer = barrier.at(0).count() - rounds.last();
-    costs.rank_delay = std::max(longer, 0.0) / std::bit_width(static_cast<unsigned>(ranks - 1));
+    return std::max(barrier.at(0).count() - factor * rounds.last(), 0.0);
+}
+
+}  // namespace
+
+void add_rank_delay(const Machine& machine, MachineCosts& costs) {
+    if (costs.count() != 1 || machine.rank_count() < 2) return;
+    costs.rank_delay = longer_than_by_messages(machine, costs, 1) / rounds_of_barrier(machine.rank_count());
     costs.link(0, 0).latency += costs.rank_delay;
+}
+
+void add_message_time(const Machine& machine, MachineCosts& costs) {
+    constexpr double kNear = 1e-3;
+    constexpr double kDoubt = 1.1;  // of latencies
+    if (costs.count() < 2) return;
+    for (int a = 0; a < costs.count(); ++a) {
+        for (int b = 0; b < costs.count(); ++b) {
+            if (costs.link(a, b).latency > kNear) return;
+        }
+    }
+    const int messages = machine.rank_count() * rounds_of_barrier(machine.rank_count());
+    costs.message_time = longer_than_by_messages(machine, costs, kDoubt) / messages;
 }
 
 }  // namespace laple

@@ -105,7 +105,10 @@ void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement&
     const Machine machine = agreement.host_of.empty() ? Machine(agreement.topology)
                                                       : Machine(agreement.topology, agreement.host_of);
     // On one host messages were measured while all ranks were at work.
-    if (machine.host_count() > 1) add_rank_delay(machine, agreement.costs);
+    if (machine.host_count() > 1) {
+        add_rank_delay(machine, agreement.costs);
+        add_message_time(machine, agreement.costs);
+    }
     agreement.cluster_of.assign(at(world), -1);
     for (Rank rank = 0; rank < model.topology.size(); ++rank) {
         const Rank there = in_world != nullptr ? (*in_world)[at(rank)] : rank;

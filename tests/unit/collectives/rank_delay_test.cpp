@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/cost/rank_delay.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/cost/segment_times.hpp"
 #include "collectives/planner/planner.hpp"
+#include "unit/collectives/some_costs.hpp"
 
 using namespace laple;
 
@@ -115,4 +120,29 @@ TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[r
     CHECK(algorithm(225e-6, 90e-6) == "native");
     CHECK(algorithm(225e-6, 150e-6) == "native");
     CHECK(algorithm(225e-6, 250e-6) != "native");
+}
+
+TEST_CASE("where near sites share processors messages in all count", "[rank-delay]") {
+    constexpr int kSites = 10;
+    std::vector<std::vector<Rank>> clusters;
+    for (Rank rank = 0; rank < kSites; ++rank) clusters.push_back({rank});
+    const Machine machine(Topology::from_clusters(kSites, clusters));
+    const auto choice = [&](double latency, double barrier) {
+        MachineCosts costs = test::uniform_costs(kSites, Seconds(latency), 12.5e6);
+        costs.job.ranks = kSites;
+        costs.job.times["barrier"] = Curve({{0, Seconds(barrier)}});
+        costs.job.times["allreduce"] = Curve({{8, Seconds(1)}, {1024, Seconds(1)}});
+        add_message_time(machine, costs);
+        CHECK(MachineCosts::from_numbers(costs.numbers()).message_time == costs.message_time);
+        const Plan plan = choose_plan(request_for(Collective::allreduce, 8), machine, {}, costs);
+        return std::pair(plan.algorithm->name(), costs.message_time);
+    };
+    // Four rounds of 0.4 ms.
+    const auto [usual, nothing] = choice(0.4e-3, 1.7e-3);
+    CHECK(usual.starts_with("direct-exchange"));
+    CHECK(nothing == 0);
+    const auto [name, time] = choice(0.4e-3, 4e-3);
+    CHECK(time == Approx((4e-3 - 1.1 * 4 * 0.42e-3) / 40).epsilon(0.05));
+    CHECK(!name.starts_with("direct-exchange"));
+    CHECK(choice(10e-3, 50e-3).second == 0);  // far ones differ by more than that
 }
