@@ -7,7 +7,11 @@ function(laple_add_unit_test name)
   target_compile_definitions(${name} PRIVATE LAPLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   # With a sanitizer some take several times as long.
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT $<IF:$<BOOL:${LAPLE_SANITIZE}>,1200,300>)
+  set(timeout 300)
+  if(LAPLE_SANITIZE)
+    set(timeout 1200)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT ${timeout})
 endfunction()
 
 # laple_add_mpi_test(name RANKS 1 2 ... SOURCES... LIBRARIES... ENVIRONMENT K=V...): Catch2 cases run by mpiexec, one

@@ -75,7 +75,7 @@ std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vect
 /// best one.
 void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     const CallTime* const best = known.of(*plans.front().algorithm);
-    if (best == nullptr) return;
+    if (best == nullptr || plans.front().predicted <= Seconds(0)) return;
     const double scale = usual_time(*best) / plans.front().predicted;
     for (Plan& plan : plans) {
         const CallTime* const call = known.of(*plan.algorithm);

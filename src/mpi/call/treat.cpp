@@ -155,12 +155,12 @@ int time_native(const Call& call, CommState& state, Trials& trials, Bytes bytes)
     return finish(code, call.comm);
 }
 
-/// Whether nobody sees that a reduction was done twice. The memory for its result is bounded.
+/// Whether nobody sees that a reduction was done twice. The memory for its result is bounded. Predefined
+/// operations take named types only.
 bool may_be_repeated(const Arguments& arguments) {
     constexpr Bytes kMost = 64U << 20;
     const Request& request = arguments.request;
-    return row_of(request.collective).combines && is_predefined(arguments.operands.op) &&
-           is_named(arguments.operands.type) && request.bytes() <= kMost;
+    return request.rounds && is_predefined(arguments.operands.op) && request.bytes() <= kMost;
 }
 
 }  // namespace

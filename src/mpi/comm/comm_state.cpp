@@ -236,12 +236,12 @@ void CommState::come_together() {
     count_call();
 }
 
-/// Agreeing on whether all ranks can do it is their common start. A result takes the place of the user's, who
-/// must not look at it yet, unless that holds the input.
+/// Agreeing on whether all ranks can do it, by messages of LaPle's own, is their common start. A result takes
+/// the place of the user's, who must not look at it yet, unless that holds the input.
 void CommState::time_beside(const PreparedPlan& plan, const Request& request, Operands operands,
                             Trials& trials) {
     const ScratchPool::Lease scratch(ScratchPool::of_packing());
-    std::vector<double> failures{comms_.create() ? 0.0 : 1.0};
+    std::vector<double> failures{0};
     if (operands.input == operands.result && operands.has_result) {
         try {
             operands.result =

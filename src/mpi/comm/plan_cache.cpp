@@ -211,7 +211,8 @@ PlanCache::TrialTimes PlanCache::trial_times() const {
 std::vector<CallTime> PlanCache::tried_calls() const {
     std::vector<CallTime> calls = forgotten_calls_;
     for (const auto& [request, choice] : choices_) {
-        if (choice.trials) gather_calls(calls_by_trial(choice.plans, *choice.trials), calls);
+        const bool has_tried = choice.trials && choice.trials->cost() > Seconds(0);
+        if (has_tried) gather_calls(calls_by_trial(choice.plans, *choice.trials), calls);
     }
     return calls;
 }

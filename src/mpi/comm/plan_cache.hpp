@@ -66,7 +66,7 @@ class PlanCache {
         Seconds calls{0};
     };
     TrialTimes trial_times() const;
-    /// What they have found out so far (known_calls.hpp).
+    /// What they have found out so far, where this job has tried something (known_calls.hpp).
     std::vector<CallTime> tried_calls() const;
 
     /// Plans by other rules from now on; "default": by those of the constructor. Where something is wrong
