@@ -276,8 +276,9 @@ class Agreeing {
         // Ranks that share memory under several names are found out about only where their hosts are not
         // known as they name them.
         auto hosts = gather_hosts_by_name(comm_, 0);
-        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : Payload());
-        if (payload.content == Content::nothing) {
+        const Payload unknown{Content::unknown, std::nullopt};
+        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : unknown);
+        if (payload.content == Content::unknown) {
             hosts = gather_hosts(comm_, 0);
             payload = broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts) : Payload());
         }
@@ -296,13 +297,13 @@ class Agreeing {
         return broadcast(comm_, 0, found).agreement;
     }
 
-    /// Nothing where the cache does not know these hosts.
+    /// Content::unknown where the cache does not know these hosts.
     Payload from_cache(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto found = cache.find(hosts, mpi_version(), note);
         if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
-        if (!found) return {};
+        if (!found) return {Content::unknown, std::nullopt};
         const Model& model = found->model;
         tell(describe_labels(hosts));
         tell(fmt::format("topology from {}", found->file));
@@ -315,7 +316,7 @@ class Agreeing {
 
     Payload from_cache_or_anew(const std::vector<Node>& hosts) const {
         Payload known = from_cache(hosts);
-        if (known.content != Content::nothing) return known;
+        if (known.content != Content::unknown) return known;
         tell(describe_labels(hosts));
         // Where measuring is off, it is not asked for again either.
         if (process_.settings().probe_budget <= 0)

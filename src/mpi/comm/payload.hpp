@@ -14,6 +14,7 @@ enum class Content : int {
     agreement,
     measure,          ///< all are to measure the network
     measure_natives,  ///< all are to measure MPI's own collectives
+    unknown,          ///< no model is known for the hosts as ranks name them: all are to ask MPI for hosts
 };
 
 /// What a rank broadcasts to all others of a communicator.
