@@ -75,7 +75,14 @@ void Trials::add(Seconds mine) {
 void Trials::conclude(std::span<const double> agreed) {
     double cost = conditions_.agreement.count();
     for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
+    const bool is_first = records_[plan_of_calls()].last <= 0;
+    const double believed = usual_time();
     for (std::size_t i = 0; i < turns_.size(); ++i) note(turns_[i], agreed[i]);
+    if (is_first && usual_time() < believed) {
+        // What was saved up is a share of the time that calls took, not of what they were believed to take.
+        saved_ *= usual_time() / believed;
+        spent_ *= usual_time() / believed;
+    }
     saved_ -= cost;
     cost_ += Seconds(cost);
     turns_.clear();
