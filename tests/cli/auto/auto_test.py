@@ -168,10 +168,14 @@ class OnTwoSites(unittest.TestCase):
         one_site = {**TWO_SITES, "sites": [{"name": "a", "hosts": 4}]}
         del one_site["uplink"], one_site["link"]
         self.scenario = self.file("one-site.json", json.dumps(one_site))
-        for _ in range(2):
+        jobs_with_trials = 0
+        for _ in range(6):  # on a busy machine a job may have saved up too little time for a trial
             run = self.run_job(ADAPTING_TEST, "broadcasts*", settings=self.settings, options=("-n", "4"))
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertIn("kept for the next job", run.stderr)
+            jobs_with_trials += "kept for the next job" in run.stderr
+            if jobs_with_trials == 2:
+                break
+        self.assertEqual(jobs_with_trials, 2, run.stderr)
         with open(self.kept("*-*.json"), encoding="utf-8") as file:
             calls = json.load(file)["calls"]
         self.assertEqual({(call["collective"], call["bytes"], call["root"]) for call in calls}, {("bcast", 2048, 3)})
