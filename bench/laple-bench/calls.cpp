@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/laple-bench/calls.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "mpi/exec/native_call.hpp"
@@ -19,11 +20,19 @@ constexpr std::array<Function, kAllCollectives.size()> kLaple{
 #include "mpi/exec/collectives.def"
 };
 
+BufferSizes buffers_of_root(Collective collective, Bytes bytes, int size) {
+    const Request request{.collective = collective, .units = bytes};
+    return row_of(collective).buffers(request, size, 0);
+}
+
 }  // namespace
 
 Bytes result_bytes(Collective collective, Bytes bytes, int size) {
-    const Request request{.collective = collective, .units = bytes};
-    return row_of(collective).buffers(request, size, 0).result_units;
+    return buffers_of_root(collective, bytes, size).result_units;
+}
+
+Bytes input_bytes(Collective collective, Bytes bytes, int size) {
+    return std::max(buffers_of_root(collective, bytes, size).input_units, bytes);
 }
 
 void run(Library library, const Call& call, MPI_Comm comm) {

@@ -15,7 +15,7 @@ enum class Library { stock, laple };
 /// The arguments of one call.
 struct Call {
     Collective collective = Collective::barrier;
-    Bytes bytes = 0;             ///< of the message, or what each rank contributes to it; at most INT_MAX
+    Bytes bytes = 0;             ///< of the message, or of each block; at most INT_MAX
     Rank root = 0;               ///< of rooted collectives
     const void* send = nullptr;  ///< what the rank contributes; may be MPI_IN_PLACE. Unused by bcast
     void* receive = nullptr;     ///< of result_bytes(); of bcast: the message
@@ -28,6 +28,9 @@ inline bool adds_doubles(Bytes bytes) {
 
 /// What a rank of `size` gets where each message has so many bytes.
 Bytes result_bytes(Collective collective, Bytes bytes, int size);
+
+/// What a rank gives at most, in a buffer of its own.
+Bytes input_bytes(Collective collective, Bytes bytes, int size);
 
 /// Makes the call. MPI's error handler on `comm` sees to errors.
 void run(Library library, const Call& call, MPI_Comm comm);

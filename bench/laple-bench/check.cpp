@@ -75,7 +75,8 @@ struct Buffers {
 
 /// MPICH 4.0 and 4.1 crash in an MPI_Reduce of more than 2 KiB in place at another root than 0.
 bool can_be_in_place(Collective collective, Rank root) {
-    return row_of(collective).has_input && (!has_root(collective) || root == 0);
+    const CollectiveRow& row = row_of(collective);
+    return row.has_input && (!row.is_rooted || (row.runs_to_root && root == 0));
 }
 
 int rank_in(MPI_Comm comm) {
@@ -114,7 +115,9 @@ std::string Checker::first_error(Collective collective, Bytes bytes, Rank root) 
 
 std::string Checker::compare(Collective collective, Bytes bytes, Rank root, bool in_place) const {
     const int rank = rank_in(world_);
-    const Buffers before(bytes, result_bytes(collective, bytes, size_of(world_)), rank, root, in_place);
+    const int size = size_of(world_);
+    const Buffers before(input_bytes(collective, bytes, size), result_bytes(collective, bytes, size), rank,
+                         root, in_place);
     Buffers stock = before;
     Buffers laple = before;
     const bool mine_in_place = in_place && (!has_root(collective) || rank == root);

@@ -76,7 +76,7 @@ class Bench {
             all_correct_ = all_correct_ && error.empty();
             if (rank_ == 0 && !error.empty()) fmt::print(stderr, "laple-bench: WRONG: {}\n", error);
         }
-        std::vector<unsigned char> send(bytes);
+        std::vector<unsigned char> send(input_bytes(collective, bytes, size_));
         std::vector<unsigned char> receive(result_bytes(collective, bytes, size_));
         RowPlan plan;
         plan.call = {collective, bytes, options_.root, send.data(), receive.data()};

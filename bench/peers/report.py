@@ -3,7 +3,7 @@
 import math
 import sys
 
-COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather"]
+COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather", "gather", "scatter", "alltoall"]
 ONE_SITE = ["single8"]
 
 

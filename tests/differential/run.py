@@ -62,6 +62,8 @@ def draw_algorithm(draw, collective):
     within = draw.choice(TREES)
     if collective == "allgather":
         return draw.choice(["ring", "multi-leader-exchange", f"leader-exchange/{within}{segment}"])
+    if collective in ("gather", "scatter", "alltoall"):
+        return draw.choice(["direct", "host-aggregation", "cluster-aggregation"])
     if draw.random() < 0.2:
         return draw.choice(OVER_HOSTS[collective])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
@@ -83,7 +85,8 @@ def draw_algorithms(draw):
         return "^native"
     if kind < 0.5:
         return draw.choice(["flat/native", "chain/native", "direct-exchange/native"])
-    return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier", "allgather"))
+    return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier", "allgather",
+                                                                  "gather", "scatter", "alltoall"))
 
 
 def run_job(options, seed):

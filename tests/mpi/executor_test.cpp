@@ -169,11 +169,12 @@ bool is_moved_right(const Case& c, const Machine& machine, const Ways& ways, lap
     const CollectiveRow& row = row_of(request.collective);
     const PreparedSchedule prepared(expand(c.plan, machine, world_rank()));
     const BufferSizes sizes = row.buffers(request, world_size(), world_rank());
-    const std::vector<unsigned> own = contribution(request.units / sizeof(unsigned), c.salt);
+    const std::uint64_t ints = std::max(sizes.input_units, request.units) / sizeof(unsigned);
+    const std::vector<unsigned> own = contribution(ints, c.salt);
     std::vector<unsigned> ours(sizes.result_units / sizeof(unsigned), 0xABABABABu);
     auto* const result = reinterpret_cast<std::byte*>(ours.data());
-    const bool is_source = row.is_rooted && world_rank() == request.root;
-    const bool in_place = c.in_place && row.has_input;
+    const bool is_source = !row.has_input && world_rank() == request.root;
+    const bool in_place = c.in_place && row.has_input && sizes.input_in_result != BufferSizes::kApart;
     if (is_source || in_place) std::memcpy(result + sizes.input_in_result, own.data(), request.units);
     std::vector<unsigned> expected = ours;
     Operands operands;
@@ -183,7 +184,7 @@ bool is_moved_right(const Case& c, const Machine& machine, const Ways& ways, lap
     if (execute(prepared, operands, ways, scratch) != MPI_SUCCESS) return false;
     laple::mpi::call_native(request.collective, {own.data(), expected.data(), static_cast<int>(request.units),
                                                  MPI_BYTE, MPI_OP_NULL, request.root, MPI_COMM_WORLD});
-    return ours == expected && own == contribution(request.units / sizeof(unsigned), c.salt);
+    return ours == expected && own == contribution(ints, c.salt);
 }
 
 /// Runs one case as an operation and by MPI. Returns whether this rank's results are equal.

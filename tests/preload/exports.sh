@@ -7,8 +7,8 @@ if [ -n "$stray" ]; then
     echo "$stray"
     exit 1
 fi
-mpi="MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Barrier MPI_Allgather \
-    MPI_Bcast_c MPI_Reduce_c MPI_Allreduce_c MPI_Allgather_c MPI_Finalize MPI_Pcontrol MPI_Comm_free"
+mpi="MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Barrier MPI_Allgather MPI_Gather MPI_Scatter MPI_Alltoall \
+    MPI_Bcast_c MPI_Reduce_c MPI_Allreduce_c MPI_Allgather_c MPI_Gather_c MPI_Scatter_c MPI_Alltoall_c MPI_Finalize MPI_Pcontrol MPI_Comm_free"
 case $3 in P*) deep=$(for symbol in $mpi; do echo "P$symbol"; done) ;; *) deep= ;; esac
 for symbol in $mpi $deep mpi_barrier_f08_ laple_version; do
     "$1" -D --defined-only "$2" | awk '{ print $3 }' | grep -qx "$symbol" || { echo "not exported: $symbol"; exit 1; }

@@ -169,9 +169,10 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
                                                      "multi-leader-halving-doubling",
                                                      "ring",
                                                      "dissemination"};
-    static const std::vector<std::string> kBetween{"direct-exchange", "recursive-doubling",   "rsag",
-                                                   "three-level",     "scatter-allgather",    "two-tree",
-                                                   "leader-exchange", "multi-leader-exchange"};
+    static const std::vector<std::string> kBetween{"direct-exchange",  "recursive-doubling",    "rsag",
+                                                   "three-level",      "scatter-allgather",     "two-tree",
+                                                   "leader-exchange",  "multi-leader-exchange", "direct",
+                                                   "host-aggregation", "cluster-aggregation"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
     const auto is_in = [&](const std::vector<std::string>& names) {
@@ -192,6 +193,7 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     static const std::vector<const char*> kSegments{"@4K", "@8K", "@16K", "@32K", "@64K"};
     static const std::vector<const char*> kLanes{"x2", "x3", "x4", "x8", "x12"};
     std::vector<std::string> names;
+    if (is_personalized(collective)) return {"direct", "host-aggregation", "cluster-aggregation"};
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",

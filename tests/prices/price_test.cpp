@@ -23,11 +23,17 @@ struct Bar {
     double of_95;
 };
 
-/// Of all together half are within 2 % and 95 % within 10 %; bench/planner/README.md tells of those families
-/// that are not, and why.
+/// Of all together, but those of personalized collectives, half are within 2 % and 95 % within 10 %;
+/// bench/planner/README.md tells of those families that are not, and why.
 constexpr double kMedianOfAll = 0.02;
 constexpr double kOf95OfAll = 0.10;
 const std::vector<Bar> kBars{
+    {"cluster-aggregation", "alltoall", 0.050, 0.12},
+    {"cluster-aggregation", "gather", 0.030, 0.40},
+    {"cluster-aggregation", "scatter", 0.020, 0.30},
+    {"direct", "alltoall", 0.035, 0.43},
+    {"direct", "gather", 0.035, 0.40},
+    {"direct", "scatter", 0.015, 0.14},
     {"direct-exchange", "allreduce", 0.010, 0.20},
     {"direct-exchange", "barrier", 0.005, 0.01},
     {"direct-exchange@", "allreduce", 0.020, 0.06},
@@ -39,6 +45,9 @@ const std::vector<Bar> kBars{
     {"halving-doubling@", "allreduce", 0.060, 0.06},
     {"halving-gather", "reduce", 0.010, 0.01},
     {"halving-gather, clusters", "reduce", 0.005, 0.06},
+    {"host-aggregation", "alltoall", 0.015, 0.28},
+    {"host-aggregation", "gather", 0.050, 0.81},
+    {"host-aggregation", "scatter", 0.020, 0.28},
     {"leader-exchange", "allgather", 0.005, 0.07},
     {"leader-exchange@", "allgather", 0.005, 0.38},
     {"multi-leader tree", "allreduce", 0.005, 0.04},
@@ -99,6 +108,8 @@ TEST_CASE("prices are as near to the simulator as they have been", "[prices]") {
         CHECK(of_family.quantile(0.95) <= bar->of_95);
     }
     CHECK(errors.size() == kBars.size());
+    // Of personalized collectives the loads of ports are added up: prices are coarser.
+    std::erase_if(verdicts, [](const Verdict& verdict) { return is_personalized(verdict.collective); });
     for (Verdict& verdict : verdicts) {
         verdict.family = "all";
         verdict.collective = Collective::bcast;

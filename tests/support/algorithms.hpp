@@ -39,6 +39,7 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/chain@16",
                 "leader-exchange/binary@16",
                 "leader-exchange/binomial"};
+    if (is_personalized(collective)) return {"direct", "host-aggregation", "cluster-aggregation"};
     std::vector<std::string> names{
         "flat/flat",
         "flat/binomial",
@@ -84,7 +85,7 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
 
 /// Those that can do nothing before costs have decided something.
 inline std::vector<std::string> names_that_need_costs(Collective collective) {
-    if (is_gathered(collective)) return {};
+    if (!is_one_message(collective)) return {};
     return {"nearest/binomial", "jackson/binary@16", "multi-leader-nearest/chain@16",
             "multi-leader-ecef/binary@16x3"};
 }

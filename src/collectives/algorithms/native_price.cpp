@@ -16,6 +16,7 @@ constexpr std::size_t kFewRanks = 8;
 constexpr Bytes kLongReduction = 2 * 1024;
 constexpr Bytes kLongGather = 80 * 1024;
 constexpr Bytes kLongGatherInRounds = 512 * 1024;
+constexpr Bytes kShortAlltoall = 256;
 
 double bcast_time(Rounds& rounds, Bytes bytes) {
     const bool is_long = bytes >= kLongBcast && rounds.members() >= kFewRanks;
@@ -61,6 +62,26 @@ double allgather_time(Rounds& rounds, Bytes bytes) {
     return rounds.last();
 }
 
+/// Recursive halving or doubling of all blocks, whatever their size.
+double gather_time(Rounds& rounds, Bytes bytes) {
+    rounds.binomial_up(bytes, true, false);
+    return rounds.at_root();
+}
+
+double scatter_time(Rounds& rounds, Bytes bytes) {
+    rounds.binomial_down(std::bit_ceil(rounds.members()) * bytes, true);
+    return rounds.last();
+}
+
+double alltoall_time(Rounds& rounds, Bytes bytes) {
+    if (bytes <= kShortAlltoall && rounds.members() >= kFewRanks) {
+        rounds.index(bytes);
+    } else {
+        rounds.all_to_all(bytes);
+    }
+    return rounds.last();
+}
+
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -89,6 +110,12 @@ double native_time(const Request& request, const Machine& machine, const Machine
             return barrier_time(rounds);
         case Collective::allgather:
             return allgather_time(rounds, request.bytes());
+        case Collective::gather:
+            return gather_time(rounds, request.bytes());
+        case Collective::scatter:
+            return scatter_time(rounds, request.bytes());
+        case Collective::alltoall:
+            return alltoall_time(rounds, request.bytes());
     }
     return std::numeric_limits<double>::infinity();
 }

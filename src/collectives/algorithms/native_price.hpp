@@ -15,6 +15,10 @@ namespace laple {
 ///     allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather (halving, doubling)
 ///     barrier    dissemination
 ///     allgather  recursive doubling; from 80 KiB of result on a ring, of 2^k ranks from 512 KiB on
+///     gather     a binomial tree, whose messages double
+///     scatter    the same downwards
+///     alltoall   Bruck et al.: log P rounds of half of all blocks, up to 256 bytes of 8 ranks and more; else
+///                all to all
 ///
 /// Round by round, each rank when its partner is there; uplinks are not shared: an optimistic figure, so that
 /// LaPle's own way is only taken where it is clearly better. (Thakur, Rabenseifner, Gropp, "Optimization of

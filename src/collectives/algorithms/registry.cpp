@@ -26,6 +26,7 @@ Family ring_family();
 Family dissemination_family();
 Family leader_exchange_family();
 Family multi_leader_exchange_family();
+Family aggregation_family();
 
 namespace {
 
@@ -33,9 +34,6 @@ using Found = std::vector<Candidate>;
 
 bool is_for_all(Collective) {
     return true;
-}
-bool is_for_trees(Collective collective) {
-    return !is_gathered(collective);
 }
 bool is_for_bcast(Collective collective) {
     return collective == Collective::bcast;
@@ -49,7 +47,7 @@ void propose_nothing(Pricing&, Found&) {}
 const auto& all_families() {
     static const std::array kFamilies{
         Family{"tree", "LEVEL/.../LEVEL[@SEGMENT][xLANES]", "one tree over all ranks, or several in lanes",
-               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_for_trees, parse_tree, propose_trees,
+               "MagPIe, MPICH-G2; Sanders, Speck, Träff, 2009", is_one_message, parse_tree, propose_trees,
                propose_lanes},
         direct_exchange_family(),
         recursive_doubling_family(),
@@ -71,8 +69,9 @@ const auto& all_families() {
         dissemination_family(),
         leader_exchange_family(),
         multi_leader_exchange_family(),
+        aggregation_family(),
         Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
-               is_for_trees, parse_nothing, propose_nothing, propose_best_order},
+               is_one_message, parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,
                propose_native},
     };

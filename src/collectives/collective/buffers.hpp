@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "base/units.hpp"
 
@@ -18,11 +19,16 @@ inline constexpr Buffer kFirstTemporary = 2;
 
 /// How large they are.
 struct BufferSizes {
+    /// For `input_in_result`: nowhere.
+    static constexpr std::uint64_t kApart = std::numeric_limits<std::uint64_t>::max();
+
     Bytes unit_bytes = 1;
     std::uint64_t result_units = 0;
     /// Where kInput lies in kResult, if MPI_IN_PLACE makes the two one memory. A schedule is the same with
-    /// and without, so it counts as one memory always.
+    /// and without, so it counts as one memory always. kApart: the two are never one, and what a user has in
+    /// one place is copied before.
     std::uint64_t input_in_result = 0;
+    std::uint64_t input_units = 0;  ///< 0: the rank contributes nothing, or what is in kResult (bcast)
 };
 
 /// The source of data to which all ranks have contributed, each once.

@@ -16,7 +16,10 @@ std::vector<Piece> whole(Buffer buffer, const Request& request, Rank source) {
 }
 
 BufferSizes one_message(const Request& request, int, Rank) {
-    return {request.unit_bytes, request.units, 0};
+    return {request.unit_bytes, request.units, 0, 0};
+}
+BufferSizes one_combined(const Request& request, int, Rank) {
+    return {request.unit_bytes, request.units, 0, request.units};
 }
 
 std::vector<Piece> message_at_root(const Request& request, int, Rank rank) {
@@ -36,7 +39,8 @@ std::vector<Piece> combined_everywhere(const Request& request, int, Rank) {
 }
 
 BufferSizes block_of_each(const Request& request, int size, Rank rank) {
-    return {request.unit_bytes, request.block_begin(size), request.block_begin(rank)};
+    return {request.unit_bytes, request.block_begin(size), request.block_begin(rank),
+            request.block_units(rank)};
 }
 std::vector<Piece> own_block(const Request& request, int, Rank rank) {
     return {{kInput, 0, request.block_units(rank), rank, 0}};
@@ -45,6 +49,52 @@ std::vector<Piece> blocks_everywhere(const Request& request, int size, Rank) {
     std::vector<Piece> blocks;
     for (Rank source = 0; source < size; ++source)
         blocks.push_back({kResult, request.block_begin(source), request.block_units(source), source, 0});
+    return blocks;
+}
+
+std::uint64_t all_blocks(const Request& request, int size) {
+    return request.units * static_cast<std::uint64_t>(size);
+}
+/// One block for each rank, or from each.
+std::vector<Piece> blocks_of_each(Buffer buffer, const Request& request, int size, Rank source) {
+    std::vector<Piece> blocks;
+    for (Rank other = 0; other < size; ++other) {
+        const std::uint64_t begin = request.units * static_cast<std::uint64_t>(other);
+        blocks.push_back(buffer == kInput ? Piece{kInput, begin, request.units, source, begin}
+                                          : Piece{kResult, begin, request.units, other, 0});
+    }
+    return blocks;
+}
+
+BufferSizes blocks_at_root(const Request& request, int size, Rank rank) {
+    if (rank != request.root) return {request.unit_bytes, 0, BufferSizes::kApart, request.units};
+    return {request.unit_bytes, all_blocks(request, size),
+            request.units * static_cast<std::uint64_t>(request.root), request.units};
+}
+std::vector<Piece> block_from_each_at_root(const Request& request, int size, Rank rank) {
+    return rank == request.root ? blocks_of_each(kResult, request, size, rank) : nothing();
+}
+
+BufferSizes blocks_from_root(const Request& request, int size, Rank rank) {
+    return {request.unit_bytes, request.units, BufferSizes::kApart,
+            rank == request.root ? all_blocks(request, size) : 0};
+}
+std::vector<Piece> block_for_each_at_root(const Request& request, int size, Rank rank) {
+    return rank == request.root ? blocks_of_each(kInput, request, size, rank) : nothing();
+}
+std::vector<Piece> own_block_of_root(const Request& request, int, Rank rank) {
+    return {{kResult, 0, request.units, request.root, request.units * static_cast<std::uint64_t>(rank)}};
+}
+
+BufferSizes blocks_to_and_from_each(const Request& request, int size, Rank) {
+    return {request.unit_bytes, all_blocks(request, size), BufferSizes::kApart, all_blocks(request, size)};
+}
+std::vector<Piece> block_for_each(const Request& request, int size, Rank rank) {
+    return blocks_of_each(kInput, request, size, rank);
+}
+std::vector<Piece> own_block_of_each(const Request& request, int size, Rank rank) {
+    std::vector<Piece> blocks = blocks_of_each(kResult, request, size, rank);
+    for (Piece& block : blocks) block.source_offset = request.units * static_cast<std::uint64_t>(rank);
     return blocks;
 }
 
@@ -62,13 +112,20 @@ constexpr std::array kRows{
     row(Collective::bcast, {.name = "bcast", .is_rooted = true, .has_input = false}, one_message,
         message_at_root, message_everywhere),
     row(Collective::reduce, {.name = "reduce", .is_rooted = true, .combines = true, .runs_to_root = true},
-        one_message, own_contribution, combined_at_root),
-    row(Collective::allreduce, {.name = "allreduce", .combines = true, .waits_for_all = true}, one_message,
+        one_combined, own_contribution, combined_at_root),
+    row(Collective::allreduce, {.name = "allreduce", .combines = true, .waits_for_all = true}, one_combined,
         own_contribution, combined_everywhere),
     row(Collective::barrier, {.name = "barrier", .combines = true, .has_data = false, .waits_for_all = true},
-        one_message, own_contribution, combined_everywhere),
+        one_combined, own_contribution, combined_everywhere),
     row(Collective::allgather, {.name = "allgather", .waits_for_all = true}, block_of_each, own_block,
         blocks_everywhere),
+    row(Collective::gather,
+        {.name = "gather", .is_rooted = true, .is_personalized = true, .runs_to_root = true}, blocks_at_root,
+        own_contribution, block_from_each_at_root),
+    row(Collective::scatter, {.name = "scatter", .is_rooted = true, .is_personalized = true},
+        blocks_from_root, block_for_each_at_root, own_block_of_root),
+    row(Collective::alltoall, {.name = "alltoall", .is_personalized = true, .waits_for_all = true},
+        blocks_to_and_from_each, block_for_each, own_block_of_each),
 };
 static_assert(kRows.size() == kAllCollectives.size());
 

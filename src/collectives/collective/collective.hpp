@@ -15,10 +15,20 @@
 namespace laple {
 
 /// The operations that LaPle replaces.
-enum class Collective : std::uint8_t { bcast, reduce, allreduce, barrier, allgather };
+enum class Collective : std::uint8_t {
+    bcast,
+    reduce,
+    allreduce,
+    barrier,
+    allgather,
+    gather,
+    scatter,
+    alltoall
+};
 
-inline constexpr std::array kAllCollectives{Collective::bcast, Collective::reduce, Collective::allreduce,
-                                            Collective::barrier, Collective::allgather};
+inline constexpr std::array kAllCollectives{Collective::bcast,   Collective::reduce,    Collective::allreduce,
+                                            Collective::barrier, Collective::allgather, Collective::gather,
+                                            Collective::scatter, Collective::alltoall};
 
 /// All that depends on which collective it is, but for its algorithms, its bound, and what MPI calls it
 /// (mpi/exec/collectives.def).
@@ -29,6 +39,8 @@ struct CollectiveRow {
     bool combines = false;   ///< contributions of all ranks are combined; in a barrier those of no bytes
     bool has_data = true;    ///< false: ranks only wait for each other
     bool has_input = true;   ///< ranks contribute from memory of its own; false: from the result's (bcast)
+    /// Data come in blocks, each from one rank to one other: personalized communication.
+    bool is_personalized = false;
     /// No rank can leave before all have come: what the slowest rank measures is the network's time.
     bool waits_for_all = false;
     /// Whether time runs backwards from the root: a tree towards the root is planned as one from it, with
@@ -51,16 +63,28 @@ inline std::string_view name_of(Collective collective) {
 /// The inverse; nothing for any other text.
 std::optional<Collective> collective_named(std::string_view name);
 
-/// "bcast, reduce, allreduce, barrier or allgather": for error messages and --help.
+/// "bcast, reduce, ... or alltoall": for error messages and --help.
 std::string collective_names();
 
 /// Whether each rank contributes a block of its own to a message that all get: data that are gathered.
 inline bool is_gathered(Collective collective) {
     const CollectiveRow& row = row_of(collective);
-    return row.has_data && !row.is_rooted && !row.combines;
+    return row.has_data && !row.is_rooted && !row.combines && !row.is_personalized;
 }
 
-/// A request for `bytes` of data: bytes, or as many elements of 8 bytes as hold them where data are combined.
+/// Whether each block of the data is for one rank only.
+inline bool is_personalized(Collective collective) {
+    return row_of(collective).is_personalized;
+}
+
+/// Whether all data are one message, from a root to all, from all to a root or from all to all: what trees
+/// are for.
+inline bool is_one_message(Collective collective) {
+    return !is_gathered(collective) && !is_personalized(collective);
+}
+
+/// A request for `bytes` of data, of each block where they are in blocks: bytes, or as many elements of 8
+/// bytes as hold them where data are combined.
 /// `root` counts in rooted collectives only.
 Request request_for(Collective collective, Bytes bytes, Rank root = 0);
 

@@ -248,6 +248,53 @@ LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
     return bound;
 }
 
+/// A block of `bytes` comes from each rank to the root, or in a reversed network from it to each. The ranks
+/// of the root's node need no network.
+LowerBound bound_of_blocks_of_root(const Placement& placement, Bytes bytes, int root, int ranks_at_root) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    Seconds nearest = kNever;
+    for (const int from : placement.clusters()) {
+        if (from == root && placement.nodes_in(from) == 1) continue;
+        consider(bound, placement.path(from, root), "latency");
+        consider(
+            bound,
+            placement.path(from, root) + Seconds(volume * placement.fewest_ranks() / placement.network().nic),
+            "node");
+        nearest = std::min(nearest, placement.path(from, root));
+    }
+    if (bytes == 0) return bound;
+    const double elsewhere = placement.ranks() - ranks_at_root;
+    consider(bound, nearest + Seconds(volume * elsewhere / placement.network().nic), "node");
+    for (const SiteSet set : placement.cuts()) {
+        if (!placement.is_in(root, set)) continue;
+        consider(bound,
+                 first_arrivals_into(placement, set).nearest +
+                     Seconds(volume * placement.ranks_outside(set) / placement.capacity_into(set)),
+                 placement.name_of(set));
+    }
+    return bound;
+}
+
+/// A block of `bytes` comes from each rank to each other.
+LowerBound bound_of_all_to_all(const Placement& placement, Bytes bytes) {
+    LowerBound bound;
+    const auto volume = static_cast<double>(bytes);
+    const double fewest = placement.fewest_ranks();
+    const Seconds nearest = consider_pairs(bound, placement, volume * fewest * fewest);
+    if (bytes == 0) return bound;
+    const double elsewhere = placement.ranks() - fewest;
+    consider(bound, nearest + Seconds(volume * fewest * elsewhere / placement.network().nic), "node");
+    for (const SiteSet set : placement.cuts()) {
+        const double outside = placement.ranks_outside(set);
+        consider(bound,
+                 first_arrivals_into(placement, set).nearest +
+                     Seconds(volume * outside * (placement.ranks() - outside) / placement.capacity_into(set)),
+                 placement.name_of(set));
+    }
+    return bound;
+}
+
 Network reversed(const Network& network) {
     Network back = network;
     for (std::size_t a = 0; a < network.clusters.size(); ++a) {
@@ -262,7 +309,14 @@ LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::
                        const Network& network, const std::vector<int>& ranks_on_node) {
     if (cluster_of_node.size() < 2) return {};
     const CollectiveRow& row = row_of(collective);
-    const Placement placement(cluster_of_node, ranks_on_node, row.runs_to_root ? reversed(network) : network);
+    // The way from a root is planned, or for blocks the way to it.
+    const bool is_reversed = row.is_rooted && row.runs_to_root != row.is_personalized;
+    const Placement placement(cluster_of_node, ranks_on_node, is_reversed ? reversed(network) : network);
+    const auto at_root = static_cast<std::size_t>(root);
+    if (row.is_personalized && row.is_rooted)
+        return bound_of_blocks_of_root(placement, bytes, cluster_of_node[at_root],
+                                       ranks_on_node.empty() ? 1 : ranks_on_node[at_root]);
+    if (row.is_personalized) return bound_of_all_to_all(placement, bytes);
     if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
     return is_gathered(collective) ? bound_of_gathering(placement, bytes)
                                    : bound_of_combining(placement, bytes);

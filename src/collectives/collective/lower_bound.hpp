@@ -38,11 +38,18 @@ struct LowerBound {
 ///                        nearest u
 ///              uplink,   every set of sites receives m for each rank outside, after it could first hear of
 ///              cut       the nearest host there
+///   gather     latency   max SP(v, root), and then what the ranks of v contribute through the last NIC
+///              node      the root receives m for each rank elsewhere, the first byte no sooner than from the
+///                        nearest u
+///              uplink,   every set of sites with the root receives m for each rank outside, after it could
+///              cut       first hear of the nearest host there
+///   scatter    the same with every message reversed
+///   alltoall   as allgather, with m for each pair of ranks instead
 ///
 /// The time of computing is not counted, nor are overheads. With more than 12 sites only single sites and all
 /// but one are tried as sets.
 ///
-/// `bytes` is m: the message, or where it is gathered, what each rank contributes. `cluster_of_node` has the
+/// `bytes` is m: the message, or a block where there are several. `cluster_of_node` has the
 /// cluster of every host that takes part: its ranks share its NIC and are one node here. `ranks_on_node` has
 /// how many they are; one on each where it is empty. `root` is a node, and counts in rooted collectives only.
 /// Costs O(clusters³ + 2^sites · sites²).

@@ -113,6 +113,33 @@ void Rounds::ring(Bytes bytes, bool combines) {
     for (double& busy : busy_) busy += slowest * static_cast<double>(members() - 1);
 }
 
+void Rounds::index(Bytes bytes) {
+    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+        begin(bytes * members() / 2, false);
+        for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
+        end();
+    }
+}
+
+void Rounds::all_to_all(Bytes bytes) {
+    begin(bytes, false);
+    double last = 0;
+    for (std::size_t i = 0; i < members(); ++i) {
+        double sent = 0;
+        for (std::size_t distance = 1; distance < members(); ++distance) {
+            const std::size_t to = (i + distance) % members();
+            const double gap = gap_of(i, to);
+            sent += gap;
+            last = std::max(last, sent + latency_of(i, to));
+            if (is_local(i, to)) continue;
+            busy_[i] += gap;
+            port_free_[host_of_[i]] += gap;
+        }
+    }
+    last = std::max(last, *std::max_element(port_free_.begin(), port_free_.end()));
+    for (double& ready : ready_) ready += last;
+}
+
 void Rounds::dissemination() {
     for (std::size_t distance = 1; distance <= half(); distance *= 2) {
         begin(0, false);

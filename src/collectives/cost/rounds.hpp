@@ -42,6 +42,11 @@ class Rounds {
     void doubling(Bytes bytes);
     /// Everybody passes blocks of `bytes` to the right until all have had all.
     void ring(Bytes bytes, bool combines);
+    /// In round r everybody sends half of its blocks of `bytes` to the member 2^r to the right (Bruck et
+    /// al.).
+    void index(Bytes bytes);
+    /// Everybody sends blocks of `bytes` to all others, one after the other.
+    void all_to_all(Bytes bytes);
     /// In round r everybody sends an empty message to the member 2^r to the right.
     void dissemination();
 

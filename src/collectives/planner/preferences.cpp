@@ -45,6 +45,9 @@ constexpr auto kExchangeChain = "direct-exchange/chain@8K";
 /// Of what is gathered: one latency between clusters; or no port with more than its part to carry.
 constexpr auto kLeaderExchange = "leader-exchange/binomial";
 constexpr auto kRing = "ring";
+/// Of blocks: one message between two clusters; or none is passed on.
+constexpr auto kTogether = "cluster-aggregation";
+constexpr auto kStraight = "direct";
 
 /// Beyond some lanes the uplinks are full, and every lane costs each of its leaders a message to all others.
 constexpr std::size_t kMaxLanes = 8;
@@ -81,6 +84,9 @@ std::vector<std::string> preferences_in_large_clusters(Bytes bytes, bool is_root
 std::vector<std::string> preferences(const Request& request, const Machine& machine) {
     const Bytes bytes = request.bytes();
     if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
+    if (is_personalized(request.collective))
+        return bytes <= kTiny ? std::vector<std::string>{kTogether, kStraight}
+                              : std::vector<std::string>{kStraight};
     const bool is_rooted = row_of(request.collective).is_rooted;
     if (has_large_clusters(machine)) return preferences_in_large_clusters(bytes, is_rooted);
     if (is_rooted) {

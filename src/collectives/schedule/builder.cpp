@@ -87,6 +87,7 @@ std::uint32_t ScheduleBuilder::begin(StepKind kind, Rank peer, std::uint64_t uni
 }
 
 void ScheduleBuilder::reads(std::uint32_t step, Region region) {
+    if (region.buffer == kInput && input_in_result_ == BufferSizes::kApart) return;  // nothing writes there
     const std::uint64_t begin = region.offset + shift(region.buffer);
     memory(region.buffer).for_each(begin, begin + region.units, [&](AccessMap::Access& access) {
         depends_on(step, access.writer);

@@ -77,11 +77,13 @@ class SymbolicMemory final : public SimulatedMemory {
             const Schedule& schedule = schedules[at(rank)];
             const BufferSizes sizes = row.buffers(request, size, rank);
             auto& buffers = memory_.emplace_back();
-            buffers.emplace_back(sizes.result_units, kUnwritten);
+            buffers.emplace_back(sizes.input_units, kUnwritten);
             buffers.emplace_back(sizes.result_units, kUnwritten);
             for (const std::uint64_t units : schedule.temporary_units)
                 buffers.emplace_back(units, kUnwritten);
-            input_in_result_.push_back(in_place ? static_cast<std::int64_t>(sizes.input_in_result) : -1);
+            input_in_result_.push_back(in_place && sizes.input_in_result != BufferSizes::kApart
+                                           ? static_cast<std::int64_t>(sizes.input_in_result)
+                                           : -1);
             for (const Piece& piece : row.before(request, size, rank)) {
                 for (std::uint64_t i = 0; i < piece.units; ++i)
                     cell(rank, piece.buffer, piece.offset + i) =

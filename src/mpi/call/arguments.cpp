@@ -66,36 +66,62 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     return true;
 }
 
-/// What this rank contributes from memory of its own. Where that is not as long as what the others expect,
-/// they learn of it as of an error on the way.
-bool find_input(const Call& call, Arguments& arguments) {
-    arguments.is_in_place = call.input.data == MPI_IN_PLACE;
-    if (arguments.is_in_place) return true;
-    if (!is_valid(call.input)) return false;
-    arguments.input = call.input;
-    arguments.input_layout = layout_of(call.input.type);
-    if (is_too_large(call.input, arguments.input_layout) || is_bad(call.input, arguments.input_layout))
-        return false;
-    const MPI_Count bytes = call.input.count * arguments.input_layout.size;
-    if (static_cast<std::uint64_t>(bytes) != arguments.request.units)
-        arguments.operands.code = MPI_ERR_TRUNCATE;
+/// Which of a call's buffers mean something on a rank.
+struct Ends {
+    bool has_input;
+    bool has_result;
+
+    Ends(const Call& call, int rank) {
+        const CollectiveRow& row = row_of(call.collective);
+        const bool is_other = row.is_rooted && rank != call.root;
+        has_input = row.has_input && !(is_other && !row.runs_to_root);
+        has_result = !(is_other && row.runs_to_root);
+    }
+};
+
+/// The buffer that tells how long a message or a block is on this rank.
+const UserBuffer& measure_of(const Call& call, const Ends& ends) {
+    return ends.has_result && call.result.data != MPI_IN_PLACE ? call.result : call.input;
+}
+
+/// `block`, as the call has it, stands for `units` in all, which are blocks one after the other.
+bool take(const UserBuffer& block, std::uint64_t units, UserBuffer& all, TypeLayout& layout) {
+    if (!is_valid(block)) return false;
+    layout = layout_of(block.type);
+    if (is_too_large(block, layout) || is_bad(block, layout)) return false;
+    all = block;
+    const MPI_Count bytes = block.count * layout.size;
+    if (bytes > 0) all.count *= static_cast<MPI_Count>(units) / bytes;
     return true;
 }
 
-/// Data that are only moved are bytes to LaPle. The call has one rank's part of a result that is gathered.
+/// Data that are only moved are bytes to LaPle. Where one of its two blocks is not as long as the other, the
+/// others learn of it as of an error on the way.
 bool find_moved(const Call& call, const CommState& state, Arguments& arguments) {
-    if (!is_valid(call.result)) return false;
-    arguments.result = call.result;
-    arguments.result_layout = layout_of(call.result.type);
-    if (is_too_large(call.result, arguments.result_layout) || is_bad(call.result, arguments.result_layout))
-        return false;
-    Request& request = arguments.request;
-    request.units = static_cast<std::uint64_t>(call.result.count * arguments.result_layout.size);
     const CollectiveRow& row = row_of(call.collective);
-    if (!row.has_input || request.units == 0) return true;
-    const std::uint64_t all = row.buffers(request, state.size(), state.rank()).result_units;
-    arguments.result.count *= static_cast<MPI_Count>(all / request.units);
-    return !is_too_large(arguments.result, arguments.result_layout) && find_input(call, arguments);
+    const Ends ends(call, state.rank());
+    arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
+    arguments.is_result_in_input = row.is_personalized && row.is_rooted && ends.has_input &&
+                                   ends.has_result && call.result.data == MPI_IN_PLACE;
+    const UserBuffer& block = measure_of(call, ends);
+    if (!is_valid(block)) return false;
+    const TypeLayout layout = layout_of(block.type);
+    if (is_too_large(block, layout) || is_bad(block, layout)) return false;
+    Request& request = arguments.request;
+    request.units = static_cast<std::uint64_t>(block.count * layout.size);
+    // Of what the rank has that has most: the root, or all.
+    const int blocks = row.has_input ? state.size() : 1;
+    if (request.units > static_cast<std::uint64_t>(kMaxBytes / blocks)) return false;
+    if (request.units == 0) return true;
+    const BufferSizes sizes = row.buffers(request, state.size(), state.rank());
+    if (ends.has_result && !arguments.is_result_in_input &&
+        !take(call.result, sizes.result_units, arguments.result, arguments.result_layout))
+        return false;
+    if (!ends.has_input || arguments.is_in_place) return true;
+    if (!take(call.input, sizes.input_units, arguments.input, arguments.input_layout)) return false;
+    const MPI_Count bytes = call.input.count * arguments.input_layout.size;
+    if (static_cast<std::uint64_t>(bytes) != request.units) arguments.operands.code = MPI_ERR_TRUNCATE;
+    return true;
 }
 
 bool find_of_barrier(Arguments& arguments) {
@@ -118,11 +144,22 @@ bool find_arguments(const Call& call, const CommState& state, Arguments& argumen
                         : find_moved(call, state, arguments);
 }
 
-Bytes reported_bytes(const Call& call) {
-    if (call.result.count <= 0 || call.result.type == MPI_DATATYPE_NULL) return 0;
+bool has_lasting_handles(const Call& call, int rank) {
+    const Ends ends(call, rank);
+    const auto is_lasting = [](const UserBuffer& buffer) {
+        return buffer.data == MPI_IN_PLACE || buffer.type == MPI_DATATYPE_NULL || is_named(buffer.type);
+    };
+    return (!ends.has_input || is_lasting(call.input)) && (!ends.has_result || is_lasting(call.result)) &&
+           (call.op == MPI_OP_NULL || is_predefined(call.op));
+}
+
+Bytes reported_bytes(const Call& call, int rank) {
+    const CollectiveRow& row = row_of(call.collective);
+    const UserBuffer& block = row.combines ? call.result : measure_of(call, Ends(call, rank));
+    if (block.count <= 0 || block.type == MPI_DATATYPE_NULL) return 0;
     int size = 0;
-    PMPI_Type_size(call.result.type, &size);
-    return static_cast<Bytes>(call.result.count) * static_cast<Bytes>(std::max(size, 0));
+    PMPI_Type_size(block.type, &size);
+    return static_cast<Bytes>(block.count) * static_cast<Bytes>(std::max(size, 0));
 }
 
 }  // namespace laple::mpi

@@ -14,19 +14,25 @@ struct Arguments {
     /// Of what is combined: memory and operation, ready to run. Of what is only moved, packed_message.hpp
     /// makes them.
     Operands operands;
-    /// What is only moved, as the user has it: all of it.
-    UserBuffer input;
-    UserBuffer result;
-    TypeLayout input_layout{};  ///< of one element of each
-    TypeLayout result_layout{};
-    bool is_in_place = false;  ///< the input is in the result
+    /// What is only moved, as the user has it: all of it. No bytes where this rank has none.
+    UserBuffer input{nullptr, 0, MPI_BYTE};
+    UserBuffer result{nullptr, 0, MPI_BYTE};
+    TypeLayout input_layout{1, 1, 0, 1, true};  ///< of one element of each
+    TypeLayout result_layout{1, 1, 0, 1, true};
+    bool is_in_place = false;         ///< the input is in the result
+    bool is_result_in_input = false;  ///< the root keeps its own block where it is (MPI_Scatter)
 };
 
 /// Fills in `arguments`, which are as they are made. False where MPI's own call must do it: arguments that
 /// MPI would refuse, or that LaPle cannot treat exactly. By MPI's rules the answer is the same on all ranks.
 bool find_arguments(const Call& call, const CommState& state, Arguments& arguments);
 
-/// A message's size for the report; 0 when MPI is about to refuse the call.
-Bytes reported_bytes(const Call& call);
+/// Whether the call's handles mean the same whenever they are seen again. Those that mean nothing on this
+/// rank may be no handles. `rank`: this one in the call's communicator.
+bool has_lasting_handles(const Call& call, int rank);
+
+/// The size of a message, or of a block, for the report; 0 when MPI is about to refuse the call. `rank`:
+/// this one in the call's communicator.
+Bytes reported_bytes(const Call& call, int rank);
 
 }  // namespace laple::mpi

@@ -38,8 +38,10 @@ struct Call {
     Collective collective{};
     const NativeCall& native;  ///< the same, by MPI alone
     MPI_Comm comm = MPI_COMM_NULL;
+    /// Of the message, or where there are several of one block. In rooted collectives one of the two may mean
+    /// nothing on this rank, and hold anything.
     UserBuffer input = {};   ///< none where the result is the message (bcast)
-    UserBuffer result = {};  ///< of the message, or of one rank's part of it; none in a barrier
+    UserBuffer result = {};  ///< none in a barrier
     MPI_Op op = MPI_OP_NULL;
     int root = 0;  ///< of rooted collectives
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -85,13 +86,6 @@ CallKey key_of(const Call& call) {
             call.op,          call.root};
 }
 
-/// Whether the call's handles mean the same whenever they are seen again.
-bool has_lasting_handles(const Call& call) {
-    const auto is_lasting = [](MPI_Datatype type) { return type == MPI_DATATYPE_NULL || is_named(type); };
-    return is_lasting(call.input.type) && is_lasting(call.result.type) &&
-           (call.op == MPI_OP_NULL || is_predefined(call.op));
-}
-
 /// An error of an inner call becomes one of the user's communicator, as if its own call had failed.
 int finish(int code, MPI_Comm comm) {
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
@@ -118,20 +112,30 @@ void note_error(Operands& operands, int code) {
 int run_moving(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
     const Request& request = arguments.request;
     const CollectiveRow& row = row_of(request.collective);
-    const bool is_source = row.is_rooted && !row.runs_to_root && state.rank() == request.root;
+    const BufferSizes sizes = row.buffers(request, state.size(), state.rank());
+    const bool is_source = !row.has_input && state.rank() == request.root;
     const PackedMessage result(arguments.result, arguments.result_layout, state.inner(),
                                is_source || arguments.is_in_place, !is_source);
     Operands& operands = arguments.operands;
     note_error(operands, result.code());
     operands.result = result.data();
+    std::optional<ScratchPool::Lease> scratch;
+    if ((arguments.is_in_place && sizes.input_in_result == BufferSizes::kApart) ||
+        arguments.is_result_in_input)
+        scratch.emplace(ScratchPool::of_packing());
     std::optional<PackedMessage> input;
-    if (row.has_input && !arguments.is_in_place) {
+    if (arguments.is_in_place && sizes.input_in_result == BufferSizes::kApart) {
+        std::byte* const copy = (**scratch).get(sizes.input_units);
+        std::memcpy(copy, operands.result, sizes.input_units);
+        operands.input = copy;
+    } else if (arguments.is_in_place) {
+        operands.input = operands.result + sizes.input_in_result;
+    } else if (row.has_input) {
         input.emplace(arguments.input, arguments.input_layout, state.inner(), true, false);
         note_error(operands, input->code());
         operands.input = input->data();
-    } else if (row.has_input) {
-        operands.input = operands.result + row.buffers(request, state.size(), state.rank()).input_in_result;
     }
+    if (arguments.is_result_in_input) operands.result = (**scratch).get(sizes.result_units);
     const int code = state.run(plan, operands);
     return code == MPI_SUCCESS ? result.unpack() : code;
 }
@@ -169,7 +173,7 @@ int treat(const Call& call) try {
     CommState* state = state_of(call.comm);
     if (state == nullptr || !state->has_work()) {
         const bool is_reported = state != nullptr && state->report() != nullptr;
-        return pass_on(call, state, is_reported ? reported_bytes(call) : 0);
+        return pass_on(call, state, is_reported ? reported_bytes(call, state->rank()) : 0);
     }
     if (state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
     Arguments arguments;
@@ -181,7 +185,7 @@ int treat(const Call& call) try {
     if (plan->is_native()) {
         if (trials != nullptr) return time_native(call, *state, *trials, request.bytes());
         // A report wants the bytes, too.
-        if (is_for_good && state->report() == nullptr && has_lasting_handles(call))
+        if (is_for_good && state->report() == nullptr && has_lasting_handles(call, state->rank()))
             state->native_calls().add(key_of(call));
         return pass_on(call, state, request.bytes());
     }

@@ -92,9 +92,11 @@ class VerifiedMove final : public Verification {
         }
         std::vector<std::byte> result(static_cast<std::size_t>(bytes_of(arguments.result)));
         code_ = move(arguments.result, packed(result), inner);
-        const BufferSizes buffers = row.buffers(request, size_of(inner), rank_in(inner));
-        const auto begin = result.begin() + static_cast<std::ptrdiff_t>(buffers.input_in_result);
-        input_.assign(begin, begin + static_cast<std::ptrdiff_t>(request.units));
+        const BufferSizes buffers = buffers_of_rank();
+        const bool is_apart = buffers.input_in_result == BufferSizes::kApart;
+        const auto begin =
+            result.begin() + static_cast<std::ptrdiff_t>(is_apart ? 0 : buffers.input_in_result);
+        input_.assign(begin, begin + static_cast<std::ptrdiff_t>(buffers.input_units));
     }
 
     int compare(const std::string& algorithm) override {
@@ -104,11 +106,12 @@ class VerifiedMove final : public Verification {
         if (code_ != MPI_SUCCESS) return code_;
         if (const int code = move(message, packed(ours), inner_); code != MPI_SUCCESS) return code;
         std::vector<std::byte> theirs = ours;
+        theirs.resize(buffers_of_rank().result_units);
         const int code =
             call_native(request.collective, {input_.data(), theirs.data(), static_cast<int>(request.units),
                                              MPI_BYTE, MPI_OP_NULL, request.root, inner_});
         if (code != MPI_SUCCESS) return code;
-        if (may_be_padded(message.type)) return MPI_SUCCESS;
+        if (ours.empty() || may_be_padded(message.type)) return MPI_SUCCESS;
         ++verification_count.compared;
         const std::ptrdiff_t at = first_difference(ours, theirs);
         if (at < 0) return MPI_SUCCESS;
@@ -118,6 +121,11 @@ class VerifiedMove final : public Verification {
     }
 
   private:
+    BufferSizes buffers_of_rank() const {
+        return row_of(arguments_.request.collective)
+            .buffers(arguments_.request, size_of(inner_), rank_in(inner_));
+    }
+
     const Arguments& arguments_;
     MPI_Comm inner_;
     std::vector<std::byte> input_;  // as it was

@@ -11,7 +11,7 @@ namespace laple::mpi {
 struct NativeArguments {
     const void* input = nullptr;  ///< what the rank contributes, where that is not in `result`
     void* result = nullptr;
-    int count = 0;  ///< elements that a rank contributes, or of the message
+    int count = 0;  ///< elements that a rank contributes, of each block, or of the message
     MPI_Datatype type = MPI_BYTE;
     MPI_Op op = MPI_OP_NULL;
     int root = 0;

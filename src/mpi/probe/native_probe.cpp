@@ -52,20 +52,25 @@ class NativeProbe {
         const auto is_over = [&] { return patience.is_over() || now() > end; };
         if (!is_over()) {
             // Connections are made at the first call; the next ones tell how early to announce a start.
-            for (const Collective collective : without_data_first())
-                measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
+            for (const Collective collective : without_data_first()) {
+                if (!is_personalized(collective))
+                    measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
+            }
             for (const Collective collective : without_data_first()) {
                 if (!row_of(collective).has_data) measure(collective, 0);
             }
         }
-        for (const Bytes bytes : kSizes) {
-            Seconds longest(0);
-            for (const Collective collective : kAllCollectives) {
-                if (row_of(collective).has_data && result_bytes(collective, bytes) <= kSizes.back() &&
-                    !is_over())
-                    longest = std::max(longest, measure(collective, bytes));
+        // Those of blocks come last: time may be short.
+        for (const bool of_blocks : {false, true}) {
+            for (const Bytes bytes : kSizes) {
+                Seconds longest(0);
+                for (const Collective collective : kAllCollectives) {
+                    if (row_of(collective).has_data && is_personalized(collective) == of_blocks &&
+                        most_bytes(collective, bytes) <= kSizes.back() && !is_over())
+                        longest = std::max(longest, measure(collective, bytes));
+                }
+                if (longest > kTooLong) break;
             }
-            if (longest > kTooLong) break;
         }
         announce(kOver, 0, 0);
         for (auto& [collective, curve] : times_.times) smooth(curve);
@@ -89,10 +94,11 @@ class NativeProbe {
         return all;
     }
 
-    /// What a rank gets where each message has so many bytes.
-    Bytes result_bytes(Collective collective, Bytes bytes) const {
+    /// What a rank gives or gets where each message has so many bytes. The root has most.
+    Bytes most_bytes(Collective collective, Bytes bytes) const {
         const Request request{.collective = collective, .units = bytes};
-        return row_of(collective).buffers(request, times_.ranks, 0).result_units;
+        const BufferSizes sizes = row_of(collective).buffers(request, size_of(comm_), 0);
+        return std::max(sizes.input_units, sizes.result_units);
     }
 
     /// A short call takes no longer than one of more bytes: then ranks have waited for processors.
@@ -151,9 +157,9 @@ class NativeProbe {
     };
 
     Worst run(Collective call, Bytes bytes, std::int64_t start) {
-        input_.resize(std::max(input_.size(), static_cast<std::size_t>(bytes / sizeof(double))), 1.0);
-        output_.resize(
-            std::max(input_.size(), static_cast<std::size_t>(result_bytes(call, bytes)) / sizeof(double)));
+        const auto doubles = static_cast<std::size_t>(most_bytes(call, bytes) / sizeof(double));
+        input_.resize(std::max(input_.size(), doubles), 1.0);
+        output_.resize(std::max(output_.size(), doubles));
         const int count = static_cast<int>(bytes / sizeof(double));
         const std::int64_t command = clock_.now_ns();
         clock_.wait_until(start);

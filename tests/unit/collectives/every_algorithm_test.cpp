@@ -39,15 +39,13 @@ class ByteMemory final : public SimulatedMemory {
             const Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
             const BufferSizes sizes = row.buffers(request, size_, rank);
             shift_.push_back(sizes.input_in_result);
-            std::uint64_t input_units = 0;
-            for (const Piece& piece : row.before(request, size_, rank)) {
-                if (piece.buffer == kInput) input_units = std::max(input_units, piece.offset + piece.units);
-            }
+            const bool is_shared =
+                in_place && sizes.input_units > 0 && sizes.input_in_result != BufferSizes::kApart;
             auto& buffers = memory_.emplace_back();
-            buffers.emplace_back(in_place ? 0 : input_units);
+            buffers.emplace_back(is_shared ? 0 : sizes.input_units);
             buffers.emplace_back(sizes.result_units);
             for (const std::uint64_t units : schedule.temporary_units) buffers.emplace_back(units);
-            is_shared_.push_back(in_place && input_units > 0);
+            is_shared_.push_back(is_shared);
             for (const Piece& piece : row.before(request, size_, rank)) {
                 for (std::uint64_t i = 0; i < piece.units; ++i)
                     cell(rank, piece.buffer, piece.offset + i) =

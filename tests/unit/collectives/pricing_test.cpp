@@ -956,13 +956,19 @@ TEST_CASE("ranks that share a host take little longer than one would, wherever t
         for (const Collective collective : kAllCollectives) {
             for (const Bytes bytes : {Bytes{8}, Bytes{64} << 10, Bytes{1} << 20}) {
                 // What is gathered grows with the ranks: a rank alone contributes as much as those of a host.
-                const Bytes of_each = is_gathered(collective) ? bytes / kRanksEach : bytes;
+                // As much for each host to send and to get.
+                const Bytes of_host = is_one_message(collective) ? 1 : kRanksEach;
+                const Bytes of_pair =
+                    is_personalized(collective) && !row_of(collective).is_rooted ? kRanksEach : 1;
+                const Bytes of_each = std::max<Bytes>(bytes / of_host / of_pair, 1);
                 const Request request = request_for(collective, of_each);
                 const Plan plan = choose_plan(request, machine, not_native, costs);
                 const Plan alone = choose_plan(request_for(collective, bytes), kSites, not_native, costs);
                 INFO(name_of(collective) << " of " << bytes << " by " << plan.algorithm->name());
+                // Ranks of a host that all send to all take turns at its port in no order.
+                const double allowed = collective == Collective::alltoall ? 1.25 : 1.1;
                 CHECK(simulated_seconds(plan, machine, costs) <
-                      1.1 * simulated_seconds(alone, kSites, costs));
+                      allowed * simulated_seconds(alone, kSites, costs));
             }
         }
     }

@@ -23,11 +23,17 @@ Model full_model() {
     const Plogp plogp{Seconds(1), curve, curve, curve, curve, curve, curve};
     model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1, 1}, {}};
     model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}}};
-    model.links.job = {
-        4,
-        {{"bcast", curve}, {"reduce", curve}, {"allreduce", curve}, {"barrier", curve}, {"allgather", curve}},
-        plogp,
-        {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}}};
+    model.links.job = {4,
+                       {{"bcast", curve},
+                        {"reduce", curve},
+                        {"allreduce", curve},
+                        {"barrier", curve},
+                        {"allgather", curve},
+                        {"gather", curve},
+                        {"scatter", curve},
+                        {"alltoall", curve}},
+                       plogp,
+                       {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}}};
     model.links.warnings = {"slow"};
     return model;
 }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/block_routes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/index.hpp"
+
+namespace laple {
+
+BlockRoutes::BlockRoutes(const Request& request, const Machine& machine, Aggregation aggregation)
+    : request_(request), machine_(machine), aggregation_(aggregation), position_(at(machine.rank_count())) {
+    if (row_of(request.collective).is_rooted) root_ = request.root;
+    int position = 0;
+    for (const auto& group : machine.groups()) {
+        for (const int cluster : group) {
+            const int first = position;
+            for (const Host host : machine.hosts_in(cluster)) {
+                for (const Rank rank : machine.ranks_on(host)) position_[at(rank)] = position++;
+            }
+            largest_cluster_ = std::max(largest_cluster_, position - first);
+        }
+    }
+}
+
+bool BlockRoutes::exists(Block block) const {
+    if (root_ < 0) return true;
+    return root_ == (row_of(request_.collective).runs_to_root ? block.dest : block.source);
+}
+
+bool BlockRoutes::has_root_in(int cluster) const {
+    return root_ >= 0 && machine_.cluster_of_rank(root_) == cluster;
+}
+
+/// The hosts of a cluster take turns at the other clusters, and when all have had theirs, the ranks of each.
+Rank BlockRoutes::carrier(int cluster, int other) const {
+    if (has_root_in(cluster)) return root_;
+    const auto hosts = machine_.hosts_in(cluster);
+    const auto turn = at(other < cluster ? other : other - 1);
+    const auto ranks = machine_.ranks_on(hosts[turn % hosts.size()]);
+    return ranks[turn / hosts.size() % ranks.size()];
+}
+
+Rank BlockRoutes::agent_for_host(Host host, Host other) const {
+    if (root_ >= 0 && machine_.host_of(root_) == host) return root_;
+    const auto ranks = machine_.ranks_on(host);
+    return ranks[at(other) % ranks.size()];
+}
+
+Rank BlockRoutes::agent(Host host, Rank other) const {
+    return machine_.host_of(other) == host ? other : agent_for_host(host, machine_.host_of(other));
+}
+
+BlockRoutes::Route BlockRoutes::route(Block block) const {
+    const auto [source, dest] = block;
+    const Host from = machine_.host_of(source);
+    const Host to = machine_.host_of(dest);
+    if (aggregation_ == Aggregation::none || from == to) return {source, source, source, dest, dest, dest};
+    const int from_cluster = machine_.cluster_of(from);
+    const int to_cluster = machine_.cluster_of(to);
+    if (aggregation_ == Aggregation::by_host || from_cluster == to_cluster) {
+        const Rank out = agent_for_host(from, to);
+        const Rank in = agent_for_host(to, from);
+        return {source, out, out, in, in, dest};
+    }
+    const Rank out = carrier(from_cluster, to_cluster);
+    const Rank in = carrier(to_cluster, from_cluster);
+    return {source, agent(from, out), out, in, agent(to, in), dest};
+}
+
+/// Calls `use` once with each block that may pass `rank`: those of its host, and those between its cluster
+/// and the clusters that it is a carrier for.
+template <typename Use>
+void BlockRoutes::for_each_block_at(Rank rank, Use use) const {
+    const Host here = machine_.host_of(rank);
+    const int cluster = machine_.cluster_of(here);
+    const auto use_if_it_exists = [&](Block block) {
+        if (block.source != block.dest && exists(block)) use(block);
+    };
+    for (const Rank local : machine_.ranks_on(here)) {
+        for (Rank other = 0; other < machine_.rank_count(); ++other) {
+            use_if_it_exists({local, other});
+            if (machine_.host_of(other) != here) use_if_it_exists({other, local});
+        }
+    }
+    if (aggregation_ != Aggregation::by_cluster) return;
+    for (int other = 0; other < machine_.cluster_count(); ++other) {
+        if (other == cluster || carrier(cluster, other) != rank) continue;
+        for (const Rank near : machine_.ranks_in(cluster)) {
+            if (machine_.host_of(near) == here) continue;
+            for (const Rank far : machine_.ranks_in(other)) {
+                use_if_it_exists({near, far});
+                use_if_it_exists({far, near});
+            }
+        }
+    }
+}
+
+/// To the right in the order of hosts, all around, from behind the largest cluster on: what is near comes
+/// last.
+int BlockRoutes::distance(const Message& message) const {
+    const int ranks = machine_.rank_count();
+    const int right = position_[at(message.to)] - position_[at(message.from)] + ranks;
+    return (right - largest_cluster_ + ranks) % ranks;
+}
+
+std::vector<BlockRoutes::Message> BlockRoutes::messages_of(Rank rank) const {
+    std::map<std::tuple<int, Rank, Rank>, std::vector<Block>> found;
+    for_each_block_at(rank, [&](Block block) {
+        const Route way = route(block);
+        for (int hop = 0; hop < kHops; ++hop) {
+            const Rank from = way[at(hop)];
+            const Rank to = way[at(hop + 1)];
+            if (from != to && (from == rank || to == rank)) found[{hop, from, to}].push_back(block);
+        }
+    });
+    std::vector<Message> messages;
+    for (auto& [way, blocks] : found) {
+        const auto [hop, from, to] = way;
+        std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+            return std::tie(a.dest, a.source) < std::tie(b.dest, b.source);
+        });
+        messages.push_back({hop, from, to, std::move(blocks)});
+    }
+    std::stable_sort(messages.begin(), messages.end(), [this](const Message& a, const Message& b) {
+        return std::make_tuple(a.hop, distance(a)) < std::make_tuple(b.hop, distance(b));
+    });
+    return messages;
+}
+
+std::size_t BlockRoutes::most_blocks() const {
+    std::size_t most = 0;
+    const auto ranks = at(machine_.rank_count());
+    for (Host host = 0; host < machine_.host_count() && aggregation_ != Aggregation::none; ++host) {
+        const std::size_t here = machine_.ranks_on(host).size();
+        most = std::max(most, root_ >= 0 ? ranks : here * ((ranks + here - 1) / here));
+    }
+    if (aggregation_ != Aggregation::by_cluster) return most;
+    for (int a = 0; a < machine_.cluster_count(); ++a) {
+        const std::size_t near = machine_.ranks_in(a).size();
+        const std::size_t hosts = machine_.hosts_in(a).size();
+        std::size_t largest = 0;
+        for (int b = 0; b < machine_.cluster_count(); ++b) {
+            if (b != a) largest = std::max(largest, machine_.ranks_in(b).size());
+        }
+        const std::size_t turns = (at(machine_.cluster_count()) - 1 + hosts - 1) / hosts;
+        most = std::max(most, root_ >= 0 ? std::max(near, largest) : near * largest * turns);
+    }
+    return most;
+}
+
+}  // namespace laple

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/collective/collective.hpp"
+#include "topology/machine.hpp"
+
+namespace laple {
+
+/// Data from one rank for one other, in a personalized collective.
+struct Block {
+    Rank source = 0;
+    Rank dest = 0;
+    bool operator==(const Block&) const = default;
+};
+
+/// Which blocks go together in one message.
+enum class Aggregation {
+    none,        ///< each goes straight to its destination
+    by_host,     ///< all from one host to another
+    by_cluster,  ///< all from one cluster to another; inside a cluster all from one host to another
+};
+
+/// The ranks that blocks pass on their way.
+///
+///     by_host       source ─► agent ═══► agent ─► dest
+///     by_cluster    source ─► agent ─► carrier ═══► carrier ─► agent ─► dest
+///
+/// An agent is a rank of the host, another one for each other host; a carrier one of the cluster, another
+/// one for each other cluster: all ranks share the work. The root of a rooted collective is all of these on
+/// its side. (Kielmann et al., "MagPIe", PPoPP'99, for one message between two clusters; Bienz, Gropp and
+/// Olson, "Node aware sparse matrix-vector multiplication", JPDC 2019, for agents that share the work)
+class BlockRoutes {
+  public:
+    /// A hop leads from one stage to the next; 2 is the one in the middle.
+    static constexpr int kHops = 5;
+    static constexpr int kMiddle = 2;
+    using Route = std::array<Rank, kHops + 1>;
+
+    /// The references must outlive this.
+    BlockRoutes(const Request& request, const Machine& machine, Aggregation aggregation);
+
+    /// From `block.source` to `block.dest`; where two that follow each other are equal, it stays there.
+    Route route(Block block) const;
+
+    /// What goes from one rank to another in one hop.
+    struct Message {
+        int hop;
+        Rank from;
+        Rank to;
+        std::vector<Block> blocks;  ///< in the order of destinations, then of sources
+    };
+    /// Those that `rank` sends or gets. Hop by hop; in each hop those to ranks at the same distance to the
+    /// right of their senders, in the order of hosts, belong together, near ones last. Both ends of a
+    /// message have it in the same place among all between the two.
+    std::vector<Message> messages_of(Rank rank) const;
+
+    /// What passes the carrier, or the agent, that has most to pass, in blocks.
+    std::size_t most_blocks() const;
+
+    /// The rank of a cluster that sends all blocks for another one, and gets all from there.
+    Rank carrier(int cluster, int other) const;
+
+  private:
+    bool has_root_in(int cluster) const;
+    bool exists(Block block) const;
+    /// The rank of a host that passes on what goes to, or comes from, `other` outside the host.
+    Rank agent(Host host, Rank other) const;
+    Rank agent_for_host(Host host, Host other) const;
+    int distance(const Message& message) const;
+    template <typename Use>
+    void for_each_block_at(Rank rank, Use use) const;
+
+    const Request& request_;
+    const Machine& machine_;
+    Aggregation aggregation_;
+    Rank root_ = -1;             // -1: none
+    std::vector<int> position_;  // of each rank, in the order of groups, clusters and hosts
+    int largest_cluster_ = 1;    // its ranks
+};
+
+}  // namespace laple

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/block_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/index.hpp"
+#include "collectives/cost/network_clock.hpp"
+
+namespace laple {
+namespace {
+
+/// The messages of one hop, cluster by cluster: hosts of a cluster are alike, and as busy as the one that has
+/// most to do.
+class Hop {
+  public:
+    Hop(const Machine& machine, const MachineCosts& costs)
+        : costs_(costs),
+          clock_(all_below(at(costs.count())), machine, costs),
+          groups_(machine.groups().size()),
+          trunk_(groups_ * groups_, 0),
+          out_(at(costs.count()), 0),
+          in_(out_),
+          uplink_out_(out_),
+          uplink_in_(out_) {
+        for (int c = 0; c < costs.count(); ++c) group_of_.push_back(at(machine.group_of(c)));
+    }
+
+    /// Messages of `bytes` each from hosts of one cluster to other hosts, there or elsewhere: how many the
+    /// busiest host sends, how many the busiest one gets, and how many there are.
+    void add(int from, int to, double bytes, double sent, double got, double all) {
+        if (all <= 0) return;
+        const auto size = static_cast<Bytes>(bytes);
+        const MessageTimes& times = clock_.times(at(from), at(to), size, std::max(sent, got) > 1);
+        out_[at(from)] += sent * times.port_out;
+        in_[at(to)] += got * times.port_in;
+        uplink_out_[at(from)] += all * times.uplink_out;
+        uplink_in_[at(to)] += all * times.uplink_in;
+        trunk_[group_of_[at(from)] * groups_ + group_of_[at(to)]] += all * times.trunk;
+        const double ramp =
+            from == to || bytes <= 0 ? 0 : costs_.ramp(times.latency, bytes, times.flow / bytes);
+        alone_ = std::max(alone_, times.alone() + ramp);
+        latency_ = std::max(latency_, times.latency);
+    }
+
+    double busiest_port() const {
+        return std::max(*std::max_element(out_.begin(), out_.end()),
+                        *std::max_element(in_.begin(), in_.end()));
+    }
+    double latency() const { return latency_; }
+    double seconds() const {
+        double most = busiest_port();
+        for (const auto* loads : {&uplink_out_, &uplink_in_, &trunk_})
+            most = std::max(most, *std::max_element(loads->begin(), loads->end()));
+        return std::max(most + latency_, alone_);
+    }
+
+  private:
+    const MachineCosts& costs_;
+    NetworkClock clock_;
+    std::size_t groups_;
+    std::vector<std::size_t> group_of_;  // by cluster
+    std::vector<double> trunk_;          // from group to group
+    std::vector<double> out_;            // by cluster, as all of these
+    std::vector<double> in_;
+    std::vector<double> uplink_out_;
+    std::vector<double> uplink_in_;
+    double alone_ = 0;  // the longest message by itself
+    double latency_ = 0;
+};
+
+/// Who has blocks for whom, cluster by cluster.
+class Traffic {
+  public:
+    Traffic(Pricing& pricing, Aggregation aggregation)
+        : machine_(pricing.machine()),
+          costs_(pricing.costs()),
+          aggregation_(aggregation),
+          block_(static_cast<double>(pricing.request().bytes())) {
+        const CollectiveRow& row = row_of(pricing.request().collective);
+        is_from_all_ = !row.is_rooted || row.runs_to_root;
+        is_to_all_ = !row.is_rooted || !row.runs_to_root;
+        if (row.is_rooted) {
+            root_ = pricing.root_cluster();
+            at_root_ =
+                static_cast<double>(machine_.ranks_on(machine_.host_of(pricing.request().root)).size());
+        }
+        for (int c = 0; c < costs_.count(); ++c) {
+            ranks_.push_back(static_cast<double>(machine_.ranks_in(c).size()));
+            hosts_.push_back(static_cast<double>(machine_.hosts_in(c).size()));
+            fullest_.push_back(machine_.most_ranks_on_a_host(c));
+        }
+    }
+
+    TreeTime time() {
+        TreeTime time;
+        add_on_hosts(time);
+        if (aggregation_ == Aggregation::by_cluster) add(time, to_carriers());
+        add(time, between());
+        if (aggregation_ == Aggregation::by_cluster) add(time, from_carriers());
+        return time;
+    }
+
+  private:
+    /// Of a cluster's ranks, or its fullest host's, those that have blocks for others, or get some.
+    double sources(int c, double count) const { return is_from_all_ ? count : (c == root_ ? 1 : 0); }
+    double dests(int c, double count) const { return is_to_all_ ? count : (c == root_ ? 1 : 0); }
+    bool has_root_host(int c) const { return c == root_; }
+
+    static void add(TreeTime& time, const Hop& hop) {
+        time.first += hop.latency();
+        time.last += hop.seconds();
+        time.sustained += hop.busiest_port();
+    }
+
+    /// Each rank copies what it has for the agents of its host, and gets what these have for it.
+    void add_on_hosts(TreeTime& time) const {
+        const double all = static_cast<double>(machine_.rank_count());
+        double longest = 0;
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double others = fullest_[at(c)] - 1;
+            if (others <= 0) continue;
+            const MachineCosts::Link& memory = costs_.cluster(c).memory;
+            // Among themselves; and where blocks go together, in as many messages, to agents and from them.
+            double seconds = memory.latency + others * memory.gap.at(static_cast<Bytes>(block_)).count();
+            if (aggregation_ != Aggregation::none) {
+                const double of_agent = block_ * (all - fullest_[at(c)]) / fullest_[at(c)];
+                seconds += (root_ < 0 ? 2 : 1) *
+                           (memory.latency + others * memory.gap.at(static_cast<Bytes>(of_agent)).count());
+            }
+            longest = std::max(longest, seconds);
+        }
+        time.last += longest;
+    }
+
+    /// Between the ranks of different hosts, agents of hosts, or carriers of clusters.
+    Hop between() const {
+        Hop hop(machine_, costs_);
+        for (int a = 0; a < costs_.count(); ++a) {
+            for (int b = 0; b < costs_.count(); ++b) add_between(hop, a, b);
+        }
+        return hop;
+    }
+
+    void add_between(Hop& hop, int a, int b) const {
+        const double from = sources(a, ranks_[at(a)]);
+        const double to = dests(b, ranks_[at(b)]);
+        if (from * to <= 0) return;
+        if (aggregation_ == Aggregation::by_cluster && a != b) {
+            // Hosts take turns at the other clusters; a root has them all.
+            const double others = costs_.count() - 1;
+            const double share_a = has_root_host(a) ? 1 : std::ceil(others / hosts_[at(a)]) / others;
+            const double share_b = has_root_host(b) ? 1 : std::ceil(others / hosts_[at(b)]) / others;
+            hop.add(a, b, block_ * from * to, share_a, share_b, 1);
+            return;
+        }
+        // Of the fullest host of each side; the root's host, where there is a root.
+        const double from_host = sources(a, fullest_[at(a)]);
+        const double to_host = dests(b, fullest_[at(b)]);
+        const double to_others =
+            a != b ? to : (is_to_all_ ? to - (root_ < 0 ? fullest_[at(a)] : at_root_) : 1);
+        const double from_others =
+            a != b ? from : (is_from_all_ ? from - (root_ < 0 ? fullest_[at(a)] : at_root_) : 1);
+        if (to_others <= 0 || from_others <= 0) return;
+        const bool by_host = aggregation_ != Aggregation::none;
+        const double hosts_to = is_to_all_ ? hosts_[at(b)] - (a == b ? 1 : 0) : 1;
+        const double hosts_from = is_from_all_ ? hosts_[at(a)] - (a == b ? 1 : 0) : 1;
+        if (hosts_to <= 0 || hosts_from <= 0) return;
+        if (by_host) {
+            hop.add(a, b, block_ * from_host * to_host, hosts_to, hosts_from, hosts_to * hosts_from);
+        } else {
+            hop.add(a, b, block_, from_host * to_others, to_host * from_others,
+                    is_to_all_ ? from * to_others : from_others);
+        }
+    }
+
+    /// What the hosts of a cluster have for the carriers; and what these have for the hosts.
+    Hop to_carriers() const {
+        Hop hop(machine_, costs_);
+        for (int a = 0; a < costs_.count(); ++a) add_inside(hop, a, true);
+        return hop;
+    }
+    Hop from_carriers() const {
+        Hop hop(machine_, costs_);
+        for (int a = 0; a < costs_.count(); ++a) add_inside(hop, a, false);
+        return hop;
+    }
+
+    /// A root is the carrier for all other clusters, and has, or gets, all by itself.
+    void add_inside(Hop& hop, int a, bool is_out) const {
+        const double others = hosts_[at(a)] - 1;
+        if (others <= 0 || has_root_host(a)) return;
+        const double turns = std::ceil((costs_.count() - 1) / hosts_[at(a)]);
+        for (int b = 0; b < costs_.count(); ++b) {
+            if (b == a) continue;
+            const double there = is_out ? dests(b, ranks_[at(b)]) : sources(b, ranks_[at(b)]);
+            const double here = is_out ? sources(a, fullest_[at(a)]) : dests(a, fullest_[at(a)]);
+            if (there * here <= 0) continue;
+            // Each host has one message for the carrier of b, unless it is that itself.
+            const double share = turns / (costs_.count() - 1);
+            const double one = others / (others + 1);
+            const double of_host = root_ < 0 ? one : 1;
+            const double of_carrier = root_ < 0 ? others * share : others;
+            hop.add(a, a, block_ * here * there, is_out ? of_host : of_carrier, is_out ? of_carrier : of_host,
+                    others);
+        }
+    }
+
+    const Machine& machine_;
+    const MachineCosts& costs_;
+    Aggregation aggregation_;
+    double block_;
+    bool is_from_all_ = true;
+    bool is_to_all_ = true;
+    int root_ = -1;              // the root's cluster
+    double at_root_ = 0;         // ranks on the root's host
+    std::vector<double> ranks_;  // of each cluster, as all of these
+    std::vector<double> hosts_;
+    std::vector<double> fullest_;  // the most ranks of a host
+};
+
+}  // namespace
+
+TreeTime block_time(Pricing& pricing, Aggregation aggregation) {
+    return Traffic(pricing, aggregation).time();
+}
+
+}  // namespace laple

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "collectives/algorithms/block_routes.hpp"
+#include "collectives/algorithms/pricing.hpp"
+
+namespace laple {
+
+/// How long a personalized collective takes. Hop by hop, and in each hop the sum of what its busiest port or
+/// link has to serve, and the longest way:
+///
+///     Σ hops ( max over ports and links (Σ messages g) + max L )
+///
+/// `first` is the longest latency of a message between hosts. `sustained` is what the busiest port takes.
+/// (MagPIe, PPoPP'99; the loads as in Hockney's model, port by port)
+TreeTime block_time(Pricing& pricing, Aggregation aggregation);
+
+}  // namespace laple
