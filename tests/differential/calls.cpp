@@ -299,8 +299,8 @@ class Call {
         return difference.empty() ? first_difference(result, "the result") : difference;
     }
 
-    /// Nor of 32 bytes, as long double _Complex: MPICH 4.0.2 itself cuts blocks of other types short where
-    /// ranks describe them unlike.
+    /// MPICH 4.0.2 itself cuts blocks of padded types short where ranks describe them unlike, and those of
+    /// long double _Complex.
     const NamedType& draw_type_without_padding() {
         const auto& types = named_types();
         while (true) {

@@ -106,7 +106,7 @@ class Traffic {
     /// Of a cluster's ranks, or its fullest host's, those that have blocks for others, or get some.
     double sources(int c, double count) const { return is_from_all_ ? count : (c == root_ ? 1 : 0); }
     double dests(int c, double count) const { return is_to_all_ ? count : (c == root_ ? 1 : 0); }
-    bool has_root_host(int c) const { return c == root_; }
+    bool has_root(int c) const { return c == root_; }
 
     static void add(TreeTime& time, const Hop& hop) {
         time.first += hop.latency();
@@ -150,8 +150,8 @@ class Traffic {
         if (aggregation_ == Aggregation::by_cluster && a != b) {
             // Hosts take turns at the other clusters; a root has them all.
             const double others = costs_.count() - 1;
-            const double share_a = has_root_host(a) ? 1 : std::ceil(others / hosts_[at(a)]) / others;
-            const double share_b = has_root_host(b) ? 1 : std::ceil(others / hosts_[at(b)]) / others;
+            const double share_a = has_root(a) ? 1 : std::ceil(others / hosts_[at(a)]) / others;
+            const double share_b = has_root(b) ? 1 : std::ceil(others / hosts_[at(b)]) / others;
             hop.add(a, b, block_ * from * to, share_a, share_b, 1);
             return;
         }
@@ -190,7 +190,7 @@ class Traffic {
     /// A root is the carrier for all other clusters, and has, or gets, all by itself.
     void add_inside(Hop& hop, int a, bool is_out) const {
         const double others = hosts_[at(a)] - 1;
-        if (others <= 0 || has_root_host(a)) return;
+        if (others <= 0 || has_root(a)) return;
         const double turns = std::ceil((costs_.count() - 1) / hosts_[at(a)]);
         for (int b = 0; b < costs_.count(); ++b) {
             if (b == a) continue;

@@ -11,8 +11,8 @@ namespace laple {
 ///
 ///     Σ hops ( max over ports and links (Σ messages g) + max L )
 ///
-/// `first` is the longest latency of a message between hosts. `sustained` is what the busiest port takes.
-/// (MagPIe, PPoPP'99; the loads as in Hockney's model, port by port)
+/// `first` is the sum of these latencies, `sustained` what the busiest ports take. A sum of loads: in which
+/// order a port serves messages does not count. (docs/algorithms.md, "Gather, scatter, all-to-all")
 TreeTime block_time(Pricing& pricing, Aggregation aggregation);
 
 }  // namespace laple
