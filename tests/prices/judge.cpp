@@ -193,7 +193,9 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     static const std::vector<const char*> kSegments{"@4K", "@8K", "@16K", "@32K", "@64K"};
     static const std::vector<const char*> kLanes{"x2", "x3", "x4", "x8", "x12"};
     std::vector<std::string> names;
-    if (is_personalized(collective)) return {"direct", "host-aggregation", "cluster-aggregation"};
+    if (is_personalized(collective))
+        return {"direct", std::string("direct") + draw.one_of(kSegments), "host-aggregation",
+                "cluster-aggregation"};
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",

@@ -39,7 +39,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/chain@16",
                 "leader-exchange/binary@16",
                 "leader-exchange/binomial"};
-    if (is_personalized(collective)) return {"direct", "host-aggregation", "cluster-aggregation"};
+    if (is_personalized(collective))
+        return {"direct", "direct@16", "host-aggregation", "cluster-aggregation"};
     std::vector<std::string> names{
         "flat/flat",
         "flat/binomial",

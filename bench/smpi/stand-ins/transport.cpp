@@ -2,6 +2,10 @@
 // Stands in for src/mpi/exec/transport.cpp.
 #include "mpi/exec/transport.hpp"
 
+#include <algorithm>
+
+#include "mpi/probe/waiting.hpp"
+
 namespace laple::mpi {
 
 /// A synchronous send is done when its data have arrived. A plain one is done at once, and then SimGrid would
@@ -21,6 +25,16 @@ int look_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* 
 int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status) {
     finished = MPI_UNDEFINED;
     return PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &finished, status);
+}
+
+Seconds clock_time() {
+    return now();
+}
+
+/// Only sleeping takes simulated time. Not for long: something may complete.
+void let_time_pass(Seconds time) {
+    constexpr Seconds kLongest{1e-4};
+    rest(std::min(time, kLongest));
 }
 
 }  // namespace laple::mpi

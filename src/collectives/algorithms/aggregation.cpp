@@ -2,7 +2,9 @@
 // Gather, scatter and all-to-all: each block straight to its destination, or together with others between two
 // hosts or two clusters, where a message costs more than what is in it.
 //
-//     direct                 P - 1 messages of each rank, some of them under way at a time
+//     direct[@SEGMENT]       P - 1 messages of each rank, or a segment of each in turn; what goes to other
+//     clusters
+//                            at the pace of the busiest link
 //     host-aggregation       one message between two hosts
 //     cluster-aggregation    one message between two clusters, one between two hosts of a cluster
 //
@@ -13,9 +15,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/index.hpp"
 #include "collectives/algorithms/block_routes.hpp"
 #include "collectives/algorithms/block_times.hpp"
+#include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -52,17 +57,20 @@ std::uint64_t begin_at_dest(const Request& request, Block block) {
 class BlockSteps {
   public:
     BlockSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation)
-        : part_(part), builder_(builder), routes_(part.request, part.machine, aggregation) {
-        // A send waits for a receive at a smaller distance (BlockRoutes::messages_of), whose send has waited
-        // for one at a still smaller distance: nobody waits in a circle.
-        const auto ranks = static_cast<Bytes>(part.machine.rank_count());
-        if (aggregation == Aggregation::none && part.windows.global > 0 && !is_rooted())
-            most_under_way_ = at_least_two(part.windows.global * ranks / part.request.bytes());
-    }
+        : part_(part),
+          builder_(builder),
+          routes_(part.request, part.machine, aggregation),
+          is_direct_(aggregation == Aggregation::none) {}
 
-    void write() {
+    void write(Bytes segment_bytes) {
         if (part_.request.units == 0) return;
         keep_own();
+        if (is_direct_ && !part_.windows.pace.empty()) {
+            const int cluster = part_.machine.cluster_of_rank(part_.rank);
+            builder_.pace_sends(part_.windows.pace[at(cluster)] *
+                                static_cast<double>(part_.request.unit_bytes));
+        }
+        if (segment_bytes > 0) return write_in_segments(segment_bytes);
         for (const BlockRoutes::Message& message : routes_.messages_of(part_.rank)) {
             if (message.from == part_.rank) {
                 send(message);
@@ -74,7 +82,25 @@ class BlockSteps {
 
   private:
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
-    static std::size_t at_least_two(Bytes count) { return std::max<std::size_t>(2, count); }
+
+    /// Of blocks that go straight. All peers get their first segment before one gets its second: each
+    /// connection has as long as can be for it.
+    void write_in_segments(Bytes segment_bytes) {
+        const Request& request = part_.request;
+        const Segments segments = Segments::cut(request.units, request.unit_bytes, segment_bytes);
+        const std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
+        for (std::uint32_t i = 0; i < segments.count(); ++i) {
+            const auto [offset, units] = segments.at(i);
+            for (const BlockRoutes::Message& message : messages) {
+                const Block block = message.blocks.front();
+                if (message.from == part_.rank) {
+                    builder_.send(message.to, {kInput, begin_at_source(request, block) + offset, units});
+                } else {
+                    builder_.recv(message.from, {kResult, begin_at_dest(request, block) + offset, units});
+                }
+            }
+        }
+    }
 
     void keep_own() {
         const bool has_own = !is_rooted() || part_.rank == part_.request.root;
@@ -137,8 +163,6 @@ class BlockSteps {
                     return Place{region->buffer, region->offset + i * part_.request.units};
                 });
         }
-        if (most_under_way_ > 0 && received_.size() >= most_under_way_)
-            builder_.hold_sends(-1, builder_.writer_of(received_[received_.size() - most_under_way_]));
         builder_.send(message.to, *region);
     }
 
@@ -147,11 +171,8 @@ class BlockSteps {
         const auto there = [&](Block block) { return final_place(block); };
         const bool ends_here = std::all_of(message.blocks.begin(), message.blocks.end(), is_for_here);
         if (ends_here) {
-            if (const auto region = as_one(message.blocks, there)) {
-                builder_.recv(message.from, *region);
-                received_.push_back(region->place());
-                return;
-            }
+            if (const auto region = as_one(message.blocks, there))
+                return builder_.recv(message.from, *region);
         }
         const Region region = temporary_for(message.blocks);
         builder_.recv(message.from, region);
@@ -175,17 +196,20 @@ class BlockSteps {
     const Part& part_;
     ScheduleBuilder& builder_;
     BlockRoutes routes_;
-    std::size_t most_under_way_ = 0;                    // messages of a rank; 0: no limit
-    std::vector<Place> received_;                       // in their order
+    bool is_direct_;
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
 class BlockAlgorithm final : public Algorithm {
   public:
-    explicit BlockAlgorithm(const Variant& variant) : variant_(variant) {}
+    BlockAlgorithm(const Variant& variant, Bytes segment_bytes)
+        : variant_(variant), segment_bytes_(segment_bytes) {}
 
-    std::string name() const override { return std::string(variant_.name); }
+    std::string name() const override {
+        return fmt::format("{}{}", variant_.name, name_suffix(segment_bytes_, 1));
+    }
     std::string in_words() const override { return std::string(variant_.in_words); }
+    Bytes segment_bytes() const override { return segment_bytes_; }
     std::string needs() const override {
         return variant_.aggregation == Aggregation::by_cluster
                    ? "needs several clusters, and blocks that together take at most 64 MiB of a rank"
@@ -197,28 +221,66 @@ class BlockAlgorithm final : public Algorithm {
         return most * request.bytes() <= kMostHeld;
     }
 
+    Bytes longest_together(const Request& request, const Machine& machine) const override {
+        if (variant_.aggregation == Aggregation::none) return 0;
+        const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
+        return std::min(variant_.largest, kMostHeld / std::max<std::size_t>(most, 1));
+    }
+
     std::optional<Candidate> price(Pricing& pricing) const override {
         Candidate candidate;
-        candidate.algorithm = std::make_shared<BlockAlgorithm>(variant_);
+        candidate.algorithm = std::make_shared<BlockAlgorithm>(variant_, segment_bytes_);
         candidate.time = block_time(pricing, variant_.aggregation);
         candidate.seconds = candidate.time.last;
-        candidate.hops = variant_.aggregation == Aggregation::none ? 1 : 3;
+        const bool is_direct = variant_.aggregation == Aggregation::none;
+        candidate.hops = is_direct ? 1 : 3;
+        if (pricing.clusters() > 1) candidate.pace = pace_of_what_goes_straight(pricing, is_direct);
         return candidate;
     }
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        BlockSteps(part, builder, variant_.aggregation).write();
+        BlockSteps(part, builder, variant_.aggregation).write(segment_bytes_);
     }
 
   private:
+    /// Where blocks have different sizes, long ones go straight by all algorithms.
+    static std::vector<double> pace_of_what_goes_straight(Pricing& pricing, bool is_direct) {
+        constexpr Bytes kLongBlock = 64 * 1024;
+        if (!pricing.request().is_varied) return is_direct ? pace_of_blocks(pricing) : std::vector<double>();
+        const Request request = request_for(pricing.request().collective, kLongBlock, pricing.request().root);
+        Pricing of_long_blocks(request, pricing.machine(), pricing.costs());
+        return pace_of_blocks(of_long_blocks);
+    }
+
     const Variant& variant_;
+    Bytes segment_bytes_;  // 0: blocks are not cut
 };
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     for (const Variant& variant : kVariants) {
-        if (name.text == variant.name) return std::make_shared<BlockAlgorithm>(variant);
+        if (name.first() != variant.name) continue;
+        if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
+        if (name.segment_bytes > 0 && variant.aggregation != Aggregation::none)
+            refuse_name(name, "it takes no segments");
+        return std::make_shared<BlockAlgorithm>(variant, name.segment_bytes);
     }
     return nullptr;
+}
+
+/// Of blocks that go straight to other clusters; 0: they are not cut. As long as needs no handshake and,
+/// unless a rank would have too many steps, as lets connections begin with one of them.
+Bytes segment_for(const Pricing& pricing) {
+    constexpr Bytes kUsual = 16 * 1024;
+    constexpr Bytes kMostMessages = 8192;
+    const Bytes bytes = pricing.request().bytes();
+    if (pricing.clusters() == 1 || bytes <= kUsual) return 0;
+    Bytes segment = kUsual;
+    for (const Bytes size : pricing.segment_sizes()) {
+        if (size <= kUsual) segment = size;
+    }
+    const auto ranks = static_cast<Bytes>(pricing.machine().rank_count());
+    while (segment < bytes && bytes / segment * ranks > kMostMessages) segment *= 2;
+    return segment < bytes ? segment : 0;
 }
 
 /// With one rank on each host, and one cluster, all of them are the same. Larger blocks fill a message by
@@ -226,7 +288,8 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
-        const BlockAlgorithm algorithm(variant);
+        const BlockAlgorithm algorithm(variant,
+                                       variant.aggregation == Aggregation::none ? segment_for(pricing) : 0);
         if (pricing.request().bytes() > variant.largest) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
         if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
@@ -237,7 +300,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 
 Family aggregation_family() {
     return {.name = "aggregation",
-            .grammar = "direct, host-aggregation, cluster-aggregation",
+            .grammar = "direct[@SEGMENT], host-aggregation, cluster-aggregation",
             .summary = "blocks go straight, or together between two hosts or two clusters",
             .source = "MagPIe, PPoPP'99; Bienz, Gropp and Olson, 2019",
             .is_for = is_personalized,

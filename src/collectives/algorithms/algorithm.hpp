@@ -27,6 +27,8 @@ struct SendWindows {
     /// Of each cluster: how far a rank's contributions inside it may be ahead of those that come to it there.
     std::vector<Bytes> local = {};
     Bytes global = 0;  ///< how far contributions may be ahead of results; 0: no limit
+    /// Of each cluster: the seconds that a byte takes of what a rank there may send to other clusters.
+    std::vector<double> pace = {};
 };
 
 /// One rank's part of a call.
@@ -72,6 +74,10 @@ class Algorithm {
     /// Whether segments take turns between trees, so that those of one lane are as far apart as there are
     /// lanes.
     virtual bool takes_turns() const { return false; }
+
+    /// Where blocks have different sizes (Request::is_varied): those of up to so many bytes go as the steps
+    /// say, in messages that begin with their lengths; longer ones go straight. 0: all of them.
+    virtual Bytes longest_together(const Request&, const Machine&) const { return 0; }
 
     /// Whether nothing can be done before price() has decided something.
     virtual bool needs_costs() const { return false; }

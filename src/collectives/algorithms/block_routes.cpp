@@ -150,4 +150,20 @@ std::size_t BlockRoutes::most_blocks() const {
     return most;
 }
 
+std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank) {
+    const CollectiveRow& row = row_of(request.collective);
+    const bool has_one_to_send = row.is_rooted && row.runs_to_root;
+    const bool gets_one = row.is_rooted && !row.runs_to_root;
+    std::vector<StraightBlock> blocks;
+    for (const BlockRoutes::Message& message :
+         BlockRoutes(request, machine, Aggregation::none).messages_of(rank)) {
+        const bool is_sent = message.from == rank;
+        const Rank peer = is_sent ? message.to : message.from;
+        const bool is_only = is_sent ? has_one_to_send : gets_one;
+        blocks.push_back({peer, is_sent, machine.cluster_of_rank(peer) != machine.cluster_of_rank(rank),
+                          is_only ? 0 : at(peer)});
+    }
+    return blocks;
+}
+
 }  // namespace laple

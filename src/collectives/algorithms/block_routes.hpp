@@ -82,4 +82,15 @@ class BlockRoutes {
     int largest_cluster_ = 1;    // its ranks
 };
 
+/// A block that goes straight from its source to its destination, as one of these two sees it.
+struct StraightBlock {
+    Rank peer = 0;
+    bool is_sent = false;
+    bool is_far = false;     ///< to or from another cluster
+    std::size_t number = 0;  ///< among the blocks that the rank has for others, or gets
+};
+/// All blocks that `rank` sends or gets, those of itself not among them, in the order of
+/// BlockRoutes::messages_of().
+std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank);
+
 }  // namespace laple

@@ -24,7 +24,11 @@ class Hop {
           in_(out_),
           uplink_out_(out_),
           uplink_in_(out_) {
-        for (int c = 0; c < costs.count(); ++c) group_of_.push_back(at(machine.group_of(c)));
+        for (int c = 0; c < costs.count(); ++c) {
+            group_of_.push_back(at(machine.group_of(c)));
+            rate_out_.push_back(costs.likely_uplink_out(c));
+            rate_in_.push_back(costs.likely_uplink_in(c));
+        }
     }
 
     /// Messages of `bytes` each from hosts of one cluster to other hosts, there or elsewhere: how many the
@@ -35,8 +39,8 @@ class Hop {
         const MessageTimes& times = clock_.times(at(from), at(to), size, std::max(sent, got) > 1);
         out_[at(from)] += sent * times.port_out;
         in_[at(to)] += got * times.port_in;
-        uplink_out_[at(from)] += all * times.uplink_out;
-        uplink_in_[at(to)] += all * times.uplink_in;
+        if (from != to && rate_out_[at(from)] > 0) uplink_out_[at(from)] += all * bytes / rate_out_[at(from)];
+        if (from != to && rate_in_[at(to)] > 0) uplink_in_[at(to)] += all * bytes / rate_in_[at(to)];
         trunk_[group_of_[at(from)] * groups_ + group_of_[at(to)]] += all * times.trunk;
         const double ramp =
             from == to || bytes <= 0 ? 0 : costs_.ramp(times.latency, bytes, times.flow / bytes);
@@ -49,20 +53,23 @@ class Hop {
                         *std::max_element(in_.begin(), in_.end()));
     }
     double latency() const { return latency_; }
-    double seconds() const {
+    double busiest() const {
         double most = busiest_port();
         for (const auto* loads : {&uplink_out_, &uplink_in_, &trunk_})
             most = std::max(most, *std::max_element(loads->begin(), loads->end()));
-        return std::max(most + latency_, alone_);
+        return most;
     }
+    double seconds() const { return std::max(busiest() + latency_, alone_); }
 
   private:
     const MachineCosts& costs_;
     NetworkClock clock_;
     std::size_t groups_;
     std::vector<std::size_t> group_of_;  // by cluster
-    std::vector<double> trunk_;          // from group to group
-    std::vector<double> out_;            // by cluster, as all of these
+    std::vector<double> rate_out_;       // of uplinks; 0: no limit
+    std::vector<double> rate_in_;
+    std::vector<double> trunk_;  // from group to group
+    std::vector<double> out_;    // by cluster, as all of these
     std::vector<double> in_;
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;
@@ -100,6 +107,18 @@ class Traffic {
         add(time, between());
         if (aggregation_ == Aggregation::by_cluster) add(time, from_carriers());
         return time;
+    }
+
+    std::vector<double> pace() const {
+        const double busiest = between().busiest();
+        double all = 0;
+        for (int c = 0; c < costs_.count(); ++c) all += dests(c, ranks_[at(c)]);
+        std::vector<double> pace;
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double far = sources(c, 1) > 0 ? block_ * (all - dests(c, ranks_[at(c)])) : 0;
+            pace.push_back(far > 0 ? busiest / far : 0);
+        }
+        return pace;
     }
 
   private:
@@ -224,6 +243,10 @@ class Traffic {
 
 TreeTime block_time(Pricing& pricing, Aggregation aggregation) {
     return Traffic(pricing, aggregation).time();
+}
+
+std::vector<double> pace_of_blocks(Pricing& pricing) {
+    return Traffic(pricing, Aggregation::none).pace();
 }
 
 }  // namespace laple

@@ -11,7 +11,8 @@ namespace laple {
 struct Candidate {
     AlgorithmPtr algorithm;
     double seconds = 0;
-    TreeTime time = {};  ///< of its parts; of native calls only `last` is known
+    TreeTime time = {};             ///< of its parts; of native calls only `last` is known
+    std::vector<double> pace = {};  ///< SendWindows::pace
     /// Messages of a tree from one outermost group of clusters to another: fewer put less load on what groups
     /// share, which the model may not know. Other algorithms count as a tree that has as few as can be, or
     /// by how many copies pass the busiest uplink.

@@ -163,4 +163,11 @@ Request request_for(Collective collective, Bytes bytes, Rank root) {
     return request;
 }
 
+Request varied_request(Collective collective, Rank root) {
+    constexpr Bytes kUsualBlock = 512;
+    Request request = request_for(collective, kUsualBlock, root);
+    request.is_varied = true;
+    return request;
+}
+
 }  // namespace laple

@@ -88,4 +88,8 @@ inline bool is_one_message(Collective collective) {
 /// `root` counts in rooted collectives only.
 Request request_for(Collective collective, Bytes bytes, Rank root = 0);
 
+/// The request that stands for all calls with blocks of different sizes (Request::is_varied). `collective` is
+/// personalized.
+Request varied_request(Collective collective, Rank root = 0);
+
 }  // namespace laple

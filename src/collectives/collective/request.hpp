@@ -52,6 +52,10 @@ struct Request {
 
     Counts counts = {};  ///< of a message that is gathered
 
+    /// Of blocks of which each has a size of its own, that its two ends know and no other rank does
+    /// (MPI_Alltoallv): `units` are those of a usual one. What a plan says holds for blocks of any size.
+    bool is_varied = false;
+
     Bytes bytes() const { return units * unit_bytes; }
     /// Of a message that is gathered: where the block of `rank` begins in it, and of the number of ranks, its
     /// end.

@@ -220,6 +220,20 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
     return most;
 }
 
+double MachineCosts::likely_uplink_out(int c) const {
+    double most = cluster(c).uplink_out;
+    if (most > 0) return most;
+    for (int other = 0; other < count(); ++other) most = std::max(most, other != c ? link(c, other).all : 0);
+    return most;
+}
+
+double MachineCosts::likely_uplink_in(int c) const {
+    double most = cluster(c).uplink_in;
+    if (most > 0) return most;
+    for (int other = 0; other < count(); ++other) most = std::max(most, other != c ? link(other, c).all : 0);
+    return most;
+}
+
 std::vector<double> MachineCosts::numbers() const {
     std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0,
                             rank_delay, message_time};

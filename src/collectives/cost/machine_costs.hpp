@@ -115,6 +115,12 @@ class MachineCosts {
     /// which only several flows make up for. 0 where flows do not ramp.
     double ramp(double latency, double bytes, double seconds_a_byte) const;
 
+    /// What the uplink of a cluster carries to all others together: as measured, or else what holds back all
+    /// its hosts towards one other, for that is the uplink more often than a link of these two alone. In
+    /// bytes a second; 0: nothing does.
+    double likely_uplink_out(int c) const;
+    double likely_uplink_in(int c) const;
+
     /// Bytes a second of all flows together from any of some clusters to any of some others: the most that is
     /// known between two of them; 0: nothing is.
     double rate_between(std::span<const int> from, std::span<const int> to) const;

@@ -45,12 +45,13 @@ class Rounds {
     /// In round r everybody sends half of its blocks of `bytes` to the member 2^r to the right (Bruck et
     /// al.).
     void index(Bytes bytes);
-    /// Everybody sends blocks of `bytes` to all others, one after the other.
+    /// Everybody sends blocks of `bytes` to all others, one after the other, as fast as ports allow.
     void all_to_all(Bytes bytes);
     /// In round r everybody sends an empty message to the member 2^r to the right.
     void dissemination();
 
   private:
+    double busiest_uplink() const;
     /// What the busiest NIC takes, call after call.
     double busiest() const;
     /// What a NIC that has rested saves at each message, while it has some of its reserve left.

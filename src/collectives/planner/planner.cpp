@@ -89,6 +89,8 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
                            const MachineCosts& costs, bool with_rivals) {
     const auto found = Pricing(request, machine, costs).all();
     const auto may_use = [&](const Algorithm& algorithm) {
+        // Whose blocks may be large, and fill the queues of uplinks.
+        if (request.is_varied && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
     const KnownCalls known(request, costs.job, machine.rank_count());
@@ -161,6 +163,8 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
             return with_note({std::move(*plan)});
         if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
     }
+    if (request.is_varied && machine.cluster_count() == 1)
+        return with_note({{request, native(), "blocks of different sizes, and one cluster"}});
     if (!costs.is_empty() && request.commutative)
         return with_note(cheapest(request, machine, rules, costs, with_rivals));
     if (machine.cluster_count() == 1)
@@ -197,7 +201,7 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
 
 std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
                                const MachineCosts& costs) {
-    return plans_for(request, machine, rules, costs, true);
+    return plans_for(request, machine, rules, costs, !request.is_varied);
 }
 
 }  // namespace laple

@@ -60,7 +60,7 @@ Bytes global_window(const Request& request, const TreeTime& time) {
 
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
     return {channel_window(*candidate.algorithm, request, costs), local_windows(costs),
-            global_window(request, candidate.time)};
+            global_window(request, candidate.time), candidate.pace};
 }
 
 }  // namespace laple

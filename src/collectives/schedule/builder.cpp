@@ -46,6 +46,7 @@ void ScheduleBuilder::send(Rank peer, Region from, Channel channel) {
                   is_inside ? windows_.in_cluster : windows_.between_clusters);
     depends_on(step, hold_all_);
     if (is_inside) depends_on(step, hold_in_cluster_);
+    schedule_.steps[step].is_paced = !is_inside && schedule_.seconds_per_unit > 0;
     end(step);
 }
 

@@ -37,8 +37,9 @@ constexpr Channel results(int lane = 0) {
 struct Step {
     StepKind kind = StepKind::copy;
     bool is_first_in_channel = true;
-    bool repeats = false;  ///< sends the same data as the step before it, to another rank
-    Channel channel = 0;   ///< of messages
+    bool repeats = false;   ///< sends the same data as the step before it, to another rank
+    bool is_paced = false;  ///< a send that waits for its turn: Schedule::seconds_per_unit
+    Channel channel = 0;    ///< of messages
     Rank peer = -1;
     std::uint64_t units = 0;
     Place from;
@@ -62,6 +63,8 @@ struct Schedule {
     std::vector<Step> steps;
     std::vector<std::uint32_t> dependencies;
     std::vector<std::uint64_t> temporary_units;  ///< of each temporary buffer
+    /// How much later the next paced send may start, for each unit of the one before it. 0: none is paced.
+    double seconds_per_unit = 0;
 
     std::span<const std::uint32_t> dependencies_of(const Step& step) const {
         return {dependencies.data() + step.first_dependency, step.dependency_count};

@@ -11,13 +11,21 @@
 
 namespace laple {
 
-enum class EventKind : std::uint8_t { start, complete, port_changes, pass_link, arrive, deliver };
+enum class EventKind : std::uint8_t {
+    start,
+    start_paced,
+    complete,
+    port_changes,
+    pass_link,
+    arrive,
+    deliver
+};
 
 struct Event {
     Seconds time;
     std::uint64_t order;  ///< among events of the same time
     EventKind kind;
-    Rank rank;             ///< of start and complete
+    Rank rank;             ///< of those of steps
     std::uint32_t number;  ///< a step, a message or a port
     bool operator>(const Event& other) const {
         return time != other.time ? time > other.time : order > other.order;

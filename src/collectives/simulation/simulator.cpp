@@ -56,7 +56,8 @@ struct RankState {
     StepGraph graph;
     std::vector<std::uint32_t> waits_for;  // by step: how many others are still missing
     std::size_t done = 0;
-    Seconds processor{0};  // combines until then
+    Seconds processor{0};   // combines until then
+    Seconds next_paced{0};  // when the next paced send may start
 };
 
 /// A native collective of a cluster: the steps of the ranks that have arrived.
@@ -135,6 +136,8 @@ class Simulation {
         switch (event.kind) {
             case EventKind::start:
                 return start(event.rank, event.number);
+            case EventKind::start_paced:
+                return start_send(event.rank, event.number);
             case EventKind::complete:
                 return complete(event.rank, event.number);
             case EventKind::port_changes:
@@ -165,7 +168,7 @@ class Simulation {
         const Step& step = step_of(rank, index);
         switch (step.kind) {
             case StepKind::send:
-                return start_send(rank, index);
+                return step.is_paced && options_.network ? pace(rank, index) : start_send(rank, index);
             case StepKind::recv:
                 return start_recv(rank, index);
             case StepKind::copy:
@@ -179,6 +182,14 @@ class Simulation {
             case StepKind::native_reduce:
                 return start_native(rank, step);
         }
+    }
+
+    void pace(Rank rank, std::uint32_t index) {
+        RankState& s = state(rank);
+        const Seconds time = std::max(s.next_paced, events_.now());
+        s.next_paced =
+            time + Seconds(s.schedule.seconds_per_unit * static_cast<double>(step_of(rank, index).units));
+        events_.add(time, EventKind::start_paced, rank, index);
     }
 
     /// When the rank has done a reduction that starts now.

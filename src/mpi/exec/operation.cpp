@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mpi/exec/communicator.hpp"
+#include "mpi/exec/transport.hpp"
 
 namespace laple::mpi {
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
@@ -16,7 +17,8 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       memory_(schedule_, operands_, scratch),
       cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
-      ready_(scratch.lists().ready) {
+      ready_(scratch.lists().ready),
+      pacer_(schedule_.seconds_per_unit, scratch.lists().paced) {
     restart();
 }
 
@@ -25,6 +27,7 @@ void Operation::restart() {
     done_ = next_ready_ = 0;
     waits_ = prepared_.graph.waits();
     ready_.clear();
+    pacer_.restart();
     ready_.reserve(schedule_.steps.size());
     channel_.emplace(prepared_, operands_, ways_, scratch_);
     for (std::uint32_t i = 0; i < waits_.size(); ++i) {
@@ -36,6 +39,7 @@ void Operation::restart() {
 void Operation::progress() {
     while (!is_complete()) {
         start_ready();
+        start_paced();
         if (is_complete() || channel_->is_idle()) return;
         const auto completion = channel_->look();
         if (!completion) return;
@@ -46,13 +50,41 @@ void Operation::progress() {
 int Operation::to_end() {
     while (!is_complete()) {
         start_ready();
-        if (!is_complete() && !channel_->is_idle()) take(channel_->wait());
+        if (!is_complete()) wait();
     }
     return error_;
 }
 
+/// Until something has completed, or a paced send may start.
+void Operation::wait() {
+    if (!pacer_.has_waiting()) {
+        if (!channel_->is_idle()) take(channel_->wait());
+        return;
+    }
+    const auto completion = channel_->is_idle() ? std::nullopt : channel_->look();
+    if (completion) return take(*completion);
+    let_time_pass(pacer_.time_left());
+    start_paced();
+}
+
+void Operation::start_paced() {
+    while (error_ == MPI_SUCCESS && pacer_.has_waiting() && pacer_.time_left() <= Seconds(0)) {
+        const std::uint32_t step = pacer_.front();
+        pacer_.pop(schedule_.steps[step].units);
+        start(step);
+    }
+}
+
 void Operation::start_ready() {
-    while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) start(ready_[next_ready_++]);
+    while (next_ready_ < ready_.size() && error_ == MPI_SUCCESS) {
+        const std::uint32_t step = ready_[next_ready_++];
+        if (schedule_.steps[step].is_paced) {
+            pacer_.add(step);
+        } else {
+            start(step);
+        }
+        if (next_ready_ == ready_.size()) start_paced();
+    }
     if (error_ != MPI_SUCCESS) abandon();
 }
 
@@ -133,6 +165,7 @@ void Operation::reduce(const Step& step) {
 void Operation::abandon() {
     std::vector<bool> is_started(schedule_.steps.size(), false);
     for (std::size_t i = 0; i < next_ready_; ++i) is_started[ready_[i]] = true;
+    for (const std::uint32_t step : pacer_.waiting()) is_started[step] = false;
     for (std::size_t i = 0; i < is_started.size(); ++i) {
         if (is_started[i]) continue;
         const Step& step = schedule_.steps[i];

@@ -11,6 +11,7 @@
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/cluster_calls.hpp"
 #include "mpi/exec/operands.hpp"
+#include "mpi/exec/pacer.hpp"
 #include "mpi/exec/routed_channel.hpp"
 #include "mpi/exec/scratch.hpp"
 #include "mpi/exec/step_memory.hpp"
@@ -45,6 +46,8 @@ class Operation {
 
   private:
     void start_ready();
+    void start_paced();
+    void wait();
     void start(std::uint32_t index);
     void take(const Channel::Completion& completion);
     void complete(std::uint32_t index);
@@ -67,6 +70,7 @@ class Operation {
     std::vector<std::uint32_t>& waits_;  // by step: for how many others it still has to wait
     std::vector<std::uint32_t>& ready_;  // steps in the order in which they became so
     std::optional<RoutedChannel> channel_;
+    Pacer pacer_;
     std::size_t next_ready_ = 0;
     std::size_t done_ = 0;
     int error_ = MPI_SUCCESS;

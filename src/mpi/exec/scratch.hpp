@@ -20,6 +20,7 @@ class Scratch {
     struct Lists {
         std::vector<std::uint32_t> waits;     ///< by step: for how many others it still has to wait
         std::vector<std::uint32_t> ready;     ///< steps in the order in which they became so
+        std::vector<std::uint32_t> paced;     ///< those of them that had to wait for their time
         std::vector<MPI_Request> under_way;   ///< by step: of messages that are not watched yet
         std::vector<std::uint8_t> is_oldest;  ///< by step: all before it in its channel are complete
         std::vector<MPI_Request> watched;     ///< of the oldest message under way of each channel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/exec/transport.hpp"
 
+#include <chrono>
+
 #include <sched.h>
 
 namespace laple::mpi {
@@ -25,6 +27,15 @@ int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* 
         if (code != MPI_SUCCESS || finished != MPI_UNDEFINED) return code;
         sched_yield();
     }
+}
+
+Seconds clock_time() {
+    return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+/// The others get the processor.
+void let_time_pass(Seconds) {
+    sched_yield();
 }
 
 }  // namespace laple::mpi

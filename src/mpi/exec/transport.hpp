@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include "base/units.hpp"
+
 /// How messages are sent and waited for. Simulated runs have an implementation of their own.
 namespace laple::mpi {
 
@@ -19,5 +21,11 @@ int look_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* 
 
 /// The same, and waits until one is done. `status` is that of the message, and may be MPI_STATUS_IGNORE.
 int wait_for_any(std::vector<MPI_Request>& requests, int& finished, MPI_Status* status);
+
+/// This process's time since some instant.
+Seconds clock_time();
+
+/// Lets some time pass, at most `time`, without any call of MPI.
+void let_time_pass(Seconds time);
 
 }  // namespace laple::mpi

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 
@@ -24,18 +25,10 @@ int crossings(const char* algorithm, Collective collective) {
     return count;
 }
 
-/// Sends of rank 0 that wait for a receive.
-int held_sends(Bytes global_window) {
-    Plan plan{request_for(Collective::alltoall, 1000), parse_algorithm("direct", Collective::alltoall), ""};
-    plan.windows.global = global_window;
-    const Schedule schedule = expand(plan, kTwoClusters, 0);
-    const auto waits = [&](const Step& step) {
-        const auto earlier = schedule.dependencies_of(step);
-        return step.kind == StepKind::send &&
-               std::any_of(earlier.begin(), earlier.end(),
-                           [&](std::uint32_t i) { return schedule.steps[i].kind == StepKind::recv; });
-    };
-    return static_cast<int>(std::count_if(schedule.steps.begin(), schedule.steps.end(), waits));
+Schedule schedule_of(const char* algorithm, std::vector<double> pace) {
+    Plan plan{request_for(Collective::alltoall, 1000), parse_algorithm(algorithm, Collective::alltoall), ""};
+    plan.windows.pace = std::move(pace);
+    return expand(plan, kTwoClusters, 0);
 }
 
 }  // namespace
@@ -47,10 +40,47 @@ TEST_CASE("blocks between two clusters go in one message each way", "[aggregatio
     CHECK(crossings("cluster-aggregation", Collective::scatter) == 1);
 }
 
-TEST_CASE("an all-to-all has no more messages under way than its window", "[aggregation]") {
-    CHECK(held_sends(0) == 0);
-    CHECK(held_sends(250) >= 4);  // two of seven go at once
-    CHECK(held_sends(500) <= 4);
-    CHECK(held_sends(500) >= 2);
-    CHECK(held_sends(1000) == 0);  // all of them
+TEST_CASE("what goes straight to another cluster keeps the pace of this one", "[aggregation]") {
+    const Schedule schedule = schedule_of("direct", {0.25, 0.5});
+    CHECK(schedule.seconds_per_unit == 0.25);
+    for (const Step& step : schedule.steps)
+        CHECK(step.is_paced == (step.kind == StepKind::send && step.peer >= 4));
+    const Schedule unpaced = schedule_of("direct", {});
+    CHECK(std::none_of(unpaced.steps.begin(), unpaced.steps.end(), [](const Step& s) { return s.is_paced; }));
+}
+
+TEST_CASE("all peers get a segment before one gets its next", "[aggregation]") {
+    std::vector<Rank> peers;
+    for (const Step& step : schedule_of("direct@400", {}).steps) {
+        if (step.kind == StepKind::send) peers.push_back(step.peer);
+    }
+    REQUIRE(peers.size() == 3 * 7);
+    for (int segment = 0; segment < 3; ++segment) {
+        std::vector<Rank> in_turn(peers.begin() + segment * 7, peers.begin() + (segment + 1) * 7);
+        std::sort(in_turn.begin(), in_turn.end());
+        CHECK(in_turn == std::vector<Rank>{1, 2, 3, 4, 5, 6, 7});
+    }
+}
+
+TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
+    MachineCosts costs(2);
+    const auto curve = [](double rate) {
+        return Curve({{0, Seconds(1e-6)}, {1 << 20, Seconds((1 << 20) / rate)}});
+    };
+    for (int a = 0; a < 2; ++a) {
+        costs.cluster(a).nic_out = costs.cluster(a).nic_in = 10e6;
+        for (int b = 0; b < 2; ++b)
+            costs.link(a, b) = {a == b ? 1e-5 : 0.01, curve(10e6), curve(10e6), a == b ? 0 : 20e6};
+    }
+    const Request request = request_for(Collective::alltoall, 100'000);
+    Pricing pricing(request, kTwoClusters, costs);
+    for (const double seconds_a_byte : pace_of_blocks(pricing)) {
+        CHECK(seconds_a_byte == Approx(4 / 20e6));  // of four hosts
+    }
+    costs.cluster(0).uplink_out = 5e6;  // it was measured
+    Pricing slower(request, kTwoClusters, costs);
+    CHECK(pace_of_blocks(slower)[0] == Approx(4 / 5e6));
+    const auto price = parse_algorithm("direct@16K", Collective::alltoall)->price(slower);
+    CHECK(price->pace == pace_of_blocks(slower));
+    CHECK(price->seconds > 16 * 100'000 / 5e6);
 }
