@@ -5,11 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <sstream>
 #include <vector>
 
+#include "differential/block_calls.hpp"
 #include "differential/forms.hpp"
+#include "differential/twins.hpp"
 #include "differential/types.hpp"
 
 namespace laple::test {
@@ -91,43 +92,6 @@ int error_class(int code) {
     return result;
 }
 
-std::vector<std::byte> noise(std::size_t bytes, Random& random) {
-    std::vector<std::byte> memory(bytes);
-    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
-        const std::uint64_t value = random();
-        std::memcpy(memory.data() + i, &value, std::min(sizeof(value), bytes - i));
-    }
-    return memory;
-}
-
-/// Bytes in front of and behind what a call may touch.
-constexpr std::size_t kGuard = 64;
-
-/// Memory for one call, by LaPle and by MPI alone, which begins alike.
-struct Twins {
-    std::vector<std::byte> ours;
-    std::vector<std::byte> theirs;
-
-    explicit Twins(const std::vector<std::byte>& content, std::size_t more = 0) {
-        ours.assign(content.size() + more + 2 * kGuard, std::byte{0xA5});
-        std::copy(content.begin(), content.end(), ours.begin() + kGuard);
-        theirs = ours;
-    }
-    std::byte* our_start() { return ours.data() + kGuard; }
-    std::byte* their_start() { return theirs.data() + kGuard; }
-};
-
-/// Where the two differ, or nothing.
-std::string first_difference(const Twins& twins, const char* what) {
-    const auto [ours, theirs] = std::mismatch(twins.ours.begin(), twins.ours.end(), twins.theirs.begin());
-    if (ours == twins.ours.end()) return {};
-    std::ostringstream text;
-    text << what << " differs at byte " << (ours - twins.ours.begin()) - static_cast<std::ptrdiff_t>(kGuard)
-         << " of " << twins.ours.size() - 2 * kGuard << ": " << std::to_integer<int>(*ours) << ", MPI's own "
-         << std::to_integer<int>(*theirs);
-    return text.str();
-}
-
 /// One call and what becomes of it on this rank.
 class Call {
   public:
@@ -146,10 +110,12 @@ class Call {
     }
 
     std::string run() {
-        const int kind = uniform_int(all_, 0, 34);
+        const int kind = uniform_int(all_, 0, 44);
         std::string difference;
         if (kind < 7) {
             difference = bcast();
+        } else if (kind >= 35) {
+            difference = one_.is_inter ? barrier() : blocks_of_counts();
         } else if (kind >= 25) {
             difference = one_.is_inter ? barrier() : blocks(kind >= 31 ? 2 : kind % 2);
         } else if (kind >= 20) {
@@ -255,6 +221,15 @@ class Call {
                                    one_.comm);
 #endif
         return MPI_Allgather(from, input.count(), input.type(), to, block.count(), block.type(), one_.comm);
+    }
+
+    std::string blocks_of_counts() {
+        BlockCall call(one_.comm, {all_, own_, root_, is_large_, elements_ / 8 + 1});
+        what_ = call.what();
+        tell();
+        const auto [ours, theirs] = call.run();
+        const std::string difference = codes(ours, theirs);
+        return difference.empty() ? call.difference() : difference;
     }
 
     enum BlockKind { kGather, kScatter, kAlltoall };

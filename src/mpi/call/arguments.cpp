@@ -2,6 +2,8 @@
 #include "mpi/call/arguments.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "collectives/planner/planner.hpp"
 
@@ -124,6 +126,52 @@ bool find_moved(const Call& call, const CommState& state, Arguments& arguments) 
     return true;
 }
 
+/// The blocks of both ends; false where MPI would refuse them.
+bool find_blocks(const Call& call, const CommState& state, Arguments& arguments) {
+    const Ends ends(call, state.rank());
+    arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
+    arguments.is_result_in_input =
+        ends.has_input && ends.has_result && !arguments.is_in_place && call.result.data == MPI_IN_PLACE;
+    const auto take = [&](const UserBuffer& buffer, const UserBlocks& blocks, std::vector<UserBlock>& found) {
+        auto its_blocks =
+            blocks.counts.is_null() ? block_of(buffer) : blocks_of(buffer, blocks, state.size());
+        if (its_blocks) found = std::move(*its_blocks);
+        return its_blocks.has_value();
+    };
+    if (ends.has_result && !arguments.is_result_in_input &&
+        !take(call.result, call.result_blocks, arguments.result_blocks))
+        return false;
+    return !ends.has_input || arguments.is_in_place ||
+           take(call.input, call.input_blocks, arguments.input_blocks);
+}
+
+/// All ranks have the counts of all. They are bytes to LaPle.
+bool find_gathered(const Call& call, const CommState& state, Arguments& arguments) {
+    if (!find_blocks(call, state, arguments)) return false;
+    Request& request = arguments.request;
+    std::vector<std::uint64_t> bytes;
+    std::uint64_t all = 0;
+    for (const UserBlock& block : arguments.result_blocks) {
+        if (is_too_large(block.buffer, block.layout)) return false;
+        bytes.push_back(static_cast<std::uint64_t>(block.bytes()));
+        all += bytes.back();
+    }
+    request.units = *std::max_element(bytes.begin(), bytes.end());
+    if (all > static_cast<std::uint64_t>(kMaxBytes)) return false;
+    if (std::any_of(bytes.begin(), bytes.end(),
+                    [&](std::uint64_t of_rank) { return of_rank != request.units; }))
+        request.counts = Counts(bytes);
+    if (arguments.is_in_place) return true;
+    const auto own = static_cast<std::uint64_t>(arguments.input_blocks.front().bytes());
+    if (own != bytes[static_cast<std::size_t>(state.rank())]) arguments.operands.code = MPI_ERR_TRUNCATE;
+    return true;
+}
+
+bool find_varied(const Call& call, const CommState& state, Arguments& arguments) {
+    arguments.request = varied_request(call.collective, arguments.request.root);
+    return find_blocks(call, state, arguments);
+}
+
 bool find_of_barrier(Arguments& arguments) {
     arguments.request.units = 1;
     arguments.request.unit_bytes = 0;
@@ -140,11 +188,15 @@ bool find_arguments(const Call& call, const CommState& state, Arguments& argumen
     arguments.request.collective = call.collective;
     arguments.request.root = row.is_rooted ? call.root : 0;
     if (!row.has_data) return find_of_barrier(arguments);
+    if (call.has_blocks)
+        return row.is_personalized ? find_varied(call, state, arguments)
+                                   : find_gathered(call, state, arguments);
     return row.combines ? find_combined(call, state, has_result, arguments)
                         : find_moved(call, state, arguments);
 }
 
 bool has_lasting_handles(const Call& call, int rank) {
+    if (call.has_blocks) return false;
     const Ends ends(call, rank);
     const auto is_lasting = [](const UserBuffer& buffer) {
         return buffer.data == MPI_IN_PLACE || buffer.type == MPI_DATATYPE_NULL || is_named(buffer.type);
@@ -155,6 +207,7 @@ bool has_lasting_handles(const Call& call, int rank) {
 
 Bytes reported_bytes(const Call& call, int rank) {
     const CollectiveRow& row = row_of(call.collective);
+    if (call.has_blocks) return 0;
     const UserBuffer& block = row.combines ? call.result : measure_of(call, Ends(call, rank));
     if (block.count <= 0 || block.type == MPI_DATATYPE_NULL) return 0;
     int size = 0;

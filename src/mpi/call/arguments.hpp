@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include "collectives/collective/request.hpp"
 #include "mpi/call/call.hpp"
+#include "mpi/call/user_blocks.hpp"
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/exec/operation.hpp"
 
@@ -21,18 +24,22 @@ struct Arguments {
     TypeLayout result_layout{1, 1, 0, 1, true};
     bool is_in_place = false;         ///< the input is in the result
     bool is_result_in_input = false;  ///< the root keeps its own block where it is (MPI_Scatter)
+    /// Where blocks have counts of their own: those that this rank has for others, none where they are in the
+    /// result, and those that it gets.
+    std::vector<UserBlock> input_blocks;
+    std::vector<UserBlock> result_blocks;
 };
 
 /// Fills in `arguments`, which are as they are made. False where MPI's own call must do it: arguments that
 /// MPI would refuse, or that LaPle cannot treat exactly. By MPI's rules the answer is the same on all ranks.
 bool find_arguments(const Call& call, const CommState& state, Arguments& arguments);
 
-/// Whether the call's handles mean the same whenever they are seen again. Those that mean nothing on this
-/// rank may be no handles. `rank`: this one in the call's communicator.
+/// Whether the call's handles and counts mean the same whenever they are seen again. Those that mean nothing
+/// on this rank may be no handles. `rank`: this one in the call's communicator.
 bool has_lasting_handles(const Call& call, int rank);
 
-/// The size of a message, or of a block, for the report; 0 when MPI is about to refuse the call. `rank`:
-/// this one in the call's communicator.
+/// The size of a message, or of a block, for the report; 0 where blocks differ, and when MPI is about to
+/// refuse the call. `rank`: this one in the call's communicator.
 Bytes reported_bytes(const Call& call, int rank);
 
 }  // namespace laple::mpi

@@ -33,6 +33,35 @@ struct UserBuffer {
     MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
+/// Numbers that the user gives for each rank, in one of the types that MPI has for them.
+class PerRank {
+  public:
+    PerRank() = default;
+    explicit PerRank(const int* numbers) : numbers_(numbers), number_at_(at<int>) {}
+    template <typename Number>
+    explicit PerRank(const Number* numbers) : numbers_(numbers), number_at_(at<Number>) {}
+
+    /// nullptr was given, or nothing.
+    bool is_null() const { return numbers_ == nullptr; }
+    MPI_Count operator[](int rank) const { return number_at_(numbers_, rank); }
+
+  private:
+    template <typename Number>
+    static MPI_Count at(const void* numbers, int rank) {
+        return static_cast<MPI_Count>(static_cast<const Number*>(numbers)[rank]);
+    }
+
+    const void* numbers_ = nullptr;
+    MPI_Count (*number_at_)(const void* numbers, int rank) = nullptr;
+};
+
+/// Blocks at one end of a call, as the user gave them: one for each rank, in the memory of a UserBuffer.
+struct UserBlocks {
+    PerRank counts = {};
+    PerRank displacements = {};           ///< in extents of the type; in bytes where blocks have `types`
+    const MPI_Datatype* types = nullptr;  ///< of each block; nullptr: the buffer's, for all
+};
+
 /// A collective call as the user made it.
 struct Call {
     Collective collective{};
@@ -44,6 +73,11 @@ struct Call {
     UserBuffer result = {};  ///< none in a barrier
     MPI_Op op = MPI_OP_NULL;
     int root = 0;  ///< of rooted collectives
+    /// Where blocks differ, those of the rank that has several, and of the other end if it has, too. Counts
+    /// of its buffers mean nothing then.
+    UserBlocks input_blocks = {};
+    UserBlocks result_blocks = {};
+    bool has_blocks = false;  ///< MPI_Allgatherv, MPI_Alltoallv, ...: with counts for each rank
 };
 
 }  // namespace laple::mpi

@@ -103,6 +103,16 @@ int give_up(MPI_Comm comm) {
     return finish(MPI_ERR_NO_MEM, comm);
 }
 
+/// Of blocks that differ, what one has that this rank gets, or else sends, on the average.
+Bytes bytes_for_report(const Arguments& arguments) {
+    if (!arguments.request.is_varied) return arguments.request.bytes();
+    const std::vector<UserBlock>& blocks =
+        arguments.result_blocks.empty() ? arguments.input_blocks : arguments.result_blocks;
+    MPI_Count bytes = 0;
+    for (const UserBlock& block : blocks) bytes += block.bytes();
+    return static_cast<Bytes>(bytes) / std::max<std::size_t>(blocks.size(), 1);
+}
+
 /// The first error stands.
 void note_error(Operands& operands, int code) {
     if (operands.code == MPI_SUCCESS) operands.code = code;
@@ -140,7 +150,54 @@ int run_moving(CommState& state, const PreparedPlan& plan, Arguments& arguments)
     return code == MPI_SUCCESS ? result.unpack() : code;
 }
 
+/// The blocks of all ranks in their order, one after the other.
+int run_gathering(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    PackedBlocks result(arguments.result_blocks, state.inner(), arguments.is_in_place, Arrangement::in_order);
+    Operands& operands = arguments.operands;
+    note_error(operands, result.code());
+    operands.result = result.as_one();
+    std::optional<PackedBlocks> input;
+    if (arguments.is_in_place) {
+        operands.input = operands.result + arguments.request.block_begin(state.rank());
+    } else {
+        input.emplace(arguments.input_blocks, state.inner(), true, Arrangement::any);
+        note_error(operands, input->code());
+        operands.input = input->as_one();
+    }
+    const int code = state.run(plan, operands);
+    return code == MPI_SUCCESS ? result.unpack() : code;
+}
+
+/// Each block may go its own way. What a rank has for itself does not go anywhere.
+int run_varied(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    const bool is_all_to_all = !row_of(arguments.request.collective).is_rooted;
+    // In place, a root has its own block there.
+    const PackedBlocks result(arguments.result_blocks, state.inner(), arguments.is_in_place,
+                              Arrangement::any);
+    const bool is_in_result = arguments.is_in_place && is_all_to_all;
+    const PackedBlocks input(is_in_result ? arguments.result_blocks : arguments.input_blocks, state.inner(),
+                             true, is_in_result ? Arrangement::copied : Arrangement::any);
+    BlockOperands operands{input.memory(), result.memory()};
+    int code = input.code();
+    const auto own_of = [&](const std::vector<BlockMemory>& blocks) {
+        return blocks.size() == 1 ? blocks.front() : blocks[static_cast<std::size_t>(state.rank())];
+    };
+    if (!operands.input.empty() && !operands.result.empty() &&
+        (is_all_to_all || state.rank() == arguments.request.root)) {
+        const BlockMemory from = own_of(operands.input);
+        const BlockMemory to = own_of(operands.result);
+        if (from.bytes > to.bytes) code = MPI_ERR_TRUNCATE;
+        if (from.bytes > 0) std::memmove(to.data, from.data, std::min(from.bytes, to.bytes));
+    }
+    const int moved = state.run(plan, operands);
+    const int unpacked = result.unpack();
+    for (const int each : {moved, unpacked}) code = code == MPI_SUCCESS ? each : code;
+    return code;
+}
+
 int run(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    if (plan.blocks != nullptr) return run_varied(state, plan, arguments);
+    if (!arguments.result_blocks.empty()) return run_gathering(state, plan, arguments);
     if (!row_of(arguments.request.collective).combines) return run_moving(state, plan, arguments);
     return state.run(plan, arguments.operands);
 }
@@ -175,7 +232,7 @@ int treat(const Call& call) try {
         const bool is_reported = state != nullptr && state->report() != nullptr;
         return pass_on(call, state, is_reported ? reported_bytes(call, state->rank()) : 0);
     }
-    if (state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
+    if (!call.has_blocks && state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
     Arguments arguments;
     if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
     const Request& request = arguments.request;
@@ -187,14 +244,14 @@ int treat(const Call& call) try {
         // A report wants the bytes, too.
         if (is_for_good && state->report() == nullptr && has_lasting_handles(call, state->rank()))
             state->native_calls().add(key_of(call));
-        return pass_on(call, state, request.bytes());
+        return pass_on(call, state, bytes_for_report(arguments));
     }
 
     std::unique_ptr<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
     if (trials != nullptr) state->come_together();
-    Recorder recorder(*state, call.collective, request.bytes());
+    Recorder recorder(*state, call.collective, bytes_for_report(arguments));
     const Seconds start = trials != nullptr ? now() : Seconds(0);
     int code = run(*state, *plan, arguments);
     if (trials != nullptr) trials->add(now() - start);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -130,6 +131,51 @@ class VerifiedMove final : public Verification {
     MPI_Comm inner_;
     std::vector<std::byte> input_;  // as it was
     int code_ = MPI_SUCCESS;        // of copying it
+};
+
+/// Blocks with counts of their own: the user's call once more, by MPI alone, into the same memory.
+class VerifiedBlocks final : public Verification {
+  public:
+    VerifiedBlocks(const Call& call, const Arguments& arguments, MPI_Comm inner)
+        : call_(call), arguments_(arguments), inner_(inner) {
+        if (arguments.is_in_place) before_.emplace(arguments.result_blocks, inner, true, Arrangement::copied);
+    }
+
+    int compare(const std::string& algorithm) override {
+        const PackedBlocks ours = copy_of_result();
+        if (before_) before_->unpack();
+        if (const int code = call_.native(); code != MPI_SUCCESS) return code;
+        const PackedBlocks theirs = copy_of_result();
+        std::size_t bytes = 0;
+        for (const BlockMemory& block : ours.memory()) bytes += block.bytes;
+        if (bytes == 0) return MPI_SUCCESS;
+        ++verification_count.compared;
+        std::size_t passed = 0;
+        for (std::size_t i = 0; i < ours.memory().size(); ++i) {
+            const BlockMemory& mine = ours.memory()[i];
+            const std::byte* const end = mine.data + mine.bytes;
+            const auto* const place =
+                std::mismatch(mine.data, mine.data + mine.bytes, theirs.memory()[i].data).first;
+            if (place != end && !may_be_padded(arguments_.result_blocks[i].buffer.type)) {
+                say_difference(call_.collective, algorithm,
+                               passed + static_cast<std::size_t>(place - mine.data), bytes, inner_,
+                               "; MPI's stands");
+                break;
+            }
+            passed += mine.bytes;
+        }
+        return MPI_SUCCESS;
+    }
+
+  private:
+    PackedBlocks copy_of_result() const {
+        return {arguments_.result_blocks, inner_, true, Arrangement::copied};
+    }
+
+    const Call& call_;
+    const Arguments& arguments_;
+    MPI_Comm inner_;
+    std::optional<PackedBlocks> before_;  // what is overwritten
 };
 
 /// What is combined. Sums and products of floating-point numbers may differ by what another order rounds: n ε
@@ -264,6 +310,7 @@ class VerifiedReduction final : public Verification {
 std::unique_ptr<Verification> verification_of(const Call& call, const Arguments& arguments, MPI_Comm inner) {
     if (row_of(call.collective).combines)
         return std::make_unique<VerifiedReduction>(call, arguments.operands, inner);
+    if (call.has_blocks) return std::make_unique<VerifiedBlocks>(call, arguments, inner);
     return std::make_unique<VerifiedMove>(arguments, inner);
 }
 

@@ -20,6 +20,7 @@ struct alignas(64) Bypass {
     // Beside it, so that a line of the cache or two hold all that the way needs.
 #define LAPLE_COLLECTIVE(id, name, ...) decltype(&PMPI_##name) name = PMPI_##name;
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
 #include "mpi/exec/collectives.def"
 };
 inline Bypass bypass;

@@ -302,6 +302,12 @@ int CommState::run(const PreparedPlan& plan, const Operands& operands) {
     return code;
 }
 
+int CommState::run(const PreparedPlan& plan, const BlockOperands& operands) {
+    const int code = BlockExchange(*plan.schedule, *plan.blocks, operands, comms_.ways()).to_end();
+    if (code != MPI_SUCCESS && process_ != nullptr) explain(code, *process_);
+    return code;
+}
+
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
     const ScratchPool::Lease scratch(ScratchPool::of_runs());
     const int code = Operation(*plan.schedule, operands, comms_.ways(), *scratch).to_end();

@@ -78,6 +78,8 @@ class CommState {
 
     /// Runs a plan that is not native. Collective; returns MPI's error code.
     int run(const PreparedPlan& plan, const Operands& operands);
+    /// The same, of blocks that have different sizes.
+    int run(const PreparedPlan& plan, const BlockOperands& operands);
 
     /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.

@@ -50,7 +50,8 @@ std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
     mix(static_cast<std::uint64_t>(request.collective));
     mix(request.unit_bytes);
     mix(static_cast<std::uint64_t>(request.root));
-    mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U) + (request.rounds ? 4U : 0U));
+    mix((request.commutative ? 1U : 0U) + (request.in_fixed_order ? 2U : 0U) + (request.rounds ? 4U : 0U) +
+        (request.is_varied ? 8U : 0U));
     for (const std::uint64_t begin : request.counts.begins()) mix(begin);
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
@@ -116,10 +117,19 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
-    PreparedPlan prepared{plan.algorithm->name(), nullptr, Seconds(0)};
+    PreparedPlan prepared{plan.algorithm->name(), nullptr, nullptr, Seconds(0)};
     if (plan.is_native()) return prepared;
     comms_.join_host();
-    prepared.watched_prediction = watched_prediction(plan);
+    if (plan.request.is_varied) {
+        const auto cluster = static_cast<std::size_t>(machine_.cluster_of_rank(rank_));
+        prepared.blocks = std::make_unique<BlockPlan>(
+            BlockPlan{plan.request.units, plan.algorithm->longest_together(plan.request, machine_),
+                      straight_blocks(plan.request, machine_, rank_),
+                      static_cast<int>(machine_.ranks_in(machine_.cluster_of_rank(rank_)).size()),
+                      plan.windows.pace.empty() ? 0 : plan.windows.pace[cluster]});
+    } else {
+        prepared.watched_prediction = watched_prediction(plan);
+    }
     const bool is_fixed = plan.request.in_fixed_order;
     prepared.schedule = std::make_unique<PreparedSchedule>(
         is_fixed ? expand(plan, Machine(Topology::flat(machine_.rank_count())), rank_)

@@ -16,6 +16,7 @@
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
+#include "mpi/exec/block_exchange.hpp"
 #include "topology/machine.hpp"
 
 namespace laple::mpi {
@@ -26,7 +27,8 @@ class Process;
 struct PreparedPlan {
     std::string algorithm;
     std::unique_ptr<PreparedSchedule> schedule;
-    Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
+    std::unique_ptr<BlockPlan> blocks;  ///< where they have different sizes
+    Seconds watched_prediction{0};      ///< where SlownessWatch looks at it; else 0
     bool is_native() const { return schedule == nullptr; }
 };
 

@@ -83,16 +83,20 @@ bool is_of_mpi(const void* address) {
 
 namespace with_int {
 using Count = int;
+using Displacement = int;
 #define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name, parameters, arguments)
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
 #include "mpi/exec/collectives.def"
 }  // namespace with_int
 
 #if MPI_VERSION >= 4
 namespace with_large_count {
 using Count = MPI_Count;
+using Displacement = MPI_Aint;
 #define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name##_c, parameters, arguments)
 #define LAPLE_WITHOUT_COUNT(...)
+#define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
 #include "mpi/exec/collectives.def"
 }  // namespace with_large_count
 #endif

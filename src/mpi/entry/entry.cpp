@@ -23,6 +23,7 @@ void* as_input(const void* buffer) {
 namespace with_int {
 
 using Count = int;
+using Displacement = int;
 #define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
     LAPLE_EXPORT int MPI_##name parameters {                                                       \
         if (is_bypassed(comm)) return bypass.name arguments;                                       \
@@ -30,6 +31,8 @@ using Count = int;
         return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
     }
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \
+    LAPLE_COLLECTIVE(id, name, parameters, arguments, (), __VA_ARGS__)
 #include "mpi/exec/collectives.def"
 
 }  // namespace with_int
@@ -38,6 +41,7 @@ using Count = int;
 namespace with_large_count {
 
 using Count = MPI_Count;
+using Displacement = MPI_Aint;
 #define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
     LAPLE_EXPORT int MPI_##name##_c parameters {                                                   \
         if (is_bypassed(comm)) return PMPI_##name##_c arguments;                                   \
@@ -45,6 +49,8 @@ using Count = MPI_Count;
         return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
     }
 #define LAPLE_WITHOUT_COUNT(...)
+#define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \
+    LAPLE_COLLECTIVE(id, name, parameters, arguments, (), __VA_ARGS__)
 #include "mpi/exec/collectives.def"
 
 }  // namespace with_large_count

@@ -14,6 +14,7 @@ constexpr std::array<Function, kAllCollectives.size()> kCalls{
 #define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...) \
     [](const NativeArguments& a) { return PMPI_##name native_arguments; },
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS(...)
 #include "mpi/exec/collectives.def"
 };
 

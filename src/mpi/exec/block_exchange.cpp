@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/exec/block_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "mpi/exec/transport.hpp"
+
+namespace laple::mpi {
+namespace {
+
+using Length = std::uint32_t;
+
+enum Way { kTogether, kStraight };  // after Ways::first_tag
+
+constexpr std::size_t kFarSegment = 16 * 1024;  // needs no handshake, and lets connections begin with one
+constexpr std::size_t kNearSegment = 64 * 1024;
+constexpr std::size_t kManySegments = 512;  // under way, of all blocks
+
+std::size_t segment_of(const StraightBlock& block) {
+    return block.is_far ? kFarSegment : kNearSegment;
+}
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+    if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+BlockExchange::BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan,
+                             const BlockOperands& operands, const Ways& ways)
+    : prepared_(prepared),
+      plan_(plan),
+      operands_(operands),
+      ways_(ways),
+      has_steps_(plan.longest_together > 0) {
+    add_straight();
+    if (!has_steps_) return;
+    const Schedule& schedule = prepared.schedule;
+    waits_ = prepared.graph.waits();
+    steps_left_ = schedule.steps.size();
+    messages_.resize(schedule.steps.size());
+    slots_.resize(kFirstTemporary);
+    for (const BlockMemory& block : operands.input)
+        slots_[kInput].push_back(goes_together(block) ? block : BlockMemory{});
+    for (const std::uint64_t units : schedule.temporary_units) slots_.emplace_back(blocks_of(units));
+    for (std::uint32_t step = 0; step < waits_.size(); ++step) {
+        if (waits_[step] == 0) ready_.push_back(step);
+    }
+}
+
+void BlockExchange::add_straight() {
+    for (const StraightBlock& block : plan_.straight) {
+        const BlockMemory& memory = (block.is_sent ? operands_.input : operands_.result)[block.number];
+        if (goes_together(memory) || memory.bytes == 0) continue;
+        Straight straight;
+        straight.block = &block;
+        straight.memory = memory;
+        (block.is_sent ? sends_ : receives_).push_back(straight);
+        bytes_left_ += memory.bytes;
+    }
+    const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
+    window_ = static_cast<int>(std::clamp<std::size_t>(kManySegments / blocks, 2, 8));
+    seconds_per_byte_ = pace();
+}
+
+/// The plan's is for ranks that all send as much, n of them in a cluster. The others' blocks are not known
+/// here; but what they send to this rank tells how much they are likely to send in all.
+double BlockExchange::pace() const {
+    const auto far_bytes = [](const std::vector<Straight>& blocks) {
+        double bytes = 0;
+        for (const Straight& each : blocks)
+            bytes += each.block->is_far ? static_cast<double>(each.memory.bytes) : 0;
+        return bytes;
+    };
+    const double sent = far_bytes(sends_);
+    const bool is_rooted = operands_.input.size() != operands_.result.size();
+    if (is_rooted || sent <= 0) return plan_.pace;
+    const double others = static_cast<double>(plan_.near_ranks - 1) * far_bytes(receives_);
+    return plan_.pace * (sent + others) / (static_cast<double>(plan_.near_ranks) * sent);
+}
+
+int BlockExchange::to_end() {
+    while (!is_complete()) {
+        start_ready();
+        start_straight();
+        if (!is_complete()) look();
+        if (code_ == MPI_SUCCESS || code_ == MPI_ERR_TRUNCATE) continue;
+        abandon();
+        break;
+    }
+    return code_;
+}
+
+void BlockExchange::start_ready() {
+    while (!ready_.empty()) {
+        const std::uint32_t step = ready_.front();
+        ready_.pop_front();
+        start(step);
+    }
+}
+
+void BlockExchange::start(std::uint32_t number) {
+    const Step& step = prepared_.schedule.steps[number];
+    if (!step.is_message()) {
+        copy(step);
+        return complete(number);
+    }
+    if (step.kind == StepKind::send) {
+        send(step, number);
+    } else {
+        receive(step, number);
+    }
+    if (step.next_in_channel >= 0) release(static_cast<std::uint32_t>(step.next_in_channel));
+}
+
+void BlockExchange::send(const Step& step, std::uint32_t number) {
+    const std::size_t blocks = blocks_of(step.units);
+    std::size_t bytes = blocks * sizeof(Length);
+    for (std::size_t i = 0; i < blocks; ++i) bytes += slot(step.from, i).bytes;
+    auto& message = messages_[number] = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::byte* end = message.get() + blocks * sizeof(Length);
+    for (std::size_t i = 0; i < blocks; ++i) {
+        const BlockMemory& block = slot(step.from, i);
+        const auto length = static_cast<Length>(block.bytes);
+        std::memcpy(message.get() + i * sizeof(Length), &length, sizeof(Length));
+        copy_bytes(end, block.data, block.bytes);
+        end += block.bytes;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(start_send(message.get(), static_cast<int>(bytes), MPI_BYTE, step.peer, ways_.first_tag + kTogether,
+                     ways_.comm, request));
+    requests_.push_back(request);
+    under_way_.push_back({number, nullptr, bytes});
+}
+
+void BlockExchange::receive(const Step& step, std::uint32_t number) {
+    const std::size_t most = blocks_of(step.units) * (sizeof(Length) + plan_.longest_together);
+    messages_[number] = std::make_unique_for_overwrite<std::byte[]>(most);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(PMPI_Irecv(messages_[number].get(), static_cast<int>(most), MPI_BYTE, step.peer,
+                     ways_.first_tag + kTogether, ways_.comm, &request));
+    requests_.push_back(request);
+    under_way_.push_back({number, nullptr, most});
+}
+
+/// What the rank has for itself is the caller's.
+void BlockExchange::copy(const Step& step) {
+    for (std::size_t i = 0; i < blocks_of(step.units); ++i) {
+        if (step.to.buffer != kResult) {
+            slot(step.to, i) = slot(step.from, i);
+        } else if (step.from.buffer != kInput) {
+            put(slot(step.from, i), blocks_of(step.to.offset) + i);
+        }
+    }
+}
+
+void BlockExchange::put(const BlockMemory& from, std::uint64_t unit) {
+    const BlockMemory& to = operands_.result[unit];
+    if (from.bytes > to.bytes) check(MPI_ERR_TRUNCATE);
+    copy_bytes(to.data, from.data, std::min(from.bytes, to.bytes));
+}
+
+void BlockExchange::take_apart(const Step& step, std::span<std::byte> message) {
+    const std::size_t blocks = blocks_of(step.units);
+    std::size_t begin = blocks * sizeof(Length);
+    if (message.size() < begin) return check(MPI_ERR_TRUNCATE);
+    for (std::size_t i = 0; i < blocks; ++i) {
+        Length length = 0;
+        std::memcpy(&length, message.data() + i * sizeof(Length), sizeof(Length));
+        if (length > message.size() - begin) return check(MPI_ERR_TRUNCATE);
+        const BlockMemory block{message.data() + begin, length};
+        begin += length;
+        if (step.to.buffer == kResult) {
+            put(block, blocks_of(step.to.offset) + i);
+        } else {
+            slot(step.to, i) = block;
+        }
+    }
+}
+
+void BlockExchange::complete(std::uint32_t number) {
+    --steps_left_;
+    for (const std::uint32_t successor : prepared_.graph.successors(number)) release(successor);
+}
+
+void BlockExchange::release(std::uint32_t number) {
+    if (--waits_[number] == 0) ready_.push_back(number);
+}
+
+void BlockExchange::start_straight() {
+    for (Straight& receive : receives_) {
+        while (start_segment(receive)) {
+        }
+    }
+    // Those to other clusters take turns, one segment each.
+    std::size_t looked_at = 0;
+    while (looked_at < sends_.size()) {
+        Straight& send = sends_[next_send_];
+        if (send.block->is_far && clock_time() < next_paced_) {
+            looked_at = sends_.size();
+            break;
+        }
+        next_send_ = (next_send_ + 1) % sends_.size();
+        looked_at = start_segment(send) ? 0 : looked_at + 1;
+    }
+    for (Straight& send : sends_) {
+        while (!send.block->is_far && start_segment(send)) {
+        }
+    }
+}
+
+/// False where nothing is left, or enough under way.
+bool BlockExchange::start_segment(Straight& straight) {
+    const StraightBlock& block = *straight.block;
+    if (straight.started == straight.memory.bytes || straight.under_way == window_ ||
+        (code_ != MPI_SUCCESS && code_ != MPI_ERR_TRUNCATE))
+        return false;
+    const std::size_t bytes = std::min(segment_of(block), straight.memory.bytes - straight.started);
+    std::byte* const data = straight.memory.data + straight.started;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int tag = ways_.first_tag + kStraight;
+    if (block.is_sent) {
+        check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
+        if (block.is_far) next_paced_ = Pacer::after(next_paced_, seconds_per_byte_, bytes);
+    } else {
+        check(PMPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, &request));
+    }
+    straight.started += bytes;
+    ++straight.under_way;
+    requests_.push_back(request);
+    under_way_.push_back({0, &straight, bytes});
+    return true;
+}
+
+/// Whether something has completed, or the next segment may start.
+void BlockExchange::look() {
+    const auto waits_for_its_time = [&](const Straight& send) {
+        return send.block->is_far && send.started < send.memory.bytes && send.under_way < window_;
+    };
+    const bool is_paced = std::any_of(sends_.begin(), sends_.end(), waits_for_its_time);
+    int finished = MPI_UNDEFINED;
+    MPI_Status status{};
+    if (requests_.empty()) return let_time_pass(next_paced_ - clock_time());
+    const int code =
+        is_paced ? look_for_any(requests_, finished, &status) : wait_for_any(requests_, finished, &status);
+    if (code != MPI_SUCCESS) return check(code);
+    if (finished != MPI_UNDEFINED) return take(finished, status);
+    let_time_pass(next_paced_ - clock_time());
+}
+
+void BlockExchange::take(int finished, const MPI_Status& status) {
+    const auto index = static_cast<std::size_t>(finished);
+    const Message message = std::exchange(under_way_[index], under_way_.back());
+    requests_[index] = requests_.back();
+    requests_.pop_back();
+    under_way_.pop_back();
+    int count = 0;
+    if (message.straight != nullptr) {
+        Straight& straight = *message.straight;
+        if (!straight.block->is_sent) {
+            check(PMPI_Get_count(&status, MPI_BYTE, &count));
+            if (static_cast<std::size_t>(count) != message.bytes) check(MPI_ERR_TRUNCATE);
+        }
+        straight.done += message.bytes;
+        --straight.under_way;
+        bytes_left_ -= message.bytes;
+        return;
+    }
+    const Step& step = prepared_.schedule.steps[message.step];
+    if (step.kind == StepKind::recv) {
+        check(PMPI_Get_count(&status, MPI_BYTE, &count));
+        take_apart(step, {messages_[message.step].get(), static_cast<std::size_t>(count)});
+    } else {
+        messages_[message.step].reset();
+    }
+    complete(message.step);
+}
+
+/// MPI has failed. What it may still use is left to it.
+void BlockExchange::abandon() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        const Message& message = under_way_[i];
+        const bool is_received = message.straight != nullptr
+                                     ? !message.straight->block->is_sent
+                                     : prepared_.schedule.steps[message.step].kind == StepKind::recv;
+        if (is_received && requests_[i] != MPI_REQUEST_NULL) PMPI_Cancel(&requests_[i]);
+        if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
+    }
+    for (auto& message : messages_) static_cast<void>(message.release());
+}
+
+/// The first error stands, but what ends the call counts for more.
+void BlockExchange::check(int code) {
+    if (code != MPI_SUCCESS && (code_ == MPI_SUCCESS || code_ == MPI_ERR_TRUNCATE)) code_ = code;
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <mpi.h>
+
+#include "collectives/algorithms/block_routes.hpp"
+#include "collectives/schedule/step_graph.hpp"
+#include "mpi/exec/operands.hpp"
+#include "mpi/exec/pacer.hpp"
+
+namespace laple::mpi {
+
+/// What a plan says of blocks of different sizes (Request::is_varied), beside the steps of the short ones.
+struct BlockPlan {
+    std::uint64_t units = 1;  ///< of a block in those steps
+    /// Blocks of up to so many bytes go together; longer ones go straight. 0: all of them.
+    Bytes longest_together = 0;
+    std::vector<StraightBlock> straight;  ///< all blocks of this rank, if they go straight
+    int near_ranks = 1;                   ///< of this rank's cluster
+    /// The seconds that a byte to another cluster takes if all ranks send as much; 0: as fast as can be.
+    double pace = 0;
+};
+
+/// The bytes of a block.
+struct BlockMemory {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+};
+
+/// What this rank has for others, and gets from them, by the number of the block. What it has for itself is
+/// none of it.
+struct BlockOperands {
+    std::vector<BlockMemory> input;  ///< only read from
+    std::vector<BlockMemory> result;
+};
+
+/// One run of a personalized collective whose blocks have sizes that only their two ends know.
+///
+///     short blocks    the steps of a schedule. Its regions are blocks; a message is
+///                       length ... length, bytes ... bytes          of all its blocks
+///     long blocks     straight to their ranks, a segment of each in turn; what goes to other clusters at the
+///                     pace of the plan
+///
+/// Both ends of a block know by its length which way it goes: they decide alike without a message. Where they
+/// do not, since the program gives them different counts, the call may not end, as in MPI.
+class BlockExchange {
+  public:
+    /// The references must outlive this.
+    BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan, const BlockOperands& operands,
+                  const Ways& ways);
+
+    /// Does everything, and waits where it must. Returns MPI's error code; MPI_ERR_TRUNCATE where a block is
+    /// longer than its rank expects.
+    int to_end();
+
+  private:
+    struct Straight {
+        const StraightBlock* block = nullptr;
+        BlockMemory memory;
+        std::size_t started = 0;  // bytes
+        std::size_t done = 0;
+        int under_way = 0;  // segments
+    };
+    /// A message under way: a step's, or a segment of a block that goes straight.
+    struct Message {
+        std::uint32_t step = 0;
+        Straight* straight = nullptr;  // nullptr: a step's
+        std::size_t bytes = 0;
+    };
+
+    void start_ready();
+    void start(std::uint32_t step);
+    void send(const Step& step, std::uint32_t number);
+    void receive(const Step& step, std::uint32_t number);
+    void copy(const Step& step);
+    void complete(std::uint32_t step);
+    void release(std::uint32_t step);
+    void take_apart(const Step& step, std::span<std::byte> message);
+    void put(const BlockMemory& from, std::uint64_t unit);
+
+    void add_straight();
+    void start_straight();
+    bool start_segment(Straight& straight);
+    double pace() const;
+
+    std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
+    bool goes_together(const BlockMemory& block) const { return block.bytes <= plan_.longest_together; }
+    BlockMemory& slot(Place place, std::size_t i) {
+        return slots_[place.buffer][blocks_of(place.offset) + i];
+    }
+    bool is_complete() const { return steps_left_ == 0 && bytes_left_ == 0; }
+    void look();
+    void take(int finished, const MPI_Status& status);
+    void abandon();
+    void check(int code);
+
+    const PreparedSchedule& prepared_;
+    const BlockPlan& plan_;
+    const BlockOperands& operands_;
+    const Ways& ways_;
+    bool has_steps_;
+    std::vector<std::uint32_t> waits_;  // by step
+    std::deque<std::uint32_t> ready_;
+    std::size_t steps_left_ = 0;
+    std::vector<std::vector<BlockMemory>> slots_;         // by buffer: its blocks; not of results
+    std::vector<std::unique_ptr<std::byte[]>> messages_;  // by step
+    std::vector<Straight> sends_;
+    std::vector<Straight> receives_;
+    std::size_t bytes_left_ = 0;  // of what goes straight
+    std::size_t next_send_ = 0;   // whose turn it is
+    int window_ = 2;              // segments under way of each block
+    double seconds_per_byte_ = 0;
+    Seconds next_paced_{0};
+    std::vector<MPI_Request> requests_;
+    std::vector<Message> under_way_;  // of each request
+    int code_ = MPI_SUCCESS;
+};
+
+}  // namespace laple::mpi
