@@ -65,8 +65,9 @@ void BlockExchange::add_straight() {
     seconds_per_byte_ = pace();
 }
 
-/// The plan's is for ranks that all send as much, n of them in a cluster. The others' blocks are not known
-/// here; but what they send to this rank tells how much they are likely to send in all.
+/// The plan's is for ranks that all send as much, n of them in a cluster. Who sends more than others may go
+/// faster. What others send is not known here; but what they send to this rank tells how much it is likely
+/// to be in all.
 double BlockExchange::pace() const {
     const auto far_bytes = [](const std::vector<Straight>& blocks) {
         double bytes = 0;
@@ -78,7 +79,7 @@ double BlockExchange::pace() const {
     const bool is_rooted = operands_.input.size() != operands_.result.size();
     if (is_rooted || sent <= 0) return plan_.pace;
     const double others = static_cast<double>(plan_.near_ranks - 1) * far_bytes(receives_);
-    return plan_.pace * (sent + others) / (static_cast<double>(plan_.near_ranks) * sent);
+    return plan_.pace * std::min(1.0, (sent + others) / (static_cast<double>(plan_.near_ranks) * sent));
 }
 
 int BlockExchange::to_end() {
