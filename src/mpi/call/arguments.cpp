@@ -132,17 +132,20 @@ bool find_blocks(const Call& call, const CommState& state, Arguments& arguments)
     arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
     arguments.is_result_in_input =
         ends.has_input && ends.has_result && !arguments.is_in_place && call.result.data == MPI_IN_PLACE;
-    const auto take = [&](const UserBuffer& buffer, const UserBlocks& blocks, std::vector<UserBlock>& found) {
-        auto its_blocks =
-            blocks.counts.is_null() ? block_of(buffer) : blocks_of(buffer, blocks, state.size());
+    const CollectiveRow& row = row_of(call.collective);
+    const bool has_several_out = row.is_personalized && !row.runs_to_root;  // at the root, or on all ranks
+    const bool has_several_in = !row.is_rooted || row.runs_to_root;
+    const auto take = [&](const UserBuffer& buffer, const UserBlocks& blocks, bool has_several,
+                          std::vector<UserBlock>& found) {
+        auto its_blocks = has_several ? blocks_of(buffer, blocks, state.size()) : block_of(buffer);
         if (its_blocks) found = std::move(*its_blocks);
         return its_blocks.has_value();
     };
     if (ends.has_result && !arguments.is_result_in_input &&
-        !take(call.result, call.result_blocks, arguments.result_blocks))
+        !take(call.result, call.result_blocks, has_several_in, arguments.result_blocks))
         return false;
     return !ends.has_input || arguments.is_in_place ||
-           take(call.input, call.input_blocks, arguments.input_blocks);
+           take(call.input, call.input_blocks, has_several_out, arguments.input_blocks);
 }
 
 /// All ranks have the counts of all. They are bytes to LaPle.

@@ -57,16 +57,16 @@ std::optional<std::vector<UserBlock>> block_of(const UserBuffer& buffer) {
 
 std::optional<std::vector<UserBlock>> blocks_of(const UserBuffer& buffer, const UserBlocks& blocks,
                                                 int size) {
-    if (blocks.counts.is_null() || blocks.displacements.is_null()) return std::nullopt;
+    if (blocks.counts.is_null()) return std::nullopt;
     const bool have_types = blocks.types != nullptr;
-    if (!have_types && buffer.type == MPI_DATATYPE_NULL) return std::nullopt;
     std::vector<UserBlock> found(static_cast<std::size_t>(size));
     MPI_Datatype type = MPI_DATATYPE_NULL;
     TypeLayout layout;
     for (int rank = 0; rank < size; ++rank) {
         UserBlock& block = found[static_cast<std::size_t>(rank)];
+        if (blocks.counts[rank] == 0) continue;
         const MPI_Datatype its_type = have_types ? blocks.types[rank] : buffer.type;
-        if (its_type == MPI_DATATYPE_NULL) return std::nullopt;
+        if (its_type == MPI_DATATYPE_NULL || blocks.displacements.is_null()) return std::nullopt;
         if (its_type != type) layout = layout_of(type = its_type);
         const MPI_Count step = have_types ? 1 : layout.extent;
         block.buffer = {moved(static_cast<std::byte*>(buffer.data),

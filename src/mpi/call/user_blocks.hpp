@@ -21,7 +21,8 @@ struct UserBlock {
 
 /// The block that a whole buffer is; nothing where MPI would refuse it.
 std::optional<std::vector<UserBlock>> block_of(const UserBuffer& buffer);
-/// Those of `size` ranks in a buffer; nothing where MPI would refuse one.
+/// Those of `size` ranks in a buffer; nothing where MPI would refuse one. Of blocks without elements, as
+/// MPICH has it, only the count means something: programs give no type, and no displacements, for them.
 std::optional<std::vector<UserBlock>> blocks_of(const UserBuffer& buffer, const UserBlocks& blocks, int size);
 
 /// Where blocks are to be.

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Personalized collectives, and those with counts for each rank, through liblaple against PMPI_*.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <mpi.h>
+
+#include "mpi/drop_in.hpp"
+
+using namespace laple::test;
+
+namespace {
+
+const MPI_Comm kWorld = MPI_COMM_WORLD;
+
+/// Of a block: none, short, and long enough to go straight in several segments.
+int count_of(int source, int dest) {
+    constexpr int kSome[] = {0, 1, 3, 200, 5000, 40'000};
+    return kSome[(source * 7 + dest * 3) % 6];
+}
+
+/// One after the other, with one element between them.
+struct Layout {
+    std::vector<int> counts;
+    std::vector<int> displacements;
+    std::size_t elements = 0;
+
+    template <typename CountOf>
+    explicit Layout(CountOf count_of) {
+        for (int other = 0; other < size_of(kWorld); ++other) {
+            counts.push_back(count_of(other));
+            displacements.push_back(static_cast<int>(elements));
+            elements += static_cast<std::size_t>(counts.back()) + 1;
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("MPI_Gather, MPI_Scatter and MPI_Alltoall") {
+    const auto ranks = static_cast<std::size_t>(size_of(kWorld));
+    for (const std::size_t count : kCounts) {
+        const int n = static_cast<int>(count);
+        const auto own = own_data<int>(count * ranks);
+        std::vector<int> ours(count * ranks, -1);
+        auto theirs = ours;
+        REQUIRE(MPI_Alltoall(own.data(), n, MPI_INT, ours.data(), n, MPI_INT, kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Alltoall(own.data(), n, MPI_INT, theirs.data(), n, MPI_INT, kWorld);
+        CHECK(ours == theirs);
+        const int root = size_of(kWorld) / 2;
+        REQUIRE(MPI_Gather(own.data(), n, MPI_INT, ours.data(), n, MPI_INT, root, kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Gather(own.data(), n, MPI_INT, theirs.data(), n, MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+        REQUIRE(MPI_Scatter(own.data(), n, MPI_INT, ours.data(), n, MPI_INT, root, kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Scatter(own.data(), n, MPI_INT, theirs.data(), n, MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+    }
+}
+
+TEST_CASE("MPI_Alltoallv and MPI_Alltoallw: short and long blocks, and none") {
+    const int rank = rank_in(kWorld);
+    const Layout out([&](int dest) { return count_of(rank, dest); });
+    const Layout in([&](int source) { return count_of(source, rank); });
+    const auto own = own_data<int>(out.elements);
+    std::vector<int> ours(in.elements, -1);
+    auto theirs = ours;
+    for (int i = 0; i < 3; ++i) {
+        std::fill(ours.begin(), ours.end(), -1);
+        REQUIRE(MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, ours.data(),
+                              in.counts.data(), in.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, theirs.data(),
+                       in.counts.data(), in.displacements.data(), MPI_INT, kWorld);
+        CHECK(ours == theirs);  // what is between blocks, too
+    }
+    const auto in_bytes = [](std::vector<int> displacements) {
+        for (int& each : displacements) each *= static_cast<int>(sizeof(int));
+        return displacements;
+    };
+    // Those of odd ranks come as bytes.
+    std::vector<MPI_Datatype> types(out.counts.size(), MPI_INT);
+    auto counts = in.counts;
+    for (std::size_t source = 1; source < types.size(); source += 2) {
+        types[source] = MPI_BYTE;
+        counts[source] *= static_cast<int>(sizeof(int));
+    }
+    const std::vector<MPI_Datatype> ints(types.size(), MPI_INT);
+    const auto from = in_bytes(out.displacements);
+    const auto to = in_bytes(in.displacements);
+    std::fill(ours.begin(), ours.end(), -1);
+    REQUIRE(MPI_Alltoallw(own.data(), out.counts.data(), from.data(), ints.data(), ours.data(), counts.data(),
+                          to.data(), types.data(), kWorld) == MPI_SUCCESS);
+    check_path();
+    CHECK(ours == theirs);
+}
+
+TEST_CASE("MPI_Gatherv, MPI_Scatterv and MPI_Allgatherv") {
+    const int rank = rank_in(kWorld);
+    for (int root = 0; root < size_of(kWorld); ++root) {
+        const Layout blocks([&](int other) { return count_of(root, other); });
+        const int own_count = blocks.counts[static_cast<std::size_t>(rank)];
+        const auto own = own_data<int>(blocks.elements);
+        std::vector<int> ours(blocks.elements, -1);
+        auto theirs = ours;
+        const int* const counts = rank == root ? blocks.counts.data() : nullptr;  // of no meaning elsewhere
+        const int* const places = rank == root ? blocks.displacements.data() : nullptr;
+        REQUIRE(MPI_Gatherv(own.data(), own_count, MPI_INT, ours.data(), counts, places, MPI_INT, root,
+                            kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Gatherv(own.data(), own_count, MPI_INT, theirs.data(), counts, places, MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+        REQUIRE(MPI_Scatterv(own.data(), counts, places, MPI_INT, ours.data(), own_count, MPI_INT, root,
+                             kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Scatterv(own.data(), counts, places, MPI_INT, theirs.data(), own_count, MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+        REQUIRE(MPI_Allgatherv(own.data(), own_count, MPI_INT, ours.data(), blocks.counts.data(),
+                               blocks.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
+        check_path();
+        PMPI_Allgatherv(own.data(), own_count, MPI_INT, theirs.data(), blocks.counts.data(),
+                        blocks.displacements.data(), MPI_INT, kWorld);
+        CHECK(ours == theirs);
+    }
+}
+
+TEST_CASE("a call without bytes is not taken for one of another type later") {
+    // On even ranks a type is freed, and its handle given to the next one; on odd ranks handles differ.
+    const auto ranks = static_cast<std::size_t>(size_of(kWorld));
+    const auto own = own_data<int>(4 * ranks);
+    std::vector<MPI_Datatype> types;
+    for (int i = 0; i < 6; ++i) {
+        const int length = i % 2 == 0 ? 0 : 4;
+        MPI_Datatype& type = types.emplace_back(MPI_DATATYPE_NULL);
+        PMPI_Type_contiguous(length, MPI_INT, &type);
+        PMPI_Type_commit(&type);
+        std::vector<int> ours(4 * ranks, -1);
+        auto theirs = ours;
+        REQUIRE(MPI_Alltoall(own.data(), 1, type, ours.data(), 1, type, kWorld) == MPI_SUCCESS);
+        PMPI_Alltoall(own.data(), 1, type, theirs.data(), 1, type, kWorld);
+        CHECK(ours == theirs);
+        if (rank_in(kWorld) % 2 == 0) PMPI_Type_free(&type);
+    }
+    for (MPI_Datatype& type : types) {
+        if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+    }
+}
+
+TEST_CASE("a block that is longer than its rank expects is an error there") {
+    if (!expects_clusters()) return;
+    MPI_Comm copy = MPI_COMM_NULL;
+    PMPI_Comm_dup(kWorld, &copy);
+    PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    const int rank = rank_in(kWorld);
+    // Rank 0 has one more for all others.
+    const Layout out([&](int dest) { return rank == 0 && dest != 0 ? 4 : 3; });
+    const Layout in([](int) { return 3; });
+    const auto own = own_data<int>(out.elements);
+    std::vector<int> got(in.elements, -1);
+    const int code = MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT,
+                                   got.data(), in.counts.data(), in.displacements.data(), MPI_INT, copy);
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    CHECK(error_class == (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE));
+    // What came from others is there all the same: of each the block at the same place.
+    for (std::size_t source = 1; source < in.counts.size(); ++source)
+        CHECK(got[static_cast<std::size_t>(in.displacements[source])] ==
+              (rank * 4 * 31 + static_cast<int>(source) * 17) % 1000);
+    MPI_Comm_free(&copy);
+}
+
+TEST_CASE("blocks without elements need neither types nor displacements") {
+    const auto ranks = static_cast<std::size_t>(size_of(kWorld));
+    const int rank = rank_in(kWorld);
+    // Rank 0 has one number for all; the others have nothing for anybody.
+    const auto own = own_data<int>(1);
+    std::vector<int> got(1, -1);
+    const std::vector<int> zeros(ranks, 0);
+    const std::vector<MPI_Datatype> none(ranks, MPI_DATATYPE_NULL);
+    const std::vector<MPI_Datatype> ints(ranks, MPI_INT);
+    const std::vector<int> ones(ranks, 1);
+    auto from_0 = zeros;
+    from_0[0] = 1;
+    auto type_of_0 = none;
+    type_of_0[0] = MPI_INT;
+    REQUIRE(MPI_Alltoallw(own.data(), rank == 0 ? ones.data() : zeros.data(), zeros.data(),
+                          rank == 0 ? ints.data() : none.data(), got.data(), from_0.data(), zeros.data(),
+                          type_of_0.data(), kWorld) == MPI_SUCCESS);
+    check_path();
+    CHECK(got[0] == 0);
+}
