@@ -26,8 +26,9 @@ class Hop {
           uplink_in_(out_) {
         for (int c = 0; c < costs.count(); ++c) {
             group_of_.push_back(at(machine.group_of(c)));
-            rate_out_.push_back(costs.likely_uplink_out(c));
-            rate_in_.push_back(costs.likely_uplink_in(c));
+            const auto hosts = static_cast<int>(machine.hosts_in(c).size());
+            rate_out_.push_back(costs.likely_uplink_out(c, hosts));
+            rate_in_.push_back(costs.likely_uplink_in(c, hosts));
         }
     }
 

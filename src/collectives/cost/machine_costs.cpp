@@ -220,17 +220,23 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
     return most;
 }
 
-double MachineCosts::likely_uplink_out(int c) const {
+double MachineCosts::likely_uplink_out(int c, int hosts) const {
     double most = cluster(c).uplink_out;
     if (most > 0) return most;
-    for (int other = 0; other < count(); ++other) most = std::max(most, other != c ? link(c, other).all : 0);
+    for (int other = 0; other < count(); ++other) {
+        const Link& link = this->link(c, other);
+        if (other != c && link.flows_seen >= hosts) most = std::max(most, link.seen);
+    }
     return most;
 }
 
-double MachineCosts::likely_uplink_in(int c) const {
+double MachineCosts::likely_uplink_in(int c, int hosts) const {
     double most = cluster(c).uplink_in;
     if (most > 0) return most;
-    for (int other = 0; other < count(); ++other) most = std::max(most, other != c ? link(other, c).all : 0);
+    for (int other = 0; other < count(); ++other) {
+        const Link& link = this->link(other, c);
+        if (other != c && link.flows_seen >= hosts) most = std::max(most, link.seen);
+    }
     return most;
 }
 
@@ -245,7 +251,7 @@ std::vector<double> MachineCosts::numbers() const {
     }
     for (const Link& link : links_) {
         all.push_back(link.latency);
-        all.push_back(link.all);
+        all.insert(all.end(), {link.all, link.seen, static_cast<double>(link.flows_seen)});
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
@@ -281,6 +287,8 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     for (Link& link : costs.links_) {
         link.latency = in.next();
         link.all = in.next();
+        link.seen = in.next();
+        link.flows_seen = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
@@ -339,6 +347,8 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
                                        rate > 0 ? rate : likely.between(a, b));
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
+            costs.link(a, b).seen = lanes.most();
+            costs.link(a, b).flows_seen = lanes.rate.empty() ? 0 : lanes.rate.rbegin()->first;
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
     }

@@ -24,6 +24,8 @@ class MachineCosts {
         Curve gap;           ///< g(m) of a single message
         Curve stream;        ///< g(m) of many in a row
         double all = 0;      ///< bytes a second of all flows together; 0: not known
+        double seen = 0;     ///< the most that any number of flows were seen to carry
+        int flows_seen = 0;  ///< the largest number of them; 0: none was measured
         /// Messages of up to so many bytes to several others inside the cluster are copied in once
         /// (Step::repeats).
         Bytes copied_once = 0;
@@ -115,11 +117,11 @@ class MachineCosts {
     /// which only several flows make up for. 0 where flows do not ramp.
     double ramp(double latency, double bytes, double seconds_a_byte) const;
 
-    /// What the uplink of a cluster carries to all others together: as measured, or else what holds back all
-    /// its hosts towards one other, for that is the uplink more often than a link of these two alone. In
-    /// bytes a second; 0: nothing does.
-    double likely_uplink_out(int c) const;
-    double likely_uplink_in(int c) const;
+    /// What the uplink of a cluster of `hosts` carries to all others together, or from them: as measured, or
+    /// else the most that all its hosts at once were seen to carry to one other, for what holds them back is
+    /// the uplink more often than a link of these two alone. In bytes a second; 0: nothing is known.
+    double likely_uplink_out(int c, int hosts) const;
+    double likely_uplink_in(int c, int hosts) const;
 
     /// Bytes a second of all flows together from any of some clusters to any of some others: the most that is
     /// known between two of them; 0: nothing is.

@@ -149,19 +149,22 @@ double Rounds::busiest_uplink() const {
     constexpr double kOverrun = 2;
     std::vector<double> ranks(static_cast<std::size_t>(costs_.count()), 0);
     std::vector<double> ports(ranks.size(), 0);
+    std::vector<int> hosts(ranks.size(), 0);
     std::vector<bool> is_counted(port_free_.size(), false);
     for (std::size_t i = 0; i < members(); ++i) {
         const auto c = static_cast<std::size_t>(cluster(i));
         ++ranks[c];
-        if (!is_counted[host_of_[i]]) ports[c] += costs_.cluster(cluster(i)).nic_out;
+        if (is_counted[host_of_[i]]) continue;
+        ports[c] += costs_.cluster(cluster(i)).nic_out;
+        ++hosts[c];
         is_counted[host_of_[i]] = true;
     }
     double longest = 0;
     for (int c = 0; c < costs_.count(); ++c) {
         const double mine = ranks[static_cast<std::size_t>(c)];
         const double all = mine * (static_cast<double>(members()) - mine) * static_cast<double>(bytes_);
-        const double out = costs_.likely_uplink_out(c);
-        const double in = costs_.likely_uplink_in(c);
+        const double out = costs_.likely_uplink_out(c, hosts[static_cast<std::size_t>(c)]);
+        const double in = costs_.likely_uplink_in(c, hosts[static_cast<std::size_t>(c)]);
         if (in > 0) longest = std::max(longest, all / in);
         if (out <= 0) continue;
         const double queue = costs_.cluster(c).burst > 0 ? costs_.cluster(c).burst : kUsualQueue;

@@ -70,7 +70,7 @@ TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
     for (int a = 0; a < 2; ++a) {
         costs.cluster(a).nic_out = costs.cluster(a).nic_in = 10e6;
         for (int b = 0; b < 2; ++b)
-            costs.link(a, b) = {a == b ? 1e-5 : 0.01, curve(10e6), curve(10e6), a == b ? 0 : 20e6};
+            costs.link(a, b) = {a == b ? 1e-5 : 0.01, curve(10e6), curve(10e6), 0, 20e6, 4};
     }
     const Request request = request_for(Collective::alltoall, 100'000);
     Pricing pricing(request, kTwoClusters, costs);
