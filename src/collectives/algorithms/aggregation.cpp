@@ -234,6 +234,7 @@ class BlockAlgorithm final : public Algorithm {
         candidate.seconds = candidate.time.last;
         const bool is_direct = variant_.aggregation == Aggregation::none;
         candidate.hops = is_direct ? 1 : 3;
+        candidate.crossings = messages_between_clusters(pricing);
         if (pricing.clusters() > 1) candidate.pace = pace_of_what_goes_straight(pricing, is_direct);
         return candidate;
     }
@@ -250,6 +251,29 @@ class BlockAlgorithm final : public Algorithm {
         const Request request = request_for(pricing.request().collective, kLongBlock, pricing.request().root);
         Pricing of_long_blocks(request, pricing.machine(), pricing.costs());
         return pace_of_blocks(of_long_blocks);
+    }
+
+    /// Of nearly equal ones, who sends fewer of them loads processors less, too.
+    int messages_between_clusters(const Pricing& pricing) const {
+        const Machine& machine = pricing.machine();
+        const CollectiveRow& row = row_of(pricing.request().collective);
+        const auto ends_in = [&](int cluster) {
+            if (variant_.aggregation == Aggregation::by_cluster) return 1;
+            return static_cast<int>(variant_.aggregation == Aggregation::by_host
+                                        ? machine.hosts_in(cluster).size()
+                                        : machine.ranks_in(cluster).size());
+        };
+        int count = 0;
+        for (int a = 0; a < machine.cluster_count(); ++a) {
+            for (int b = 0; b < machine.cluster_count(); ++b) {
+                if (a == b) continue;
+                const int root = pricing.root_cluster();
+                if (!row.is_rooted) count += ends_in(a) * ends_in(b);
+                if (row.is_rooted && (row.runs_to_root ? b : a) == root)
+                    count += ends_in(row.runs_to_root ? a : b);
+            }
+        }
+        return count;
     }
 
     const Variant& variant_;
