@@ -200,6 +200,22 @@ class BlockSteps {
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
+/// Of blocks that go straight to other clusters; 0: they are not cut. As long as needs no handshake and,
+/// unless a rank would have too many steps, as lets connections begin with one of them.
+Bytes segment_for(const Pricing& pricing) {
+    constexpr Bytes kUsual = 16 * 1024;
+    constexpr Bytes kMostMessages = 8192;
+    const Bytes bytes = pricing.request().bytes();
+    if (pricing.clusters() == 1 || bytes <= kUsual) return 0;
+    Bytes segment = kUsual;
+    for (const Bytes size : pricing.segment_sizes()) {
+        if (size <= kUsual) segment = size;
+    }
+    const auto ranks = static_cast<Bytes>(pricing.machine().rank_count());
+    while (segment < bytes && bytes / segment * ranks > kMostMessages) segment *= 2;
+    return segment < bytes ? segment : 0;
+}
+
 class BlockAlgorithm final : public Algorithm {
   public:
     BlockAlgorithm(const Variant& variant, Bytes segment_bytes)
@@ -230,7 +246,7 @@ class BlockAlgorithm final : public Algorithm {
     std::optional<Candidate> price(Pricing& pricing) const override {
         Candidate candidate;
         candidate.algorithm = std::make_shared<BlockAlgorithm>(variant_, segment_bytes_);
-        candidate.time = block_time(pricing, variant_.aggregation);
+        candidate.time = block_time(pricing, variant_.aggregation, segment_bytes_);
         candidate.seconds = candidate.time.last;
         const bool is_direct = variant_.aggregation == Aggregation::none;
         candidate.hops = is_direct ? 1 : 3;
@@ -245,12 +261,13 @@ class BlockAlgorithm final : public Algorithm {
 
   private:
     /// Where blocks have different sizes, long ones go straight by all algorithms.
-    static std::vector<double> pace_of_what_goes_straight(Pricing& pricing, bool is_direct) {
+    std::vector<double> pace_of_what_goes_straight(Pricing& pricing, bool is_direct) const {
         constexpr Bytes kLongBlock = 64 * 1024;
-        if (!pricing.request().is_varied) return is_direct ? pace_of_blocks(pricing) : std::vector<double>();
+        if (!pricing.request().is_varied)
+            return is_direct ? pace_of_blocks(pricing, segment_bytes_) : std::vector<double>();
         const Request request = request_for(pricing.request().collective, kLongBlock, pricing.request().root);
         Pricing of_long_blocks(request, pricing.machine(), pricing.costs());
-        return pace_of_blocks(of_long_blocks);
+        return pace_of_blocks(of_long_blocks, segment_for(of_long_blocks));
     }
 
     /// Of nearly equal ones, who sends fewer of them loads processors less, too.
@@ -289,22 +306,6 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
         return std::make_shared<BlockAlgorithm>(variant, name.segment_bytes);
     }
     return nullptr;
-}
-
-/// Of blocks that go straight to other clusters; 0: they are not cut. As long as needs no handshake and,
-/// unless a rank would have too many steps, as lets connections begin with one of them.
-Bytes segment_for(const Pricing& pricing) {
-    constexpr Bytes kUsual = 16 * 1024;
-    constexpr Bytes kMostMessages = 8192;
-    const Bytes bytes = pricing.request().bytes();
-    if (pricing.clusters() == 1 || bytes <= kUsual) return 0;
-    Bytes segment = kUsual;
-    for (const Bytes size : pricing.segment_sizes()) {
-        if (size <= kUsual) segment = size;
-    }
-    const auto ranks = static_cast<Bytes>(pricing.machine().rank_count());
-    while (segment < bytes && bytes / segment * ranks > kMostMessages) segment *= 2;
-    return segment < bytes ? segment : 0;
 }
 
 /// With one rank on each host, and one cluster, all of them are the same. Larger blocks fill a message by

@@ -15,8 +15,10 @@ namespace {
 /// most to do.
 class Hop {
   public:
-    Hop(const Machine& machine, const MachineCosts& costs)
+    /// `segment_bytes`: of messages that are cut; 0: they are not.
+    Hop(const Machine& machine, const MachineCosts& costs, Bytes segment_bytes = 0)
         : costs_(costs),
+          segment_bytes_(segment_bytes),
           clock_(all_below(at(costs.count())), machine, costs),
           groups_(machine.groups().size()),
           trunk_(groups_ * groups_, 0),
@@ -36,16 +38,19 @@ class Hop {
     /// busiest host sends, how many the busiest one gets, and how many there are.
     void add(int from, int to, double bytes, double sent, double got, double all) {
         if (all <= 0) return;
-        const auto size = static_cast<Bytes>(bytes);
-        const MessageTimes& times = clock_.times(at(from), at(to), size, std::max(sent, got) > 1);
-        out_[at(from)] += sent * times.port_out;
-        in_[at(to)] += got * times.port_in;
+        const bool is_cut = segment_bytes_ > 0 && bytes > static_cast<double>(segment_bytes_);
+        const auto size = is_cut ? segment_bytes_ : static_cast<Bytes>(bytes);
+        const double segments = is_cut ? bytes / static_cast<double>(segment_bytes_) : 1;
+        const MessageTimes& times = clock_.times(at(from), at(to), size, is_cut || std::max(sent, got) > 1);
+        out_[at(from)] += sent * segments * times.port_out;
+        in_[at(to)] += got * segments * times.port_in;
         if (from != to && rate_out_[at(from)] > 0) uplink_out_[at(from)] += all * bytes / rate_out_[at(from)];
         if (from != to && rate_in_[at(to)] > 0) uplink_in_[at(to)] += all * bytes / rate_in_[at(to)];
-        trunk_[group_of_[at(from)] * groups_ + group_of_[at(to)]] += all * times.trunk;
+        trunk_[group_of_[at(from)] * groups_ + group_of_[at(to)]] += all * segments * times.trunk;
+        // Segments to others come between those of one block: its flow has time to begin.
         const double ramp =
-            from == to || bytes <= 0 ? 0 : costs_.ramp(times.latency, bytes, times.flow / bytes);
-        alone_ = std::max(alone_, times.alone() + ramp);
+            from == to || bytes <= 0 || is_cut ? 0 : costs_.ramp(times.latency, bytes, times.flow / bytes);
+        alone_ = std::max(alone_, times.alone() + (segments - 1) * times.flow + ramp);
         latency_ = std::max(latency_, times.latency);
     }
 
@@ -64,6 +69,7 @@ class Hop {
 
   private:
     const MachineCosts& costs_;
+    Bytes segment_bytes_;
     NetworkClock clock_;
     std::size_t groups_;
     std::vector<std::size_t> group_of_;  // by cluster
@@ -81,10 +87,11 @@ class Hop {
 /// Who has blocks for whom, cluster by cluster.
 class Traffic {
   public:
-    Traffic(Pricing& pricing, Aggregation aggregation)
+    Traffic(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes)
         : machine_(pricing.machine()),
           costs_(pricing.costs()),
           aggregation_(aggregation),
+          segment_bytes_(segment_bytes),
           block_(static_cast<double>(pricing.request().bytes())) {
         const CollectiveRow& row = row_of(pricing.request().collective);
         is_from_all_ = !row.is_rooted || row.runs_to_root;
@@ -156,7 +163,7 @@ class Traffic {
 
     /// Between the ranks of different hosts, agents of hosts, or carriers of clusters.
     Hop between() const {
-        Hop hop(machine_, costs_);
+        Hop hop(machine_, costs_, segment_bytes_);
         for (int a = 0; a < costs_.count(); ++a) {
             for (int b = 0; b < costs_.count(); ++b) add_between(hop, a, b);
         }
@@ -230,6 +237,7 @@ class Traffic {
     const Machine& machine_;
     const MachineCosts& costs_;
     Aggregation aggregation_;
+    Bytes segment_bytes_;
     double block_;
     bool is_from_all_ = true;
     bool is_to_all_ = true;
@@ -242,12 +250,12 @@ class Traffic {
 
 }  // namespace
 
-TreeTime block_time(Pricing& pricing, Aggregation aggregation) {
-    return Traffic(pricing, aggregation).time();
+TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
+    return Traffic(pricing, aggregation, segment_bytes).time();
 }
 
-std::vector<double> pace_of_blocks(Pricing& pricing) {
-    return Traffic(pricing, Aggregation::none).pace();
+std::vector<double> pace_of_blocks(Pricing& pricing, Bytes segment_bytes) {
+    return Traffic(pricing, Aggregation::none, segment_bytes).pace();
 }
 
 }  // namespace laple

@@ -15,7 +15,8 @@ namespace laple {
 ///
 /// `first` is the sum of these latencies, `sustained` what the busiest ports take. A sum of loads: in which
 /// order a port serves messages does not count. (docs/algorithms.md, "Gather, scatter, all-to-all")
-TreeTime block_time(Pricing& pricing, Aggregation aggregation);
+/// `segment_bytes`: of blocks that go straight; 0: they are not cut.
+TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
 
 /// Of each cluster: the seconds that each byte takes which a rank there sends to another cluster, if all
 /// blocks go straight and all ranks spread what they send evenly over the time of the busiest port or link:
@@ -24,6 +25,6 @@ TreeTime block_time(Pricing& pricing, Aggregation aggregation);
 ///
 /// Then no queue fills. Sent as fast as ports allow, blocks of 64 KiB from 16 hosts at 4 sites overran the
 /// queues of their uplinks, and took twice as long as at this pace. 0 where a rank has nothing to send.
-std::vector<double> pace_of_blocks(Pricing& pricing);
+std::vector<double> pace_of_blocks(Pricing& pricing, Bytes segment_bytes);
 
 }  // namespace laple

@@ -74,13 +74,13 @@ TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
     }
     const Request request = request_for(Collective::alltoall, 100'000);
     Pricing pricing(request, kTwoClusters, costs);
-    for (const double seconds_a_byte : pace_of_blocks(pricing)) {
+    for (const double seconds_a_byte : pace_of_blocks(pricing, 0)) {
         CHECK(seconds_a_byte == Approx(4 / 20e6));  // of four hosts
     }
     costs.cluster(0).uplink_out = 5e6;  // it was measured
     Pricing slower(request, kTwoClusters, costs);
-    CHECK(pace_of_blocks(slower)[0] == Approx(4 / 5e6));
+    CHECK(pace_of_blocks(slower, 0)[0] == Approx(4 / 5e6));
     const auto price = parse_algorithm("direct@16K", Collective::alltoall)->price(slower);
-    CHECK(price->pace == pace_of_blocks(slower));
+    CHECK(price->pace == pace_of_blocks(slower, 16 * 1024));
     CHECK(price->seconds > 16 * 100'000 / 5e6);
 }
