@@ -193,3 +193,44 @@ TEST_CASE("blocks without elements need neither types nor displacements") {
     check_path();
     CHECK(got[0] == 0);
 }
+
+TEST_CASE("elements of no bytes need no memory") {
+    const auto ranks = static_cast<std::size_t>(size_of(kWorld));
+    const int rank = rank_in(kWorld);
+    MPI_Datatype empty = MPI_DATATYPE_NULL;
+    PMPI_Type_contiguous(0, MPI_INT, &empty);
+    PMPI_Type_commit(&empty);
+    // Rank 0 sends nothing, as elements without bytes from nowhere.
+    const auto own = own_data<int>(ranks);
+    const std::vector<int> ones(ranks, 1);
+    std::vector<int> places(ranks);
+    std::iota(places.begin(), places.end(), 0);
+    auto counts = ones;
+    counts[0] = 0;
+    std::vector<int> got(ranks, -1);
+    REQUIRE(MPI_Alltoallv(rank == 0 ? nullptr : own.data(), ones.data(), places.data(),
+                          rank == 0 ? empty : MPI_INT, got.data(), counts.data(), places.data(), MPI_INT,
+                          kWorld) == MPI_SUCCESS);
+    for (std::size_t source = 0; source < ranks; ++source)
+        CHECK(got[source] == (source == 0 ? -1 : (rank * 31 + static_cast<int>(source) * 17) % 1000));
+    PMPI_Type_free(&empty);
+}
+
+TEST_CASE("MPI_IN_PLACE where it is not allowed is MPI's own error") {
+    MPI_Comm copy = MPI_COMM_NULL;
+    PMPI_Comm_dup(kWorld, &copy);
+    PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    const std::vector<int> counts(static_cast<std::size_t>(size_of(kWorld)), 1);
+    const std::vector<int> places(counts.size(), 0);
+    const int own = 1;
+    const auto class_of = [](int code) {
+        int error_class = MPI_SUCCESS;
+        PMPI_Error_class(code, &error_class);
+        return error_class;
+    };
+    CHECK(class_of(MPI_Allgatherv(&own, 1, MPI_INT, MPI_IN_PLACE, counts.data(), places.data(), MPI_INT,
+                                  copy)) == MPI_ERR_BUFFER);
+    CHECK(class_of(MPI_Alltoallv(&own, counts.data(), places.data(), MPI_INT, MPI_IN_PLACE, counts.data(),
+                                 places.data(), MPI_INT, copy)) == MPI_ERR_BUFFER);
+    MPI_Comm_free(&copy);
+}

@@ -22,8 +22,8 @@ bool is_commutative(MPI_Op op) {
 /// Whether `data` cannot be a buffer: MPI's own call says what is wrong. nullptr is MPI_BOTTOM, good for
 /// types that hold addresses.
 bool is_bad(const UserBuffer& buffer, const TypeLayout& layout) {
-    return buffer.count > 0 &&
-           (buffer.data == MPI_IN_PLACE || (buffer.data == nullptr && layout.true_lb == 0));
+    const bool is_nowhere = buffer.data == nullptr && layout.true_lb == 0;
+    return buffer.count > 0 && (buffer.data == MPI_IN_PLACE || (is_nowhere && layout.size > 0));
 }
 
 bool is_valid(const UserBuffer& buffer) {
@@ -129,10 +129,14 @@ bool find_moved(const Call& call, const CommState& state, Arguments& arguments) 
 /// The blocks of both ends; false where MPI would refuse them.
 bool find_blocks(const Call& call, const CommState& state, Arguments& arguments) {
     const Ends ends(call, state.rank());
-    arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
-    arguments.is_result_in_input =
-        ends.has_input && ends.has_result && !arguments.is_in_place && call.result.data == MPI_IN_PLACE;
     const CollectiveRow& row = row_of(call.collective);
+    const bool is_at_both = ends.has_input && ends.has_result;
+    arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
+    arguments.is_result_in_input = ends.has_result && call.result.data == MPI_IN_PLACE;
+    // A root that scatters keeps its block where it is sent from; all others have theirs where they get it.
+    const bool is_scatter = row.is_rooted && !row.runs_to_root;
+    if (arguments.is_in_place && (is_scatter || !is_at_both)) return false;
+    if (arguments.is_result_in_input && !(is_scatter && is_at_both)) return false;
     const bool has_several_out = row.is_personalized && !row.runs_to_root;  // at the root, or on all ranks
     const bool has_several_in = !row.is_rooted || row.runs_to_root;
     const auto take = [&](const UserBuffer& buffer, const UserBlocks& blocks, bool has_several,

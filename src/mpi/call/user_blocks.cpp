@@ -12,9 +12,11 @@ namespace {
 
 /// MPI's own call says what is wrong with them. nullptr is MPI_BOTTOM, good for types that hold addresses.
 bool is_bad(const UserBlock& block, const void* base) {
-    if (block.buffer.count < 0) return true;
-    return block.buffer.count > 0 && (base == MPI_IN_PLACE || (base == nullptr && block.layout.true_lb == 0 &&
-                                                               block.buffer.data == nullptr));
+    const UserBuffer& buffer = block.buffer;
+    if (buffer.count < 0) return true;
+    if (buffer.count == 0) return false;
+    const bool is_nowhere = base == nullptr && buffer.data == nullptr && block.layout.true_lb == 0;
+    return base == MPI_IN_PLACE || (is_nowhere && block.layout.size > 0);
 }
 
 /// MPI_Pack and MPI_Unpack count in int.

@@ -246,7 +246,14 @@ void BlockExchange::look() {
     if (requests_.empty()) return let_time_pass(next_paced_ - clock_time());
     const int code =
         is_paced ? look_for_any(requests_, finished, &status) : wait_for_any(requests_, finished, &status);
-    if (code != MPI_SUCCESS) return check(code);
+    if (code != MPI_SUCCESS) {
+        // A message that is too long has come all the same: the others go on, and must not wait for this
+        // rank.
+        int error_class = MPI_SUCCESS;
+        PMPI_Error_class(code, &error_class);
+        if (error_class != MPI_ERR_TRUNCATE || finished == MPI_UNDEFINED) return check(code);
+        check(MPI_ERR_TRUNCATE);
+    }
     if (finished != MPI_UNDEFINED) return take(finished, status);
     let_time_pass(next_paced_ - clock_time());
 }
