@@ -390,3 +390,33 @@ TEST_CASE("a barrier lets nobody out before everybody is in") {
         CHECK(first_exit >= last_entry);
     }
 }
+
+TEST_CASE("paced sends take the time of their bytes at least") {
+    const int size = world_size();
+    if (size < 2) return;
+    std::vector<std::vector<Rank>> clusters(2);
+    for (Rank rank = 0; rank < size; ++rank) clusters[rank < size / 2 ? 0 : 1].push_back(rank);
+    const Machine machine(Topology::from_clusters(size, clusters));
+    constexpr Bytes kBlock = 1000;
+    constexpr Bytes kSegment = 100;
+    constexpr double kSecondsPerByte = 2e-5;
+    constexpr double kBurst = 5e-3;  // what is late may make up for
+    Plan plan{request_for(Collective::alltoall, kBlock), parse_algorithm("direct@100", Collective::alltoall),
+              ""};
+    plan.windows.pace = {kSecondsPerByte, kSecondsPerByte};
+    Communicators communicators(machine);
+    const PreparedSchedule prepared(expand(plan, machine, world_rank()));
+    const std::size_t all = kBlock * static_cast<std::size_t>(size);
+    const std::vector<std::byte> input(all, static_cast<std::byte>(world_rank() + 1));
+    std::vector<std::byte> result(all);
+    Operands operands;
+    operands.input = input.data();
+    operands.result = result.data();
+    laple::mpi::Scratch scratch;
+    const double start = mpi::now().count();
+    CHECK(execute(prepared, operands, communicators.next_call(), scratch) == MPI_SUCCESS);
+    const double seconds = mpi::now().count() - start;
+    const std::size_t others = clusters[world_rank() < size / 2 ? 1 : 0].size();
+    CHECK(seconds >= kSecondsPerByte * static_cast<double>(others * kBlock - kSegment) - kBurst);
+    for (std::size_t i = 0; i < all; ++i) REQUIRE(result[i] == static_cast<std::byte>(i / kBlock + 1));
+}

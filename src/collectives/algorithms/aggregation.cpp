@@ -2,9 +2,8 @@
 // Gather, scatter and all-to-all: each block straight to its destination, or together with others between two
 // hosts or two clusters, where a message costs more than what is in it.
 //
-//     direct[@SEGMENT]       P - 1 messages of each rank, or a segment of each in turn; what goes to other
-//     clusters
-//                            at the pace of the busiest link
+//     direct[@SEGMENT]       P - 1 messages of each rank, or a segment of each in turn; those to other
+//                            clusters at the pace of the busiest link
 //     host-aggregation       one message between two hosts
 //     cluster-aggregation    one message between two clusters, one between two hosts of a cluster
 //

@@ -220,24 +220,23 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
     return most;
 }
 
-double MachineCosts::likely_uplink_out(int c, int hosts) const {
-    double most = cluster(c).uplink_out;
-    if (most > 0) return most;
-    for (int other = 0; other < count(); ++other) {
-        const Link& link = this->link(c, other);
-        if (other != c && link.flows_seen >= hosts) most = std::max(most, link.seen);
+template <typename LinkWith>
+double MachineCosts::likely_uplink(double measured, int c, int hosts, LinkWith link_with) const {
+    double most = measured;
+    for (int other = 0; measured <= 0 && other < count(); ++other) {
+        if (other != c && link_with(other).flows_seen >= hosts) most = std::max(most, link_with(other).seen);
     }
     return most;
 }
 
+double MachineCosts::likely_uplink_out(int c, int hosts) const {
+    return likely_uplink(cluster(c).uplink_out, c, hosts,
+                         [&](int other) -> const Link& { return link(c, other); });
+}
+
 double MachineCosts::likely_uplink_in(int c, int hosts) const {
-    double most = cluster(c).uplink_in;
-    if (most > 0) return most;
-    for (int other = 0; other < count(); ++other) {
-        const Link& link = this->link(other, c);
-        if (other != c && link.flows_seen >= hosts) most = std::max(most, link.seen);
-    }
-    return most;
+    return likely_uplink(cluster(c).uplink_in, c, hosts,
+                         [&](int other) -> const Link& { return link(other, c); });
 }
 
 std::vector<double> MachineCosts::numbers() const {

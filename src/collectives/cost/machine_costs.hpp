@@ -135,6 +135,8 @@ class MachineCosts {
     static MachineCosts from_numbers(std::span<const double> numbers);
 
   private:
+    template <typename LinkWith>
+    double likely_uplink(double measured, int c, int hosts, LinkWith link_with) const;
     std::size_t at(int from, int to) const {
         return static_cast<std::size_t>(from) * clusters_.size() + static_cast<std::size_t>(to);
     }

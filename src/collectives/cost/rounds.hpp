@@ -11,7 +11,7 @@ namespace laple {
 
 /// When each rank of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
 /// when its partner is. Ranks of a host share its port, and reach each other through its memory; other
-/// messages do not disturb each other, and uplinks are not shared: an optimistic figure.
+/// messages do not disturb each other, and uplinks are shared in all_to_all() alone: an optimistic figure.
 class Rounds {
   public:
     /// The first member is `root`; the other ranks follow it, all around. The references must outlive this.

@@ -30,13 +30,9 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 BlockExchange::BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan,
                              const BlockOperands& operands, const Ways& ways)
-    : prepared_(prepared),
-      plan_(plan),
-      operands_(operands),
-      ways_(ways),
-      has_steps_(plan.longest_together > 0) {
+    : prepared_(prepared), plan_(plan), operands_(operands), ways_(ways) {
     add_straight();
-    if (!has_steps_) return;
+    if (plan.longest_together == 0) return;
     const Schedule& schedule = prepared.schedule;
     waits_ = prepared.graph.waits();
     steps_left_ = schedule.steps.size();
@@ -271,7 +267,6 @@ void BlockExchange::take(int finished, const MPI_Status& status) {
             check(PMPI_Get_count(&status, MPI_BYTE, &count));
             if (static_cast<std::size_t>(count) != message.bytes) check(MPI_ERR_TRUNCATE);
         }
-        straight.done += message.bytes;
         --straight.under_way;
         bytes_left_ -= message.bytes;
         return;

@@ -65,8 +65,7 @@ class BlockExchange {
         const StraightBlock* block = nullptr;
         BlockMemory memory;
         std::size_t started = 0;  // bytes
-        std::size_t done = 0;
-        int under_way = 0;  // segments
+        int under_way = 0;        // segments
     };
     /// A message under way: a step's, or a segment of a block that goes straight.
     struct Message {
@@ -105,7 +104,6 @@ class BlockExchange {
     const BlockPlan& plan_;
     const BlockOperands& operands_;
     const Ways& ways_;
-    bool has_steps_;
     std::vector<std::uint32_t> waits_;  // by step
     std::deque<std::uint32_t> ready_;
     std::size_t steps_left_ = 0;
