@@ -66,7 +66,8 @@ struct Buffers {
     GuardedBuffer send;
     GuardedBuffer receive;
 
-    Buffers(Bytes sent, Bytes received, int rank, int root, bool in_place) : send(sent), receive(received) {
+    Buffers(Bytes sent, Bytes received, int rank, int root, bool in_place)
+        : send(sent), receive(in_place ? std::max(sent, received) : received) {
         fill(send, rank, root);
         // Other data where a result is to come: a call that does nothing must not pass.
         fill(receive, rank, in_place ? root : root + 2048);

@@ -192,17 +192,18 @@ bool is_right(const Case& c, const Machine& machine, const Ways& ways, laple::mp
     const Request& request = c.plan.request;
     const CollectiveRow& row = row_of(request.collective);
     if (!row.combines) return is_moved_right(c, machine, ways, scratch);
+    const BufferSizes sizes = row.buffers(request, world_size(), world_rank());
     const std::size_t ints = request.units * c.kind.ints_per_element;
     const PreparedSchedule prepared(expand(c.plan, machine, world_rank()));
     const bool is_root = world_rank() == request.root;
-    std::vector<unsigned> own = contribution(ints, c.salt);
+    std::vector<unsigned> own = contribution(sizes.input_units * c.kind.ints_per_element, c.salt);
     std::vector<unsigned> ours(ints, 0xABABABABu);
     std::vector<unsigned> expected(ints, 0xABABABABu);
     const laple::mpi::NativeArguments native{own.data(),    expected.data(), static_cast<int>(request.units),
                                              c.kind.type,   c.kind.op,       request.root,
                                              MPI_COMM_WORLD};
     const bool has_result = !row.runs_to_root || is_root;
-    const bool in_place = c.in_place && has_result;
+    const bool in_place = c.in_place && has_result && sizes.input_in_result != BufferSizes::kApart;
     if (in_place) ours = own;
     const std::vector<unsigned> before = own;
     const Operands operands =

@@ -169,10 +169,12 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
                                                      "multi-leader-halving-doubling",
                                                      "ring",
                                                      "dissemination"};
-    static const std::vector<std::string> kBetween{"direct-exchange",  "recursive-doubling",    "rsag",
-                                                   "three-level",      "scatter-allgather",     "two-tree",
-                                                   "leader-exchange",  "multi-leader-exchange", "direct",
-                                                   "host-aggregation", "cluster-aggregation"};
+    static const std::vector<std::string> kBetween{
+        "direct-exchange",  "recursive-doubling",    "rsag",
+        "three-level",      "scatter-allgather",     "two-tree",
+        "leader-exchange",  "multi-leader-exchange", "direct",
+        "host-aggregation", "cluster-aggregation",   "host-combining",
+        "cluster-combining"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
     const auto is_in = [&](const std::vector<std::string>& names) {
@@ -196,6 +198,13 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     if (is_personalized(collective))
         return {"direct", std::string("direct") + draw.one_of(kSegments), "host-aggregation",
                 "cluster-aggregation"};
+    if (is_combined_in_parts(collective))
+        return {"direct",
+                std::string("direct") + draw.one_of(kSegments),
+                "host-combining",
+                std::string("host-combining") + draw.one_of(kSegments),
+                "cluster-combining",
+                std::string("cluster-combining") + draw.one_of(kSegments)};
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",

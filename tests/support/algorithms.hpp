@@ -41,6 +41,13 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/binomial"};
     if (is_personalized(collective))
         return {"direct", "direct@16", "host-aggregation", "cluster-aggregation"};
+    if (is_combined_in_parts(collective))
+        return {"direct",
+                "direct@16",
+                "host-combining",
+                "host-combining@16",
+                "cluster-combining",
+                "cluster-combining@16"};
     std::vector<std::string> names{
         "flat/flat",
         "flat/binomial",

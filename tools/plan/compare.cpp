@@ -23,6 +23,7 @@ struct Row {
 /// Groups of ranks that know nothing but who is near: a binomial tree in each, all at once between them.
 std::string two_level(Collective collective) {
     if (is_personalized(collective)) return "cluster-aggregation";
+    if (is_combined_in_parts(collective)) return "cluster-combining";
     return is_gathered(collective) ? "leader-exchange/binomial" : "flat/binomial";
 }
 

@@ -10,18 +10,8 @@
 namespace laple {
 
 BlockRoutes::BlockRoutes(const Request& request, const Machine& machine, Aggregation aggregation)
-    : request_(request), machine_(machine), aggregation_(aggregation), position_(at(machine.rank_count())) {
+    : request_(request), machine_(machine), aggregation_(aggregation), turns_(machine) {
     if (row_of(request.collective).is_rooted) root_ = request.root;
-    int position = 0;
-    for (const auto& group : machine.groups()) {
-        for (const int cluster : group) {
-            const int first = position;
-            for (const Host host : machine.hosts_in(cluster)) {
-                for (const Rank rank : machine.ranks_on(host)) position_[at(rank)] = position++;
-            }
-            largest_cluster_ = std::max(largest_cluster_, position - first);
-        }
-    }
 }
 
 bool BlockRoutes::exists(Block block) const {
@@ -97,14 +87,6 @@ void BlockRoutes::for_each_block_at(Rank rank, Use use) const {
     }
 }
 
-/// To the right in the order of hosts, all around, from behind the largest cluster on: what is near comes
-/// last.
-int BlockRoutes::distance(const Message& message) const {
-    const int ranks = machine_.rank_count();
-    const int right = position_[at(message.to)] - position_[at(message.from)] + ranks;
-    return (right - largest_cluster_ + ranks) % ranks;
-}
-
 std::vector<BlockRoutes::Message> BlockRoutes::messages_of(Rank rank) const {
     std::map<std::tuple<int, Rank, Rank>, std::vector<Block>> found;
     for_each_block_at(rank, [&](Block block) {
@@ -124,7 +106,8 @@ std::vector<BlockRoutes::Message> BlockRoutes::messages_of(Rank rank) const {
         messages.push_back({hop, from, to, std::move(blocks)});
     }
     std::stable_sort(messages.begin(), messages.end(), [this](const Message& a, const Message& b) {
-        return std::make_tuple(a.hop, distance(a)) < std::make_tuple(b.hop, distance(b));
+        return std::make_tuple(a.hop, turns_.turn(a.from, a.to)) <
+               std::make_tuple(b.hop, turns_.turn(b.from, b.to));
     });
     return messages;
 }

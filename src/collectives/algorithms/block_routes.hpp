@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "collectives/algorithms/send_turns.hpp"
 #include "collectives/collective/collective.hpp"
 #include "topology/machine.hpp"
 
@@ -53,9 +54,8 @@ class BlockRoutes {
         Rank to;
         std::vector<Block> blocks;  ///< in the order of destinations, then of sources
     };
-    /// Those that `rank` sends or gets. Hop by hop; in each hop those to ranks at the same distance to the
-    /// right of their senders, in the order of hosts, belong together, near ones last. Both ends of a
-    /// message have it in the same place among all between the two.
+    /// Those that `rank` sends or gets, hop by hop, and in each hop by turns. Both ends of a message have it
+    /// in the same place among all between the two.
     std::vector<Message> messages_of(Rank rank) const;
 
     /// What passes the carrier, or the agent, that has most to pass, in blocks.
@@ -70,16 +70,14 @@ class BlockRoutes {
     /// The rank of a host that passes on what goes to, or comes from, `other` outside the host.
     Rank agent(Host host, Rank other) const;
     Rank agent_for_host(Host host, Host other) const;
-    int distance(const Message& message) const;
     template <typename Use>
     void for_each_block_at(Rank rank, Use use) const;
 
     const Request& request_;
     const Machine& machine_;
     Aggregation aggregation_;
-    Rank root_ = -1;             // -1: none
-    std::vector<int> position_;  // of each rank, in the order of groups, clusters and hosts
-    int largest_cluster_ = 1;    // its ranks
+    SendTurns turns_;
+    Rank root_ = -1;  // -1: none
 };
 
 /// A block that goes straight from its source to its destination, as one of these two sees it.

@@ -6,83 +6,10 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "collectives/cost/network_clock.hpp"
+#include "collectives/algorithms/hop_load.hpp"
 
 namespace laple {
 namespace {
-
-/// The messages of one hop, cluster by cluster: hosts of a cluster are alike, and as busy as the one that has
-/// most to do.
-class Hop {
-  public:
-    /// `segment_bytes`: of messages that are cut; 0: they are not.
-    Hop(const Machine& machine, const MachineCosts& costs, Bytes segment_bytes = 0)
-        : costs_(costs),
-          segment_bytes_(segment_bytes),
-          clock_(all_below(at(costs.count())), machine, costs),
-          groups_(machine.groups().size()),
-          trunk_(groups_ * groups_, 0),
-          out_(at(costs.count()), 0),
-          in_(out_),
-          uplink_out_(out_),
-          uplink_in_(out_) {
-        for (int c = 0; c < costs.count(); ++c) {
-            group_of_.push_back(at(machine.group_of(c)));
-            const auto hosts = static_cast<int>(machine.hosts_in(c).size());
-            rate_out_.push_back(costs.likely_uplink_out(c, hosts));
-            rate_in_.push_back(costs.likely_uplink_in(c, hosts));
-        }
-    }
-
-    /// Messages of `bytes` each from hosts of one cluster to other hosts, there or elsewhere: how many the
-    /// busiest host sends, how many the busiest one gets, and how many there are.
-    void add(int from, int to, double bytes, double sent, double got, double all) {
-        if (all <= 0) return;
-        const bool is_cut = segment_bytes_ > 0 && bytes > static_cast<double>(segment_bytes_);
-        const auto size = is_cut ? segment_bytes_ : static_cast<Bytes>(bytes);
-        const double segments = is_cut ? bytes / static_cast<double>(segment_bytes_) : 1;
-        const MessageTimes& times = clock_.times(at(from), at(to), size, is_cut || std::max(sent, got) > 1);
-        out_[at(from)] += sent * segments * times.port_out;
-        in_[at(to)] += got * segments * times.port_in;
-        if (from != to && rate_out_[at(from)] > 0) uplink_out_[at(from)] += all * bytes / rate_out_[at(from)];
-        if (from != to && rate_in_[at(to)] > 0) uplink_in_[at(to)] += all * bytes / rate_in_[at(to)];
-        trunk_[group_of_[at(from)] * groups_ + group_of_[at(to)]] += all * segments * times.trunk;
-        // Segments to others come between those of one block: its flow has time to begin.
-        const double ramp =
-            from == to || bytes <= 0 || is_cut ? 0 : costs_.ramp(times.latency, bytes, times.flow / bytes);
-        alone_ = std::max(alone_, times.alone() + (segments - 1) * times.flow + ramp);
-        latency_ = std::max(latency_, times.latency);
-    }
-
-    double busiest_port() const {
-        return std::max(*std::max_element(out_.begin(), out_.end()),
-                        *std::max_element(in_.begin(), in_.end()));
-    }
-    double latency() const { return latency_; }
-    double busiest() const {
-        double most = busiest_port();
-        for (const auto* loads : {&uplink_out_, &uplink_in_, &trunk_})
-            most = std::max(most, *std::max_element(loads->begin(), loads->end()));
-        return most;
-    }
-    double seconds() const { return std::max(busiest() + latency_, alone_); }
-
-  private:
-    const MachineCosts& costs_;
-    Bytes segment_bytes_;
-    NetworkClock clock_;
-    std::size_t groups_;
-    std::vector<std::size_t> group_of_;  // by cluster
-    std::vector<double> rate_out_;       // of uplinks; 0: no limit
-    std::vector<double> rate_in_;
-    std::vector<double> trunk_;  // from group to group
-    std::vector<double> out_;    // by cluster, as all of these
-    std::vector<double> in_;
-    std::vector<double> uplink_out_;
-    std::vector<double> uplink_in_;
-    double alone_ = 0;  // the longest message by itself
-    double latency_ = 0;
-};
 
 /// Who has blocks for whom, cluster by cluster.
 class Traffic {
@@ -135,7 +62,7 @@ class Traffic {
     double dests(int c, double count) const { return is_to_all_ ? count : (c == root_ ? 1 : 0); }
     bool has_root(int c) const { return c == root_; }
 
-    static void add(TreeTime& time, const Hop& hop) {
+    static void add(TreeTime& time, const HopLoad& hop) {
         time.first += hop.latency();
         time.last += hop.seconds();
         time.sustained += hop.busiest_port();
@@ -162,15 +89,15 @@ class Traffic {
     }
 
     /// Between the ranks of different hosts, agents of hosts, or carriers of clusters.
-    Hop between() const {
-        Hop hop(machine_, costs_, segment_bytes_);
+    HopLoad between() const {
+        HopLoad hop(machine_, costs_, segment_bytes_);
         for (int a = 0; a < costs_.count(); ++a) {
             for (int b = 0; b < costs_.count(); ++b) add_between(hop, a, b);
         }
         return hop;
     }
 
-    void add_between(Hop& hop, int a, int b) const {
+    void add_between(HopLoad& hop, int a, int b) const {
         const double from = sources(a, ranks_[at(a)]);
         const double to = dests(b, ranks_[at(b)]);
         if (from * to <= 0) return;
@@ -203,19 +130,19 @@ class Traffic {
     }
 
     /// What the hosts of a cluster have for the carriers; and what these have for the hosts.
-    Hop to_carriers() const {
-        Hop hop(machine_, costs_);
+    HopLoad to_carriers() const {
+        HopLoad hop(machine_, costs_);
         for (int a = 0; a < costs_.count(); ++a) add_inside(hop, a, true);
         return hop;
     }
-    Hop from_carriers() const {
-        Hop hop(machine_, costs_);
+    HopLoad from_carriers() const {
+        HopLoad hop(machine_, costs_);
         for (int a = 0; a < costs_.count(); ++a) add_inside(hop, a, false);
         return hop;
     }
 
     /// A root is the carrier for all other clusters, and has, or gets, all by itself.
-    void add_inside(Hop& hop, int a, bool is_out) const {
+    void add_inside(HopLoad& hop, int a, bool is_out) const {
         const double others = hosts_[at(a)] - 1;
         if (others <= 0 || has_root(a)) return;
         const double turns = std::ceil((costs_.count() - 1) / hosts_[at(a)]);

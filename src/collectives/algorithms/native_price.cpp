@@ -17,6 +17,7 @@ constexpr Bytes kLongReduction = 2 * 1024;
 constexpr Bytes kLongGather = 80 * 1024;
 constexpr Bytes kLongGatherInRounds = 512 * 1024;
 constexpr Bytes kShortAlltoall = 256;
+constexpr Bytes kLongReduceScatter = 512 * 1024;  // of all blocks
 
 double bcast_time(Rounds& rounds, Bytes bytes) {
     const bool is_long = bytes >= kLongBcast && rounds.members() >= kFewRanks;
@@ -82,6 +83,16 @@ double alltoall_time(Rounds& rounds, Bytes bytes) {
     return rounds.last();
 }
 
+double reduce_scatter_time(Rounds& rounds, Bytes bytes) {
+    const Bytes all = bytes * rounds.members();
+    if (all < kLongReduceScatter) {
+        rounds.halving(all);
+    } else {
+        rounds.pairwise(bytes, true);
+    }
+    return rounds.last();
+}
+
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -116,6 +127,8 @@ double native_time(const Request& request, const Machine& machine, const Machine
             return scatter_time(rounds, request.bytes());
         case Collective::alltoall:
             return alltoall_time(rounds, request.bytes());
+        case Collective::reduce_scatter:
+            return reduce_scatter_time(rounds, request.bytes());
     }
     return std::numeric_limits<double>::infinity();
 }

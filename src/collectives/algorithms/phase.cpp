@@ -71,7 +71,7 @@ class GroupLayout final : public PhaseLayout {
 
 bool is_for_phases(Collective collective) {
     const CollectiveRow& row = row_of(collective);
-    return row.combines && !row.is_rooted;
+    return row.combines && !row.is_rooted && is_one_message(collective);
 }
 
 int leading_place(int lane, int lanes, int hosts) {

@@ -27,6 +27,7 @@ Family dissemination_family();
 Family leader_exchange_family();
 Family multi_leader_exchange_family();
 Family aggregation_family();
+Family combining_family();
 
 namespace {
 
@@ -70,6 +71,7 @@ const auto& all_families() {
         leader_exchange_family(),
         multi_leader_exchange_family(),
         aggregation_family(),
+        combining_family(),
         Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
                is_one_message, parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,

@@ -361,7 +361,7 @@ std::optional<Candidate> Rsag::price_to_root(Pricing& pricing) const {
 }
 
 bool is_for_rsag(Collective collective) {
-    return row_of(collective).combines;
+    return row_of(collective).combines && is_one_message(collective);
 }
 
 AlgorithmPtr parse_rsag(const AlgorithmName& name, Collective) {

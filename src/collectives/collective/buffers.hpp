@@ -31,16 +31,17 @@ struct BufferSizes {
     std::uint64_t input_units = 0;  ///< 0: the rank contributes nothing, or what is in kResult (bcast)
 };
 
-/// The source of data to which all ranks have contributed, each once.
-inline constexpr Rank kAllRanks = -1;
+/// The source of data that combine what several ranks have contributed, each once.
+inline constexpr Rank kCombined = -1;
 
 /// Units of a rank's buffer, and whose data they hold, before a collective or after it.
 struct Piece {
     Buffer buffer = kResult;
     std::uint64_t offset = 0;
     std::uint64_t units = 0;
-    Rank source = 0;                  ///< the rank that contributed them, or kAllRanks: combined
+    Rank source = 0;                  ///< the rank that contributed them, or kCombined
     std::uint64_t source_offset = 0;  ///< in what each source contributes
+    int combined = 0;                 ///< of kCombined: the contributions of so many ranks, from 0 on
 };
 
 }  // namespace laple

@@ -31,11 +31,21 @@ std::vector<Piece> message_everywhere(const Request& request, int, Rank) {
 std::vector<Piece> own_contribution(const Request& request, int, Rank rank) {
     return whole(kInput, request, rank);
 }
-std::vector<Piece> combined_at_root(const Request& request, int, Rank rank) {
-    return rank == request.root ? whole(kResult, request, kAllRanks) : nothing();
+std::vector<Piece> combined_everywhere(const Request& request, int size, Rank) {
+    return {{kResult, 0, request.units, kCombined, 0, size}};
 }
-std::vector<Piece> combined_everywhere(const Request& request, int, Rank) {
-    return whole(kResult, request, kAllRanks);
+std::vector<Piece> combined_at_root(const Request& request, int size, Rank rank) {
+    return rank == request.root ? combined_everywhere(request, size, rank) : nothing();
+}
+
+BufferSizes block_of_result(const Request& request, int size, Rank rank) {
+    return {request.unit_bytes, request.block_units(rank), BufferSizes::kApart, request.block_begin(size)};
+}
+std::vector<Piece> contribution_to_all_blocks(const Request& request, int size, Rank rank) {
+    return {{kInput, 0, request.block_begin(size), rank, 0}};
+}
+std::vector<Piece> own_block_combined(const Request& request, int size, Rank rank) {
+    return {{kResult, 0, request.block_units(rank), kCombined, request.block_begin(rank), size}};
 }
 
 BufferSizes block_of_each(const Request& request, int size, Rank rank) {
@@ -126,6 +136,9 @@ constexpr std::array kRows{
         blocks_from_root, block_for_each_at_root, own_block_of_root),
     row(Collective::alltoall, {.name = "alltoall", .is_personalized = true, .waits_for_all = true},
         blocks_to_and_from_each, block_for_each, own_block_of_each),
+    row(Collective::reduce_scatter,
+        {.name = "reduce_scatter", .combines = true, .is_in_parts = true, .waits_for_all = true},
+        block_of_result, contribution_to_all_blocks, own_block_combined),
 };
 static_assert(kRows.size() == kAllCollectives.size());
 

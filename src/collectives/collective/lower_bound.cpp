@@ -231,8 +231,9 @@ LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
     return bound;
 }
 
-/// Contributions of all come to all, `bytes` of each.
-LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
+/// Contributions of all come to all, `bytes` of each; or with time reversed, each gets a block of `bytes` to
+/// which all contribute.
+LowerBound bound_of_gathering(const Placement& placement, Bytes bytes, bool is_reversed) {
     LowerBound bound;
     const auto volume = static_cast<double>(bytes);
     const Seconds nearest = consider_pairs(bound, placement, volume * placement.fewest_ranks());
@@ -240,9 +241,11 @@ LowerBound bound_of_gathering(const Placement& placement, Bytes bytes) {
     const double elsewhere = placement.ranks() - placement.fewest_ranks();
     consider(bound, nearest + Seconds(volume * elsewhere / placement.network().nic), "node");
     for (const SiteSet set : placement.cuts()) {
+        const int outside = placement.ranks_outside(set);
+        const int blocks = is_reversed ? placement.ranks() - outside : outside;
         consider(bound,
                  first_arrivals_into(placement, set).nearest +
-                     Seconds(volume * placement.ranks_outside(set) / placement.capacity_into(set)),
+                     Seconds(volume * blocks / placement.capacity_into(set)),
                  placement.name_of(set));
     }
     return bound;
@@ -318,8 +321,9 @@ LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::
                                        ranks_on_node.empty() ? 1 : ranks_on_node[at_root]);
     if (row.is_personalized) return bound_of_all_to_all(placement, bytes);
     if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
-    return is_gathered(collective) ? bound_of_gathering(placement, bytes)
-                                   : bound_of_combining(placement, bytes);
+    if (is_gathered(collective) || is_combined_in_parts(collective))
+        return bound_of_gathering(placement, bytes, is_combined_in_parts(collective));
+    return bound_of_combining(placement, bytes);
 }
 
 }  // namespace laple

@@ -123,6 +123,14 @@ void Rounds::index(Bytes bytes) {
     }
 }
 
+void Rounds::pairwise(Bytes bytes, bool combines) {
+    for (std::size_t distance = 1; distance < members(); ++distance) {
+        begin(bytes, combines);
+        for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
+        end();
+    }
+}
+
 void Rounds::all_to_all(Bytes bytes) {
     begin(bytes, false);
     double last = 0;

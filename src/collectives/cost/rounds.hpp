@@ -45,6 +45,8 @@ class Rounds {
     /// In round r everybody sends half of its blocks of `bytes` to the member 2^r to the right (Bruck et
     /// al.).
     void index(Bytes bytes);
+    /// In round i everybody sends a block of `bytes` to the member i to the right, and waits for one.
+    void pairwise(Bytes bytes, bool combines);
     /// Everybody sends blocks of `bytes` to all others, one after the other, as fast as ports allow.
     void all_to_all(Bytes bytes);
     /// In round r everybody sends an empty message to the member 2^r to the right.

@@ -189,6 +189,7 @@ Plan plan_in_fixed_order(Request request) {
     constexpr Bytes kLong = 128 * 1024;
     if (request.bytes() == 0) return {request, native(), "no data"};
     if (request.bytes() > kMostPlannedBytes) return {request, native(), "2 GiB and more are left to MPI"};
+    if (!is_one_message(request.collective)) return {request, native(), "strict: MPI's own order"};
     request.commutative = false;
     const char* name = request.bytes() > kLong ? "binomial@64K" : "binomial";
     return {request, parse_algorithm(name, request.collective), "strict: one tree over the ranks"};

@@ -48,6 +48,9 @@ constexpr auto kRing = "ring";
 /// Of blocks: one message between two clusters; or none is passed on.
 constexpr auto kTogether = "cluster-aggregation";
 constexpr auto kStraight = "direct";
+/// Of blocks that are combined: one message from a cluster to each host elsewhere.
+constexpr auto kCombining = "cluster-combining";
+constexpr auto kCombiningInSegments = "cluster-combining@8K";
 
 /// Beyond some lanes the uplinks are full, and every lane costs each of its leaders a message to all others.
 constexpr std::size_t kMaxLanes = 8;
@@ -84,6 +87,8 @@ std::vector<std::string> preferences_in_large_clusters(Bytes bytes, bool is_root
 std::vector<std::string> preferences(const Request& request, const Machine& machine) {
     const Bytes bytes = request.bytes();
     if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
+    if (is_combined_in_parts(request.collective))
+        return {bytes <= kSmall ? kCombining : kCombiningInSegments};
     if (is_personalized(request.collective))
         return bytes <= kTiny ? std::vector<std::string>{kTogether, kStraight}
                               : std::vector<std::string>{kStraight};

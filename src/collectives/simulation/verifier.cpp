@@ -144,14 +144,15 @@ std::string check_moved(const Expressions& expressions, Expression value, const 
 }
 
 std::string check_combined(const Expressions& expressions, Expression value, const Piece& piece,
-                           std::uint64_t i, bool commutative, bool may_repeat, int size) {
+                           std::uint64_t i, bool commutative, bool may_repeat) {
     std::vector<Rank> operands = expressions.operands(value);
     if (may_repeat) {
         std::sort(operands.begin(), operands.end());
         operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
     }
     if (commutative) std::sort(operands.begin(), operands.end());
-    bool is_right = operands.size() == at(size) && expressions.unit_of(value) == piece.source_offset + i;
+    bool is_right =
+        operands.size() == at(piece.combined) && expressions.unit_of(value) == piece.source_offset + i;
     for (std::size_t r = 0; is_right && r < operands.size(); ++r)
         is_right = operands[r] == static_cast<Rank>(r);
     return is_right ? std::string() : fmt::format("combines ranks {}", fmt::join(operands, " "));
@@ -175,11 +176,11 @@ std::string verify(std::span<const Schedule> schedules, const Request& request, 
             for (std::uint64_t i = 0; i < piece.units; ++i) {
                 const Expression value = memory.cell(rank, piece.buffer, piece.offset + i);
                 std::string wrong = value == kUnwritten ? "is not written"
-                                    : piece.source == kAllRanks
+                                    : piece.source == kCombined
                                         ? check_combined(memory.expressions(), value, piece, i,
-                                                         request.commutative, !row.has_data, size)
+                                                         request.commutative, !row.has_data)
                                         : check_moved(memory.expressions(), value, piece, i);
-                if (wrong.empty() && piece.source == kAllRanks && row.has_data &&
+                if (wrong.empty() && piece.source == kCombined && row.has_data &&
                     combined.try_emplace(piece.source_offset + i, value).first->second != value)
                     wrong = "is combined in another order than on a rank before";
                 if (!wrong.empty())

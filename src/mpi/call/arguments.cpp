@@ -40,6 +40,26 @@ bool may_combine(MPI_Op op, MPI_Datatype type) {
     return !is_predefined(op) || allows(op, type);
 }
 
+/// `input` is what the rank contributes, of elements of `layout`.
+void set_combined(const Call& call, const CommState& state, const void* input, const TypeLayout& layout,
+                  Arguments& arguments) {
+    Request& request = arguments.request;
+    request.unit_bytes = static_cast<Bytes>(layout.size);
+    request.commutative = is_commutative(call.op);
+    request.rounds = !is_exact(call.op, call.result.type);
+    request.in_fixed_order = state.is_strict() && request.rounds;
+    Operands& operands = arguments.operands;
+    operands.input = static_cast<const std::byte*>(input);
+    operands.result = static_cast<std::byte*>(call.result.data);
+    operands.type = call.result.type;
+    operands.layout = layout;
+    operands.op = call.op;
+}
+
+bool is_aliased(const UserBuffer& input, const UserBuffer& result) {
+    return input.data == result.data && result.data != MPI_BOTTOM && input.count > 0;
+}
+
 /// Reductions work on the user's memory in place. Both ends have the type and count of the result.
 bool find_combined(const Call& call, const CommState& state, bool has_result, Arguments& arguments) {
     const bool is_in_place = call.input.data == MPI_IN_PLACE;
@@ -47,24 +67,53 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return false;
     const TypeLayout layout = layout_of(call.result.type);
     if (is_too_large(call.result, layout)) return false;
-    const bool is_aliased = has_result && !is_in_place && call.input.data == call.result.data &&
-                            call.result.data != MPI_BOTTOM && call.result.count > 0;
-    if (is_aliased || (!is_in_place && is_bad(call.input, layout)) ||
-        (has_result && is_bad(call.result, layout)))
+    if ((has_result && !is_in_place && is_aliased(call.input, call.result)) ||
+        (!is_in_place && is_bad(call.input, layout)) || (has_result && is_bad(call.result, layout)))
         return false;
-    Request& request = arguments.request;
-    request.units = static_cast<std::uint64_t>(call.result.count);
-    request.unit_bytes = static_cast<Bytes>(layout.size);
-    request.commutative = is_commutative(call.op);
-    request.rounds = !is_exact(call.op, call.result.type);
-    request.in_fixed_order = state.is_strict() && request.rounds;
-    Operands& operands = arguments.operands;
-    operands.input = static_cast<const std::byte*>(is_in_place ? call.result.data : call.input.data);
-    operands.result = static_cast<std::byte*>(call.result.data);
-    operands.has_result = has_result;
-    operands.type = call.result.type;
-    operands.layout = layout;
-    operands.op = call.op;
+    arguments.request.units = static_cast<std::uint64_t>(call.result.count);
+    set_combined(call, state, is_in_place ? call.result.data : call.input.data, layout, arguments);
+    arguments.operands.has_result = has_result;
+    return true;
+}
+
+/// How many elements each rank gets of the result; nothing where MPI would refuse them.
+std::optional<std::vector<std::uint64_t>> counts_of_parts(const Call& call, int ranks) {
+    std::vector<std::uint64_t> counts;
+    if (call.has_blocks && call.result_blocks.counts.is_null()) return std::nullopt;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const MPI_Count count = call.has_blocks ? call.result_blocks.counts[rank] : call.result.count;
+        if (count < 0) return std::nullopt;
+        counts.push_back(static_cast<std::uint64_t>(count));
+    }
+    return counts;
+}
+
+/// In place, the input begins where the result does, and is longer.
+bool find_combined_in_parts(const Call& call, const CommState& state, Arguments& arguments) {
+    const auto counts = counts_of_parts(call, state.size());
+    if (!counts || call.result.type == MPI_DATATYPE_NULL || !may_combine(call.op, call.result.type))
+        return false;
+    const TypeLayout layout = layout_of(call.result.type);
+    arguments.is_in_place = call.input.data == MPI_IN_PLACE;
+    UserBuffer& input =
+        arguments.input = {arguments.is_in_place ? call.result.data : call.input.data, 0, call.result.type};
+    for (const std::uint64_t count : *counts) {
+        input.count += static_cast<MPI_Count>(count);
+        if (is_too_large({nullptr, static_cast<MPI_Count>(count), input.type}, layout) ||
+            is_too_large(input, layout))
+            return false;
+    }
+    UserBuffer result = call.result;
+    result.count = static_cast<MPI_Count>((*counts)[static_cast<std::size_t>(state.rank())]);
+    if ((!arguments.is_in_place && is_aliased(input, result)) || is_bad(input, layout) ||
+        is_bad(result, layout))
+        return false;
+    arguments.request.units = *std::max_element(counts->begin(), counts->end());
+    if (std::any_of(counts->begin(), counts->end(),
+                    [&](std::uint64_t count) { return count != arguments.request.units; }))
+        arguments.request.counts = Counts(*counts);
+    arguments.result = result;
+    set_combined(call, state, input.data, layout, arguments);
     return true;
 }
 
@@ -195,6 +244,7 @@ bool find_arguments(const Call& call, const CommState& state, Arguments& argumen
     arguments.request.collective = call.collective;
     arguments.request.root = row.is_rooted ? call.root : 0;
     if (!row.has_data) return find_of_barrier(arguments);
+    if (row.is_in_parts) return find_combined_in_parts(call, state, arguments);
     if (call.has_blocks)
         return row.is_personalized ? find_varied(call, state, arguments)
                                    : find_gathered(call, state, arguments);

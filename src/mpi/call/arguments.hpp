@@ -17,7 +17,8 @@ struct Arguments {
     /// Of what is combined: memory and operation, ready to run. Of what is only moved, packed_message.hpp
     /// makes them.
     Operands operands;
-    /// What is only moved, as the user has it: all of it. No bytes where this rank has none.
+    /// What is only moved, or combined in parts, as the user has it: all of it. No bytes where this rank has
+    /// none.
     UserBuffer input{nullptr, 0, MPI_BYTE};
     UserBuffer result{nullptr, 0, MPI_BYTE};
     TypeLayout input_layout{1, 1, 0, 1, true};  ///< of one element of each

@@ -19,6 +19,7 @@
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -195,9 +196,24 @@ int run_varied(CommState& state, const PreparedPlan& plan, Arguments& arguments)
     return code;
 }
 
+/// In place, what the rank contributes is copied away first: the result is written over it.
+int run_in_parts(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
+    Operands& operands = arguments.operands;
+    if (!arguments.is_in_place) return state.run(plan, operands);
+    const ScratchPool::Lease scratch(ScratchPool::of_packing());
+    const UserBuffer& input = arguments.input;
+    const int count = static_cast<int>(input.count);
+    const TypeLayout::Span span = operands.layout.span_of(static_cast<std::uint64_t>(count));
+    std::byte* const copy = moved((*scratch).get(static_cast<std::size_t>(span.bytes)), -span.low);
+    note_error(operands, send_to_self(input.data, count, input.type, copy, count, input.type, state.inner()));
+    operands.input = copy;
+    return state.run(plan, operands);
+}
+
 int run(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
     if (plan.blocks != nullptr) return run_varied(state, plan, arguments);
     if (!arguments.result_blocks.empty()) return run_gathering(state, plan, arguments);
+    if (is_combined_in_parts(arguments.request.collective)) return run_in_parts(state, plan, arguments);
     if (!row_of(arguments.request.collective).combines) return run_moving(state, plan, arguments);
     return state.run(plan, arguments.operands);
 }
@@ -221,6 +237,9 @@ int time_native(const Call& call, CommState& state, Trials& trials, Bytes bytes)
 bool may_be_repeated(const Arguments& arguments) {
     constexpr Bytes kMost = 64U << 20;
     const Request& request = arguments.request;
+    // Without a copy of the input there is nothing to begin with once more.
+    if (is_combined_in_parts(request.collective) && (arguments.is_in_place || !request.counts.are_equal()))
+        return false;
     return request.rounds && is_predefined(arguments.operands.op) && request.bytes() <= kMost;
 }
 

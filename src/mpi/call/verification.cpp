@@ -184,16 +184,16 @@ class VerifiedBlocks final : public Verification {
 /// it is said that rounding may be why, and LaPle's result stays.
 class VerifiedReduction final : public Verification {
   public:
-    VerifiedReduction(const Call& call, const Operands& operands, MPI_Comm inner)
-        : operands_(operands),
-          collective_(call.collective),
-          count_(static_cast<int>(call.result.count)),
-          root_(call.root),
-          inner_(inner) {
+    VerifiedReduction(const Arguments& arguments, MPI_Comm inner)
+        : operands_(arguments.operands), request_(arguments.request), inner_(inner) {
+        const BufferSizes buffers =
+            row_of(request_.collective).buffers(request_, size_of(inner), rank_in(inner));
+        count_ = static_cast<int>(buffers.result_units);
+        input_count_ = static_cast<int>(buffers.input_units);
         constexpr MPI_Count kMostSpan = MPI_Count{1} << 31;
         // Also of MPI_BOTTOM, whose types hold addresses: then the span begins there.
-        const TypeLayout& layout = operands.layout;
-        const TypeLayout::Span span = layout.span_of(static_cast<std::uint64_t>(count_));
+        const TypeLayout& layout = operands_.layout;
+        const TypeLayout::Span span = layout.span_of(buffers.input_units);
         bool is_impossible = layout.extent < 0 || span.bytes > kMostSpan;
         try {
             if (!is_impossible) memory_.resize(static_cast<std::size_t>(span.bytes));
@@ -208,8 +208,8 @@ class VerifiedReduction final : public Verification {
         low_ = span.low;
         input_ = moved(memory_.data(), -low_);
         // What is between the data may not even be readable.
-        auto* const from = const_cast<std::byte*>(operands.input);
-        move({from, count_, operands.type}, {input_, count_, operands.type}, inner);
+        auto* const from = const_cast<std::byte*>(operands_.input);
+        move({from, input_count_, operands_.type}, {input_, input_count_, operands_.type}, inner);
     }
 
     int compare(const std::string& algorithm) override {
@@ -235,7 +235,7 @@ class VerifiedReduction final : public Verification {
         const bool is_wrong = is_compared && at >= 0 && !is_rounding(ours, theirs);
         const bool is_certain = is_exact(operands_.op, operands_.type) || !magnitudes_.empty();
         if (is_wrong)
-            say_difference(collective_, algorithm, static_cast<std::size_t>(at), bytes, inner_,
+            say_difference(request_.collective, algorithm, static_cast<std::size_t>(at), bytes, inner_,
                            is_certain ? "; MPI's stands"
                                       : "; where the operation rounds or does not commute, that may be so");
         // All or none: what is equal on all ranks must stay so.
@@ -249,8 +249,17 @@ class VerifiedReduction final : public Verification {
 
   private:
     int call_again(std::byte* result) const {
-        return call_native(collective_,
-                           {input_, result, count_, operands_.type, operands_.op, root_, inner_});
+        return combine_natively(input_, result, operands_.type, operands_.op);
+    }
+
+    int combine_natively(const void* input, void* result, MPI_Datatype type, MPI_Op op) const {
+        if (request_.counts.are_equal())
+            return call_native(request_.collective, {input, result, static_cast<int>(request_.units), type,
+                                                     op, request_.root, inner_});
+        std::vector<int> counts;
+        for (Rank rank = 0; rank < size_of(inner_); ++rank)
+            counts.push_back(static_cast<int>(request_.block_units(rank)));
+        return PMPI_Reduce_scatter(input, result, counts.data(), type, op, inner_);
     }
 
     /// Of sums Σ|x|, of products Π|x|; of a complex number |re| + |im| stands for both parts.
@@ -258,14 +267,13 @@ class VerifiedReduction final : public Verification {
         const FloatLayout floats = float_layout_of(operands_.type);
         if (floats.bytes == 0 || !is_predefined(operands_.op)) return MPI_SUCCESS;
         const MPI_Op op = operands_.op == MPI_PROD ? MPI_PROD : MPI_SUM;
-        std::vector<double> own(static_cast<std::size_t>(count_));
+        std::vector<double> own(static_cast<std::size_t>(input_count_));
         for (std::size_t i = 0; i < own.size(); ++i) {
             for (std::size_t part = 0; part < floats.parts; ++part)
                 own[i] += std::abs(float_at(input_ + (i * floats.parts + part) * floats.bytes, floats.bytes));
         }
-        magnitudes_.resize(own.size());
-        return call_native(collective_,
-                           {own.data(), magnitudes_.data(), count_, MPI_DOUBLE, op, root_, inner_});
+        magnitudes_.resize(static_cast<std::size_t>(count_));
+        return combine_natively(own.data(), magnitudes_.data(), MPI_DOUBLE, op);
     }
 
     bool may_differ(double ours, double theirs, double magnitude) const {
@@ -294,9 +302,9 @@ class VerifiedReduction final : public Verification {
     }
 
     const Operands& operands_;
-    Collective collective_;
-    int count_;
-    int root_;
+    const Request& request_;
+    int count_ = 0;  // of the result, and of what the rank contributes
+    int input_count_ = 0;
     MPI_Comm inner_;
     bool is_possible_ = false;
     std::vector<std::byte> memory_;   // of the input, as it was
@@ -308,8 +316,7 @@ class VerifiedReduction final : public Verification {
 }  // namespace
 
 std::unique_ptr<Verification> verification_of(const Call& call, const Arguments& arguments, MPI_Comm inner) {
-    if (row_of(call.collective).combines)
-        return std::make_unique<VerifiedReduction>(call, arguments.operands, inner);
+    if (row_of(call.collective).combines) return std::make_unique<VerifiedReduction>(arguments, inner);
     if (call.has_blocks) return std::make_unique<VerifiedBlocks>(call, arguments, inner);
     return std::make_unique<VerifiedMove>(arguments, inner);
 }

@@ -53,7 +53,7 @@ class NativeProbe {
         if (!is_over()) {
             // Connections are made at the first call; the next ones tell how early to announce a start.
             for (const Collective collective : without_data_first()) {
-                if (!is_personalized(collective))
+                if (!is_of_blocks(collective))
                     measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
             }
             for (const Collective collective : without_data_first()) {
@@ -65,7 +65,7 @@ class NativeProbe {
             for (const Bytes bytes : kSizes) {
                 Seconds longest(0);
                 for (const Collective collective : kAllCollectives) {
-                    if (row_of(collective).has_data && is_personalized(collective) == of_blocks &&
+                    if (row_of(collective).has_data && is_of_blocks(collective) == of_blocks &&
                         most_bytes(collective, bytes) <= kSizes.back() && !is_over())
                         longest = std::max(longest, measure(collective, bytes));
                 }
@@ -92,6 +92,11 @@ class NativeProbe {
         std::stable_partition(all.begin(), all.end(),
                               [](Collective collective) { return !row_of(collective).has_data; });
         return all;
+    }
+
+    /// Those of which a rank has a block for, or from, each other one.
+    static bool is_of_blocks(Collective collective) {
+        return is_personalized(collective) || is_combined_in_parts(collective);
     }
 
     /// What a rank gives or gets where each message has so many bytes. The root has most.

@@ -117,9 +117,9 @@ class ByteMemory final : public SimulatedMemory {
 
     Value expected(const Piece& piece, std::uint64_t i) const {
         const std::uint64_t unit = piece.source_offset + i;
-        if (piece.source != kAllRanks) return contribution(piece.source, unit);
+        if (piece.source != kCombined) return contribution(piece.source, unit);
         Value value = contribution(0, unit);
-        for (Rank rank = 1; rank < size_; ++rank) value = combine(value, contribution(rank, unit));
+        for (Rank rank = 1; rank < piece.combined; ++rank) value = combine(value, contribution(rank, unit));
         return value;
     }
 
@@ -163,7 +163,7 @@ Request draw_request(Collective collective, Rank root, int ranks, std::mt19937_6
     const Bytes bytes = sizes[random() % std::size(sizes)];
     Request request{collective, std::max<Bytes>(bytes / unit_bytes, 1), unit_bytes, root,
                     !row.combines || random() % 2 == 0};
-    if (is_gathered(collective) && random() % 2 == 0)
+    if ((is_gathered(collective) || is_combined_in_parts(collective)) && random() % 2 == 0)
         request.counts = draw_counts(request.units, ranks, random);
     return request;
 }

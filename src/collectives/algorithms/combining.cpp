@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduce-scatter: a reduction tree for the block of each rank, in which what goes between two hosts, or two
+// clusters, has been combined there before.
+//
+//     direct[@SEGMENT]               P - 1 messages of each rank, which combines what it gets
+//     host-combining[@SEGMENT]       one message between two hosts
+//     cluster-combining[@SEGMENT]    one message between two hosts of a cluster, and one from a cluster to
+//                                    each host elsewhere
+//
+// The last one needs one latency between clusters, and sends no more through any port than a ring does:
+//
+//     (P - p) m / NIC,  (P - P_c) m / uplink      p ranks on the host, P_c in the cluster, blocks of m
+//
+// (block_trees.hpp; docs/algorithms.md)
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/index.hpp"
+#include "collectives/algorithms/block_times.hpp"
+#include "collectives/algorithms/block_trees.hpp"
+#include "collectives/algorithms/combining_times.hpp"
+#include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/registry.hpp"
+
+namespace laple {
+namespace {
+
+/// What a rank may hold of messages that have come, but are not combined yet, in bytes.
+constexpr Bytes kMostHeld = 64U << 20;
+
+struct Variant {
+    std::string_view name;
+    std::string_view in_words;
+    Aggregation aggregation;
+};
+constexpr Variant kVariants[] = {
+    {"direct", "each rank sends its part of each block straight to the block's rank", Aggregation::none},
+    {"host-combining", "hosts combine their parts of each block, and send them to the block's host",
+     Aggregation::by_host},
+    {"cluster-combining", "clusters combine their parts of each block, and send them to the block's host",
+     Aggregation::by_cluster},
+};
+
+/// A segment of the block of a rank.
+struct Piece {
+    Rank dest;
+    Segment segment;
+};
+
+/// The steps of one rank.
+class CombiningSteps {
+  public:
+    CombiningSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation, Bytes segment_bytes)
+        : part_(part),
+          builder_(builder),
+          trees_(part.machine, aggregation),
+          messages_(trees_.messages_of(part.rank)),
+          segment_bytes_(segment_bytes) {
+        const auto is_received = [&](const BlockTrees::Message& m) { return m.to == part.rank; };
+        // Of each hop: far ones are sent first; near ones come first, and are combined meanwhile.
+        for (auto begin = messages_.begin(); begin != messages_.end();) {
+            const auto end = std::find_if(begin, messages_.end(),
+                                          [&](const BlockTrees::Message& m) { return m.hop != begin->hop; });
+            const auto received = std::stable_partition(
+                begin, end, [&](const BlockTrees::Message& m) { return !is_received(m); });
+            std::reverse(received, end);
+            begin = end;
+        }
+        add_accumulators();
+        const auto senders =
+            static_cast<Bytes>(std::count_if(messages_.begin(), messages_.end(), is_received));
+        const Bytes most = kMostHeld / std::max<Bytes>(segment_bytes * senders, 1);
+        slots_ = segment_bytes == 0 ? 1 : std::clamp<Bytes>(most, 1, builder.window());
+    }
+
+    void write() {
+        if (!part_.windows.pace.empty())
+            builder_.pace_sends(part_.windows.pace[at(part_.machine.cluster_of_rank(part_.rank))] *
+                                static_cast<double>(part_.request.unit_bytes));
+        const std::uint32_t count = segments_of(part_.request.units).count();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            begun_.clear();
+            for (const BlockTrees::Message& message : messages_) pass(message, i);
+            keep_own(i);
+        }
+    }
+
+  private:
+    Segments segments_of(std::uint64_t units) const {
+        return Segments::cut(units, part_.request.unit_bytes, segment_bytes_);
+    }
+    std::optional<Piece> piece(Rank dest, std::uint32_t number) const {
+        const std::uint64_t units = part_.request.block_units(dest);
+        if (units == 0 || number >= segments_of(units).count()) return std::nullopt;
+        return Piece{dest, segments_of(units).at(number)};
+    }
+
+    /// Short blocks go together, segments alone.
+    void pass(const BlockTrees::Message& message, std::uint32_t number) {
+        std::vector<Piece> together;
+        for (const Rank dest : message.dests) {
+            const auto next = piece(dest, number);
+            if (!next) continue;
+            together.push_back(*next);
+            if (segment_bytes_ > 0) pass(message, std::exchange(together, {}));
+        }
+        if (!together.empty()) pass(message, together);
+    }
+    void pass(const BlockTrees::Message& message, const std::vector<Piece>& pieces) {
+        if (message.from == part_.rank) {
+            send(message, pieces);
+        } else {
+            receive(message, pieces);
+        }
+    }
+
+    /// The blocks that are combined here before they are sent in one message lie there one after the other.
+    void add_accumulators() {
+        accumulators_[part_.rank] = {kResult, 0};
+        for (const BlockTrees::Message& message : messages_) {
+            if (message.from != part_.rank) continue;
+            std::uint64_t units = 0;
+            std::vector<std::pair<Rank, std::uint64_t>> places;
+            for (const Rank dest : message.dests) {
+                if (trees_.children(part_.rank, dest).empty()) continue;
+                places.emplace_back(dest, units);
+                units += part_.request.block_units(dest);
+            }
+            if (units == 0) continue;
+            const Buffer buffer = builder_.add_temporary(units);
+            for (const auto& [dest, offset] : places) accumulators_[dest] = {buffer, offset};
+        }
+    }
+
+    Place input(const Piece& piece) const {
+        return {kInput, part_.request.block_begin(piece.dest) + piece.segment.offset};
+    }
+    /// Only of blocks that are combined here.
+    Place accumulator(const Piece& piece) const {
+        const Place place = accumulators_.at(piece.dest);
+        return {place.buffer, place.offset + piece.segment.offset};
+    }
+    Place value(const Piece& piece) const {
+        return accumulators_.contains(piece.dest) ? accumulator(piece) : input(piece);
+    }
+
+    /// Calls `use` with the place in a message and the places in `a` and `b` of pieces that follow each other
+    /// in all three.
+    template <typename A, typename B, typename Use>
+    static void for_each_run(const std::vector<Piece>& pieces, A a, B b, Use use) {
+        std::uint64_t offset = 0;
+        for (std::size_t i = 0; i < pieces.size();) {
+            const Place in_a = a(pieces[i]);
+            const Place in_b = b(pieces[i]);
+            std::uint64_t units = pieces[i].segment.units;
+            for (++i; i < pieces.size() && a(pieces[i]) == Place{in_a.buffer, in_a.offset + units} &&
+                      b(pieces[i]) == Place{in_b.buffer, in_b.offset + units};
+                 ++i)
+                units += pieces[i].segment.units;
+            use(Segment{offset, units}, in_a, in_b);
+            offset += units;
+        }
+    }
+    static std::uint64_t units_of(const std::vector<Piece>& pieces) {
+        std::uint64_t units = 0;
+        for (const Piece& piece : pieces) units += piece.segment.units;
+        return units;
+    }
+    /// Where pieces lie one after the other, if they do.
+    template <typename PlaceOf>
+    static std::optional<Region> as_one(const std::vector<Piece>& pieces, PlaceOf place_of) {
+        const Place first = place_of(pieces.front());
+        const std::uint64_t all = units_of(pieces);
+        bool is_one = true;
+        for_each_run(pieces, place_of, place_of,
+                     [&](Segment run, Place, Place) { is_one = run.units == all; });
+        return is_one ? std::optional(Region{first.buffer, first.offset, all}) : std::nullopt;
+    }
+
+    void send(const BlockTrees::Message& message, const std::vector<Piece>& pieces) {
+        const auto here = [&](const Piece& piece) { return value(piece); };
+        std::optional<Region> region = as_one(pieces, here);
+        if (!region) {
+            region = Region{builder_.add_temporary(units_of(pieces)), 0, units_of(pieces)};
+            for_each_run(pieces, here, here, [&](Segment run, Place from, Place) {
+                builder_.copy({from.buffer, from.offset, run.units}, {region->buffer, run.offset});
+            });
+        }
+        builder_.send(message.to, *region, channel(message));
+    }
+
+    /// The first message for blocks takes the place of the result; those after it are combined with that.
+    void receive(const BlockTrees::Message& message, const std::vector<Piece>& pieces) {
+        const auto in_input = [&](const Piece& piece) { return input(piece); };
+        const auto in_result = [&](const Piece& piece) { return accumulator(piece); };
+        const auto is_first = [&](const Piece& piece) { return !begun_.contains(piece.dest); };
+        const auto result = as_one(pieces, in_result);
+        if (result && std::all_of(pieces.begin(), pieces.end(), is_first)) {
+            builder_.recv(message.from, *result, channel(message));
+            for_each_run(pieces, in_input, in_result, [&](Segment run, Place own, Place sum) {
+                builder_.reduce({own.buffer, own.offset, run.units}, sum);
+            });
+        } else {
+            const Region slot = next_slot(message, units_of(pieces));
+            builder_.recv(message.from, slot, channel(message));
+            for (const Piece& piece : pieces) {
+                if (is_first(piece))
+                    builder_.copy({kInput, input(piece).offset, piece.segment.units}, accumulator(piece));
+            }
+            for_each_run(pieces, in_result, in_result, [&](Segment run, Place sum, Place) {
+                builder_.reduce({slot.buffer, slot.offset + run.offset, run.units}, sum);
+            });
+        }
+        for (const Piece& piece : pieces) begun_.insert(piece.dest);
+    }
+
+    /// Of a rank to which nobody sends.
+    void keep_own(std::uint32_t number) {
+        const auto own = piece(part_.rank, number);
+        if (own && !begun_.contains(part_.rank))
+            builder_.copy({kInput, input(*own).offset, own->segment.units}, accumulator(*own));
+    }
+
+    Region next_slot(const BlockTrees::Message& message, std::uint64_t units) {
+        Slots& slots = slots_of_[{message.from, message.hop}];
+        if (slots.units == 0) {
+            const Bytes unit_bytes = std::max<Bytes>(part_.request.unit_bytes, 1);
+            slots.units = segment_bytes_ > 0 ? std::max(units, segment_bytes_ / unit_bytes) : units;
+            slots.buffer = builder_.add_temporary(slots.units * slots_);
+        }
+        return {slots.buffer, slots.units * (slots.used++ % slots_), units};
+    }
+
+    static Channel channel(const BlockTrees::Message& message) { return contributions(message.hop); }
+
+    struct Slots {
+        Buffer buffer = 0;
+        std::uint64_t units = 0;  // of each; 0: there are none yet
+        std::uint64_t used = 0;
+    };
+
+    const Part& part_;
+    ScheduleBuilder& builder_;
+    BlockTrees trees_;
+    std::vector<BlockTrees::Message> messages_;
+    Bytes segment_bytes_;
+    std::uint64_t slots_;                             // for each sender in each hop
+    std::map<Rank, Place> accumulators_;              // of blocks that are combined here
+    std::map<std::pair<Rank, int>, Slots> slots_of_;  // by sender and hop
+    std::set<Rank> begun_;                            // blocks of which a message has come
+};
+
+class Combining final : public Algorithm {
+  public:
+    Combining(const Variant& variant, Bytes segment_bytes)
+        : variant_(variant), segment_bytes_(segment_bytes) {}
+
+    std::string name() const override {
+        return fmt::format("{}{}", variant_.name, name_suffix(segment_bytes_, 1));
+    }
+    std::string in_words() const override { return std::string(variant_.in_words); }
+    Bytes segment_bytes() const override { return segment_bytes_; }
+    std::string needs() const override {
+        return variant_.aggregation == Aggregation::by_cluster ? "needs several clusters" : "";
+    }
+    bool can_do(const Request& request, const Machine& machine) const override {
+        return request.commutative &&
+               (variant_.aggregation != Aggregation::by_cluster || machine.cluster_count() > 1);
+    }
+
+    std::optional<Candidate> price(Pricing& pricing) const override {
+        Candidate candidate;
+        candidate.algorithm = std::make_shared<Combining>(variant_, segment_bytes_);
+        candidate.time = combining_time(pricing, variant_.aggregation, segment_bytes_);
+        candidate.seconds = candidate.time.last;
+        candidate.hops = variant_.aggregation == Aggregation::none ? 1 : 3;
+        candidate.crossings = messages_between_clusters(pricing);
+        if (variant_.aggregation == Aggregation::none && pricing.clusters() > 1)
+            candidate.pace = pace_of_blocks(pricing, segment_bytes_);
+        return candidate;
+    }
+
+    void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        CombiningSteps(part, builder, variant_.aggregation, segment_bytes_).write();
+    }
+
+  private:
+    int messages_between_clusters(const Pricing& pricing) const {
+        const Machine& machine = pricing.machine();
+        const auto ends_in = [&](int cluster) {
+            return static_cast<int>(variant_.aggregation == Aggregation::none
+                                        ? machine.ranks_in(cluster).size()
+                                        : machine.hosts_in(cluster).size());
+        };
+        int count = 0;
+        for (int a = 0; a < machine.cluster_count(); ++a) {
+            for (int b = 0; b < machine.cluster_count(); ++b) {
+                if (a != b)
+                    count += (variant_.aggregation == Aggregation::by_cluster ? 1 : ends_in(a)) * ends_in(b);
+            }
+        }
+        return count;
+    }
+
+    const Variant& variant_;
+    Bytes segment_bytes_;  // 0: blocks are not cut
+};
+
+/// `direct` is also a way of blocks that are only moved.
+AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
+    for (const Variant& variant : kVariants) {
+        if (name.first() != variant.name) continue;
+        if (variant.aggregation == Aggregation::none && !is_combined_in_parts(collective)) return nullptr;
+        if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
+        return std::make_shared<Combining>(variant, name.segment_bytes);
+    }
+    return nullptr;
+}
+
+/// With one rank on each host, `direct` and `host-combining` are the same.
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
+    constexpr Bytes kMostTogether = 64 * 1024;
+    const Machine& machine = pricing.machine();
+    const Bytes bytes = pricing.request().bytes();
+    for (const Variant& variant : kVariants) {
+        if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
+        std::vector<Bytes> segments;
+        if (bytes <= kMostTogether) segments.push_back(0);
+        for (const Bytes segment : pricing.segment_sizes()) {
+            if (2 * segment <= bytes) segments.push_back(segment);
+        }
+        for (const Bytes segment : segments) {
+            const Combining algorithm(variant, segment);
+            if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
+        }
+    }
+}
+
+}  // namespace
+
+Family combining_family() {
+    return {.name = "combining",
+            .grammar = "direct[@SEGMENT], host-combining[@SEGMENT], cluster-combining[@SEGMENT]",
+            .summary = "a reduction tree for each rank's block: hosts or clusters combine first",
+            .source = "MagPIe, 1999; docs/algorithms.md",
+            .is_for = is_combined_in_parts,
+            .parse = parse,
+            .propose = propose,
+            .refine = nullptr};
+}
+
+}  // namespace laple

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/combining_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/index.hpp"
+#include "collectives/algorithms/block_times.hpp"
+#include "collectives/algorithms/hop_load.hpp"
+
+namespace laple {
+namespace {
+
+/// Blocks are as long as they are on the average: long ones and short ones pass every host.
+double usual_block(const Request& request, const Machine& machine) {
+    return static_cast<double>(request.block_begin(machine.rank_count()) * request.unit_bytes) /
+           machine.rank_count();
+}
+
+/// Who sends what to whom where hosts combine first, cluster by cluster.
+class CombiningTraffic {
+  public:
+    CombiningTraffic(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes)
+        : machine_(pricing.machine()),
+          costs_(pricing.costs()),
+          is_by_cluster_(aggregation == Aggregation::by_cluster),
+          segment_bytes_(segment_bytes),
+          block_(usual_block(pricing.request(), machine_)) {
+        for (int c = 0; c < costs_.count(); ++c) {
+            ranks_.push_back(static_cast<double>(machine_.ranks_in(c).size()));
+            hosts_.push_back(static_cast<double>(machine_.hosts_in(c).size()));
+            fullest_.push_back(machine_.most_ranks_on_a_host(c));
+        }
+    }
+
+    TreeTime time() const {
+        const HopLoad between = to_hosts();
+        TreeTime time;
+        time.first = between.latency();
+        time.last = between.seconds();
+        time.sustained = between.busiest_port();
+        if (is_by_cluster_) {
+            const HopLoad inside = to_carriers();
+            time.first += inside.latency();
+            time.sustained += inside.busiest_port();
+            const double overlapping =
+                std::max({inside.busiest(), between.busiest(), time.sustained}) + time.first;
+            time.last = segment_bytes_ > 0 ? overlapping : time.last + inside.seconds();
+        }
+        time.last += on_hosts();
+        return time;
+    }
+
+  private:
+    /// Every host sends its part of what another one carries to that one.
+    HopLoad to_carriers() const {
+        HopLoad load(machine_, costs_, segment_bytes_);
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double others = hosts_[at(c)] - 1;
+            if (others <= 0) continue;
+            const double elsewhere = machine_.rank_count() - ranks_[at(c)];
+            load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
+        }
+        return load;
+    }
+
+    /// To each host: from the other hosts of its cluster, from one of each other cluster, or from all.
+    HopLoad to_hosts() const {
+        HopLoad load(machine_, costs_, segment_bytes_);
+        for (int a = 0; a < costs_.count(); ++a) {
+            for (int b = 0; b < costs_.count(); ++b) {
+                const double dests = hosts_[at(b)];
+                const double bytes = block_ * fullest_[at(b)];
+                if (a == b) {
+                    load.add(a, a, bytes, dests - 1, dests - 1, dests * (dests - 1));
+                } else if (is_by_cluster_) {
+                    load.add(a, b, bytes, std::ceil(dests / hosts_[at(a)]), 1, dests);
+                } else {
+                    load.add(a, b, bytes, dests, hosts_[at(a)], dests * hosts_[at(a)]);
+                }
+            }
+        }
+        return load;
+    }
+
+    /// Each rank copies to the others of its host what they pass on, or get, and combines as much; and an
+    /// agent combines what comes to it.
+    double on_hosts() const {
+        double longest = 0;
+        const double all = block_ * machine_.rank_count();
+        for (int c = 0; c < costs_.count(); ++c) {
+            const MachineCosts::Cluster& costs = costs_.cluster(c);
+            const double others = fullest_[at(c)] - 1;
+            const double share = all / fullest_[at(c)];
+            const double comes = share * (is_by_cluster_ ? 1 : 0) + block_ * (hosts_[at(c)] - 1);
+            double seconds = costs.reduction * (others * share + comes);
+            if (others > 0)
+                seconds += 2 * costs.memory.latency +
+                           others * costs.memory.gap.at(static_cast<Bytes>(share)).count();
+            longest = std::max(longest, seconds);
+        }
+        return longest;
+    }
+
+    const Machine& machine_;
+    const MachineCosts& costs_;
+    bool is_by_cluster_;
+    Bytes segment_bytes_;
+    double block_;
+    std::vector<double> ranks_;  // of each cluster, as all of these
+    std::vector<double> hosts_;
+    std::vector<double> fullest_;  // the most ranks of a host
+};
+
+/// Every rank combines what comes from all others.
+double combining_alone(Pricing& pricing) {
+    double longest = 0;
+    for (int c = 0; c < pricing.clusters(); ++c)
+        longest = std::max(longest, pricing.costs().cluster(c).reduction);
+    return longest * (pricing.machine().rank_count() - 1) * usual_block(pricing.request(), pricing.machine());
+}
+
+}  // namespace
+
+TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
+    if (aggregation != Aggregation::none) return CombiningTraffic(pricing, aggregation, segment_bytes).time();
+    TreeTime time = block_time(pricing, aggregation, segment_bytes);
+    time.last += combining_alone(pricing);
+    return time;
+}
+
+}  // namespace laple

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "collectives/algorithms/block_trees.hpp"
+#include "collectives/algorithms/pricing.hpp"
+
+namespace laple {
+
+/// How long a reduce-scatter along the trees of blocks takes (block_trees.hpp). Hop by hop as block_time()
+/// says, and what the ranks combine:
+///
+///     Σ hops ( max over ports and links (Σ messages g) + max L ) + γ Σ bytes combined
+///
+/// In segments, hops overlap: the sum of the times of the busiest ports, or the busiest link.
+/// (docs/algorithms.md, "Reduce-scatter")
+TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
+
+}  // namespace laple

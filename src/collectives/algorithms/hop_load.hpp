@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "collectives/cost/network_clock.hpp"
+
+namespace laple {
+
+/// What ports and links have to serve in one hop of many messages, cluster by cluster: hosts of a cluster are
+/// alike, and as busy as the one that has most to do. A sum of loads: in which order a port serves messages
+/// does not count.
+class HopLoad {
+  public:
+    /// `segment_bytes`: of messages that are cut; 0: they are not. `costs` must outlive this.
+    HopLoad(const Machine& machine, const MachineCosts& costs, Bytes segment_bytes = 0);
+
+    /// Messages of `bytes` each from hosts of one cluster to other hosts, there or elsewhere: how many the
+    /// busiest host sends, how many the busiest one gets, and how many there are.
+    void add(int from, int to, double bytes, double sent, double got, double all);
+
+    /// In seconds: what the busiest port takes, or the busiest of all ports and links.
+    double busiest_port() const;
+    double busiest() const;
+    double latency() const { return latency_; }
+    /// Until all are there.
+    double seconds() const { return std::max(busiest() + latency_, alone_); }
+
+  private:
+    const MachineCosts& costs_;
+    Bytes segment_bytes_;
+    NetworkClock clock_;
+    std::size_t groups_;
+    std::vector<std::size_t> group_of_;  // by cluster
+    std::vector<double> rate_out_;       // of uplinks; 0: no limit
+    std::vector<double> rate_in_;
+    std::vector<double> trunk_;  // from group to group
+    std::vector<double> out_;    // by cluster, as all of these
+    std::vector<double> in_;
+    std::vector<double> uplink_out_;
+    std::vector<double> uplink_in_;
+    double alone_ = 0;  // the longest message by itself
+    double latency_ = 0;
+};
+
+}  // namespace laple
