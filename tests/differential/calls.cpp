@@ -110,10 +110,12 @@ class Call {
     }
 
     std::string run() {
-        const int kind = uniform_int(all_, 0, 44);
+        const int kind = uniform_int(all_, 0, 49);
         std::string difference;
         if (kind < 7) {
             difference = bcast();
+        } else if (kind >= 45) {
+            difference = one_.is_inter ? barrier() : reduction_in_parts();
         } else if (kind >= 35) {
             difference = one_.is_inter ? barrier() : blocks_of_counts();
         } else if (kind >= 25) {
@@ -351,14 +353,15 @@ class Call {
         const NamedType* named = nullptr;
     };
 
-    Operands draw_operands() {
+    /// Of so many elements; a type for a user's operation is one of the first `affine` ones.
+    Operands draw_operands(std::size_t elements, std::size_t affine = affine_types.size()) {
         Operands operands;
         if (uniform_int(all_, 0, 2) == 0) {
-            const AffineType& type = affine_types[all_() % affine_types.size()];
+            const AffineType& type = affine_types[all_() % affine];
             operands.type = type.type;
             operands.op = uniform_int(all_, 0, 1) == 0 ? compose : add;
             operands.origin = type.offset < 0 ? -type.offset : 0;
-            const std::size_t bytes = elements_ * static_cast<std::size_t>(type.extent) + 16;
+            const std::size_t bytes = elements * static_cast<std::size_t>(type.extent) + 16;
             operands.own = noise(bytes, own_);
             operands.before = noise(bytes, own_);
             what_ += std::string(type.name) + ", " + (operands.op == compose ? "composed" : "added");
@@ -370,8 +373,8 @@ class Call {
         operands.named = &type;
         operands.type = type.type;
         operands.op = operations[all_() % operations.size()];
-        operands.own = values(type, elements_, operands.op, own_);
-        operands.before = values(type, elements_, operands.op, own_);
+        operands.own = values(type, elements, operands.op, own_);
+        operands.before = values(type, elements, operands.op, own_);
         what_ += std::string(type.name) + ", " + name_of_operation(operands.op);
         return operands;
     }
@@ -384,7 +387,7 @@ class Call {
             uniform_int(all_, 0, 3) == 0 && may_be_in_place && (is_to_all || rank_ == root_);
         what_ = std::string(is_to_all ? "MPI_Allreduce" : "MPI_Reduce") + (is_large_ ? "_c of " : " of ") +
                 std::to_string(elements_) + " ";
-        const Operands operands = draw_operands();
+        const Operands operands = draw_operands(elements_);
         if (!is_to_all) what_ += ", root " + std::to_string(root_);
         if (is_in_place) what_ += ", in place";
         tell();
@@ -403,6 +406,65 @@ class Call {
         std::string difference = codes(ours, theirs);
         if (difference.empty()) difference = first_difference(input, "the input");
         return difference.empty() ? first_difference(result, "the result") : difference;
+    }
+
+    /// MPI_Reduce_scatter, or MPI_Reduce_scatter_block.
+    std::string reduction_in_parts() {
+        const bool is_of_counts = uniform_int(all_, 0, 1) == 0;
+        const bool is_in_place = uniform_int(all_, 0, 3) == 0;
+        std::vector<int> counts;
+        int all = 0;
+        for (int rank = 0; rank < size_; ++rank) {
+            const bool is_empty = is_of_counts && uniform_int(all_, 0, 3) == 0;
+            const auto most = static_cast<int>(elements_ / 8 + 1);
+            counts.push_back(!is_of_counts ? most : is_empty ? 0 : uniform_int(all_, 1, most));
+            all += counts.back();
+        }
+        what_ = std::string(is_of_counts ? "MPI_Reduce_scatter" : "MPI_Reduce_scatter_block") +
+                (is_large_ ? "_c of " : " of ") + std::to_string(all) + " in all ";
+        // MPICH 4.0.2 itself writes beyond its buffers where elements have holes, or begin elsewhere than at
+        // their address.
+        constexpr std::size_t kWithoutHoles = 1;
+        const Operands operands = draw_operands(static_cast<std::size_t>(all), kWithoutHoles);
+        if (is_in_place) what_ += ", in place";
+        tell();
+        Twins input(operands.own);
+        Twins result(is_in_place ? operands.own : operands.before);
+        const auto call = [&](bool ours) {
+            std::byte* const from = ours ? input.our_start() : input.their_start();
+            std::byte* const to = ours ? result.our_start() : result.their_start();
+            const void* const own = is_in_place && ours ? MPI_IN_PLACE : from + operands.origin;
+            return is_of_counts ? call_reduce_scatter(ours, own, to + operands.origin, counts, operands)
+                                : call_reduce_scatter_block(ours, own, to + operands.origin, counts.front(),
+                                                            operands);
+        };
+        const int ours = call(true);
+        const int theirs = call(false);
+        if (operands.named != nullptr) clear_both(*operands.named, result);
+        std::string difference = codes(ours, theirs);
+        if (difference.empty()) difference = first_difference(input, "the input");
+        return difference.empty() ? first_difference(result, "the result") : difference;
+    }
+
+    int call_reduce_scatter(bool ours, const void* input, void* result, const std::vector<int>& counts,
+                            const Operands& o) const {
+#if MPI_VERSION >= 4
+        const std::vector<MPI_Count> large(counts.begin(), counts.end());
+        if (is_large_ && ours)
+            return MPI_Reduce_scatter_c(input, result, large.data(), o.type, o.op, one_.comm);
+#endif
+        return (ours ? MPI_Reduce_scatter : PMPI_Reduce_scatter)(input, result, counts.data(), o.type, o.op,
+                                                                 one_.comm);
+    }
+
+    int call_reduce_scatter_block(bool ours, const void* input, void* result, int count,
+                                  const Operands& o) const {
+#if MPI_VERSION >= 4
+        if (is_large_ && ours)
+            return MPI_Reduce_scatter_block_c(input, result, count, o.type, o.op, one_.comm);
+#endif
+        return (ours ? MPI_Reduce_scatter_block : PMPI_Reduce_scatter_block)(input, result, count, o.type,
+                                                                             o.op, one_.comm);
     }
 
     static void clear_both(const NamedType& type, Twins& twins) {

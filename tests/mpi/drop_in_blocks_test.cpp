@@ -128,6 +128,37 @@ TEST_CASE("MPI_Gatherv, MPI_Scatterv and MPI_Allgatherv") {
     }
 }
 
+TEST_CASE("MPI_Reduce_scatter and MPI_Reduce_scatter_block, also in place") {
+    const auto rank = static_cast<std::size_t>(rank_in(kWorld));
+    const int ranks = size_of(kWorld);
+    for (const int block : {1, 7, 500, 20'000}) {
+        std::vector<int> counts;
+        for (int r = 0; r < ranks; ++r) counts.push_back(r % 3 == 1 ? 0 : block + r % 3);
+        for (const bool are_equal : {true, false}) {
+            if (are_equal) std::fill(counts.begin(), counts.end(), block);
+            const auto all = static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0));
+            const auto mine = static_cast<std::size_t>(counts[rank]);
+            const auto own = own_data<int>(all);
+            const auto reduce_scatter = [&](auto of_counts, auto of_block, const void* from, void* to) {
+                return are_equal ? of_block(from, to, block, MPI_INT, MPI_SUM, kWorld)
+                                 : of_counts(from, to, counts.data(), MPI_INT, MPI_SUM, kWorld);
+            };
+            std::vector<int> ours(mine + 1, -1);
+            auto theirs = ours;
+            REQUIRE(reduce_scatter(MPI_Reduce_scatter, MPI_Reduce_scatter_block, own.data(), ours.data()) ==
+                    MPI_SUCCESS);
+            check_path();
+            reduce_scatter(PMPI_Reduce_scatter, PMPI_Reduce_scatter_block, own.data(), theirs.data());
+            CHECK(ours == theirs);
+            auto in_place = own;
+            REQUIRE(reduce_scatter(MPI_Reduce_scatter, MPI_Reduce_scatter_block, MPI_IN_PLACE,
+                                   in_place.data()) == MPI_SUCCESS);
+            check_path();
+            CHECK(std::equal(theirs.begin(), theirs.end() - 1, in_place.begin()));
+        }
+    }
+}
+
 TEST_CASE("a call without bytes is not taken for one of another type later") {
     // On even ranks a type is freed, and its handle given to the next one; on odd ranks handles differ.
     const auto ranks = static_cast<std::size_t>(size_of(kWorld));
