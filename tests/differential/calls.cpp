@@ -353,13 +353,14 @@ class Call {
         const NamedType* named = nullptr;
     };
 
-    /// Of so many elements; a type for a user's operation is one of the first `affine` ones.
-    Operands draw_operands(std::size_t elements, std::size_t affine = affine_types.size()) {
+    /// Of so many elements. `composed`: of the types that are composed, too, the first ones.
+    Operands draw_operands(std::size_t elements, std::size_t composed = affine_types.size()) {
         Operands operands;
         if (uniform_int(all_, 0, 2) == 0) {
-            const AffineType& type = affine_types[all_() % affine];
-            operands.type = type.type;
             operands.op = uniform_int(all_, 0, 1) == 0 ? compose : add;
+            const AffineType& type =
+                affine_types[all_() % (operands.op == compose ? composed : affine_types.size())];
+            operands.type = type.type;
             operands.origin = type.offset < 0 ? -type.offset : 0;
             const std::size_t bytes = elements * static_cast<std::size_t>(type.extent) + 16;
             operands.own = noise(bytes, own_);
@@ -422,8 +423,8 @@ class Call {
         }
         what_ = std::string(is_of_counts ? "MPI_Reduce_scatter" : "MPI_Reduce_scatter_block") +
                 (is_large_ ? "_c of " : " of ") + std::to_string(all) + " in all ";
-        // MPICH 4.0.2 itself writes beyond its buffers where elements have holes, or begin elsewhere than at
-        // their address.
+        // MPICH 4.0.2 itself writes beyond its buffers where elements of an operation that does not commute
+        // have holes, or begin elsewhere than at their address.
         constexpr std::size_t kWithoutHoles = 1;
         const Operands operands = draw_operands(static_cast<std::size_t>(all), kWithoutHoles);
         if (is_in_place) what_ += ", in place";
