@@ -110,10 +110,12 @@ class Call {
     }
 
     std::string run() {
-        const int kind = uniform_int(all_, 0, 49);
+        const int kind = uniform_int(all_, 0, 53);
         std::string difference;
         if (kind < 7) {
             difference = bcast();
+        } else if (kind >= 50) {
+            difference = one_.is_inter ? barrier() : prefix();
         } else if (kind >= 45) {
             difference = one_.is_inter ? barrier() : reduction_in_parts();
         } else if (kind >= 35) {
@@ -409,6 +411,38 @@ class Call {
         return difference.empty() ? first_difference(result, "the result") : difference;
     }
 
+    /// MPI_Scan or MPI_Exscan.
+    std::string prefix() {
+        const bool is_exclusive = uniform_int(all_, 0, 1) == 0;
+        const bool is_in_place = uniform_int(all_, 0, 3) == 0;
+        what_ = std::string(is_exclusive ? "MPI_Exscan" : "MPI_Scan") + (is_large_ ? "_c of " : " of ") +
+                std::to_string(elements_) + " ";
+        const Operands operands = draw_operands(elements_);
+        if (is_in_place) what_ += ", in place";
+        tell();
+        Twins input(operands.own);
+        Twins result(is_in_place ? operands.own : operands.before);
+        const void* const own = is_in_place ? MPI_IN_PLACE : input.our_start() + operands.origin;
+        const int ours = call_prefix(is_exclusive, own, result.our_start() + operands.origin, operands);
+        const int theirs = (is_exclusive ? PMPI_Exscan : PMPI_Scan)(
+            input.their_start() + operands.origin, result.their_start() + operands.origin,
+            static_cast<int>(elements_), operands.type, operands.op, one_.comm);
+        if (operands.named != nullptr) clear_both(*operands.named, result);
+        std::string difference = codes(ours, theirs);
+        if (difference.empty()) difference = first_difference(input, "the input");
+        return difference.empty() ? first_difference(result, "the result") : difference;
+    }
+
+    int call_prefix(bool is_exclusive, const void* input, void* result, const Operands& o) const {
+#if MPI_VERSION >= 4
+        if (is_large_)
+            return (is_exclusive ? MPI_Exscan_c : MPI_Scan_c)(
+                input, result, static_cast<MPI_Count>(elements_), o.type, o.op, one_.comm);
+#endif
+        return (is_exclusive ? MPI_Exscan : MPI_Scan)(input, result, static_cast<int>(elements_), o.type,
+                                                      o.op, one_.comm);
+    }
+
     /// MPI_Reduce_scatter, or MPI_Reduce_scatter_block.
     std::string reduction_in_parts() {
         const bool is_of_counts = uniform_int(all_, 0, 1) == 0;
@@ -435,9 +469,9 @@ class Call {
             std::byte* const from = ours ? input.our_start() : input.their_start();
             std::byte* const to = ours ? result.our_start() : result.their_start();
             const void* const own = is_in_place && ours ? MPI_IN_PLACE : from + operands.origin;
-            return is_of_counts ? call_reduce_scatter(ours, own, to + operands.origin, counts, operands)
-                                : call_reduce_scatter_block(ours, own, to + operands.origin, counts.front(),
-                                                            operands);
+            return is_of_counts
+                       ? call_reduce_scatter(ours, own, to + operands.origin, counts, operands)
+                       : call_reduce_scatter_block(ours, own, to + operands.origin, counts.front(), operands);
         };
         const int ours = call(true);
         const int theirs = call(false);

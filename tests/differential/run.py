@@ -66,6 +66,8 @@ def draw_algorithm(draw, collective):
         return draw.choice(["direct", "host-aggregation", "cluster-aggregation"])
     if collective == "reduce_scatter":
         return draw.choice(["direct", "host-combining", "cluster-combining"]) + segment
+    if collective in ("scan", "exscan"):
+        return draw.choice(["prefix-chain" + segment, "prefix-exchange", "prefix-gather"])
     if draw.random() < 0.2:
         return draw.choice(OVER_HOSTS[collective])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:
@@ -88,7 +90,8 @@ def draw_algorithms(draw):
     if kind < 0.5:
         return draw.choice(["flat/native", "chain/native", "direct-exchange/native"])
     return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier", "allgather",
-                                                                  "gather", "scatter", "alltoall", "reduce_scatter"))
+                                                                  "gather", "scatter", "alltoall", "reduce_scatter",
+                                                                  "scan", "exscan"))
 
 
 def run_job(options, seed):

@@ -159,6 +159,25 @@ TEST_CASE("MPI_Reduce_scatter and MPI_Reduce_scatter_block, also in place") {
     }
 }
 
+TEST_CASE("MPI_Scan and MPI_Exscan, also in place") {
+    for (const std::size_t count : kCounts) {
+        const int n = static_cast<int>(count);
+        const auto own = own_data<int>(count);
+        for (const bool is_exclusive : {false, true}) {
+            std::vector<int> ours(count, -1);
+            auto theirs = ours;
+            auto in_place = own;
+            const auto ours_of = is_exclusive ? MPI_Exscan : MPI_Scan;
+            REQUIRE(ours_of(own.data(), ours.data(), n, MPI_INT, MPI_SUM, kWorld) == MPI_SUCCESS);
+            check_path();
+            (is_exclusive ? PMPI_Exscan : PMPI_Scan)(own.data(), theirs.data(), n, MPI_INT, MPI_SUM, kWorld);
+            CHECK(ours == theirs);
+            REQUIRE(ours_of(MPI_IN_PLACE, in_place.data(), n, MPI_INT, MPI_SUM, kWorld) == MPI_SUCCESS);
+            CHECK(in_place == (is_exclusive && rank_in(kWorld) == 0 ? own : theirs));
+        }
+    }
+}
+
 TEST_CASE("a call without bytes is not taken for one of another type later") {
     // On even ranks a type is freed, and its handle given to the next one; on odd ranks handles differ.
     const auto ranks = static_cast<std::size_t>(size_of(kWorld));

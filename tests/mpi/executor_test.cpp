@@ -187,6 +187,19 @@ bool is_moved_right(const Case& c, const Machine& machine, const Ways& ways, lap
     return ours == expected && own == contribution(ints, c.salt);
 }
 
+/// What ranks 0 ... `last` contribute, combined in their order: SimGrid's own scan keeps no order.
+std::vector<unsigned> combined_up_to(int last, const std::vector<unsigned>& own, const Kind& kind,
+                                     std::uint64_t units) {
+    const int ints = static_cast<int>(own.size());
+    std::vector<unsigned> all(own.size() * static_cast<std::size_t>(world_size()));
+    PMPI_Allgather(own.data(), ints, MPI_UNSIGNED, all.data(), ints, MPI_UNSIGNED, MPI_COMM_WORLD);
+    for (int rank = 1; rank <= last; ++rank)
+        PMPI_Reduce_local(all.data() + (rank - 1) * ints, all.data() + rank * ints, static_cast<int>(units),
+                          kind.type, kind.op);
+    const auto begin = all.begin() + std::max(last, 0) * ints;
+    return {begin, begin + ints};
+}
+
 /// Runs one case as an operation and by MPI. Returns whether this rank's results are equal.
 bool is_right(const Case& c, const Machine& machine, const Ways& ways, laple::mpi::Scratch& scratch) {
     const Request& request = c.plan.request;
@@ -195,21 +208,24 @@ bool is_right(const Case& c, const Machine& machine, const Ways& ways, laple::mp
     const BufferSizes sizes = row.buffers(request, world_size(), world_rank());
     const std::size_t ints = request.units * c.kind.ints_per_element;
     const PreparedSchedule prepared(expand(c.plan, machine, world_rank()));
-    const bool is_root = world_rank() == request.root;
     std::vector<unsigned> own = contribution(sizes.input_units * c.kind.ints_per_element, c.salt);
     std::vector<unsigned> ours(ints, 0xABABABABu);
     std::vector<unsigned> expected(ints, 0xABABABABu);
     const laple::mpi::NativeArguments native{own.data(),    expected.data(), static_cast<int>(request.units),
                                              c.kind.type,   c.kind.op,       request.root,
                                              MPI_COMM_WORLD};
-    const bool has_result = !row.runs_to_root || is_root;
+    const bool has_result = !row.after(request, world_size(), world_rank()).empty();
     const bool in_place = c.in_place && has_result && sizes.input_in_result != BufferSizes::kApart;
     if (in_place) ours = own;
     const std::vector<unsigned> before = own;
     const Operands operands =
         operands_of(c.kind, in_place ? ours.data() : own.data(), has_result ? ours.data() : nullptr);
     if (execute(prepared, operands, ways, scratch) != MPI_SUCCESS) return false;
-    laple::mpi::call_native(request.collective, native);
+    if (is_prefix(request.collective)) {
+        expected = combined_up_to(world_rank() - (row.excludes_own ? 1 : 0), own, c.kind, request.units);
+    } else {
+        laple::mpi::call_native(request.collective, native);
+    }
     return own == before && (!has_result || ours == expected);
 }
 

@@ -205,6 +205,9 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
                 std::string("host-combining") + draw.one_of(kSegments),
                 "cluster-combining",
                 std::string("cluster-combining") + draw.one_of(kSegments)};
+    if (is_prefix(collective))
+        return {"prefix-chain", std::string("prefix-chain") + draw.one_of(kSegments), "prefix-exchange",
+                "prefix-gather"};
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",

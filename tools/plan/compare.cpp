@@ -24,6 +24,7 @@ struct Row {
 std::string two_level(Collective collective) {
     if (is_personalized(collective)) return "cluster-aggregation";
     if (is_combined_in_parts(collective)) return "cluster-combining";
+    if (is_prefix(collective)) return "prefix-exchange";
     return is_gathered(collective) ? "leader-exchange/binomial" : "flat/binomial";
 }
 

@@ -323,18 +323,19 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
     return nullptr;
 }
 
-/// With one rank on each host, `direct` and `host-combining` are the same.
+/// With one rank on each host, `direct` and `host-combining` are the same. Long blocks go in segments, where
+/// there are several clusters: as one message, those of 24 KiB from 16 hosts at 4 sites took 84 ms, and in
+/// segments of 4 KiB 38.
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    constexpr Bytes kMostTogether = 64 * 1024;
+    constexpr Bytes kMostTogether = 8 * 1024;
     const Machine& machine = pricing.machine();
     const Bytes bytes = pricing.request().bytes();
     for (const Variant& variant : kVariants) {
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
-        std::vector<Bytes> segments;
-        if (bytes <= kMostTogether) segments.push_back(0);
-        for (const Bytes segment : pricing.segment_sizes()) {
-            if (2 * segment <= bytes) segments.push_back(segment);
-        }
+        const std::span<const Bytes> sizes = pricing.segment_sizes();
+        std::vector<Bytes> segments(sizes.begin(), sizes.end());
+        if (bytes <= kMostTogether || pricing.clusters() == 1 || sizes.empty())
+            segments.insert(segments.begin(), 0);
         for (const Bytes segment : segments) {
             const Combining algorithm(variant, segment);
             if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));

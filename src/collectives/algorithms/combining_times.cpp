@@ -43,15 +43,20 @@ class CombiningTraffic {
             const HopLoad inside = to_carriers();
             time.first += inside.latency();
             time.sustained += inside.busiest_port();
-            const double overlapping =
-                std::max({inside.busiest(), between.busiest(), time.sustained}) + time.first;
-            time.last = segment_bytes_ > 0 ? overlapping : time.last + inside.seconds();
+            time.last = segment_bytes_ > 0 ? overlapping(inside, between) : time.last + inside.seconds();
         }
         time.last += on_hosts();
         return time;
     }
 
   private:
+    /// Of hops one segment apart.
+    double overlapping(const HopLoad& inside, const HopLoad& between) const {
+        const double ports = inside.busiest_port() + between.busiest_port();
+        return std::max({inside.busiest(), between.busiest(), ports}) + inside.latency() + between.latency() +
+               inside.busiest() * std::min(static_cast<double>(segment_bytes_) / block_, 1.0);
+    }
+
     /// Every host sends its part of what another one carries to that one.
     HopLoad to_carriers() const {
         HopLoad load(machine_, costs_, segment_bytes_);

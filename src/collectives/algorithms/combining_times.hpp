@@ -13,8 +13,8 @@ namespace laple {
 ///
 ///     Σ hops ( max over ports and links (Σ messages g) + max L ) + γ Σ bytes combined
 ///
-/// In segments, hops overlap: the sum of the times of the busiest ports, or the busiest link.
-/// (docs/algorithms.md, "Reduce-scatter")
+/// In segments, hops overlap: the sum of the times of the busiest ports, or the busiest link, and one segment
+/// of each block in the first hop. (docs/algorithms.md, "Reduce-scatter")
 TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
 
 }  // namespace laple

@@ -136,11 +136,12 @@ MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayou
     : part_(part),
       builder_(builder),
       members_(part.request, part.machine, part.rank, layout),
-      segment_bytes_(segment_bytes) {
+      segment_bytes_(segment_bytes),
+      is_apart_(layout.is_apart) {
     const auto& blocks = members_.blocks();
     const bool is_in_order =
         std::ranges::all_of(blocks, [](const auto& block) { return block.begin == block.in_result; });
-    if (!is_in_order) message_ = builder.add_temporary(blocks.back().begin);
+    if (!is_in_order || is_apart_) message_ = builder.add_temporary(blocks.back().begin);
 }
 
 void MemberSteps::combine_on_hosts() {
@@ -230,7 +231,7 @@ void MemberSteps::spread_on_host(Segment part) {
 
 /// Blocks that follow each other in the result, too, are copied as one.
 void MemberSteps::put_in_order(Segment part) {
-    if (message_ == kResult) return;
+    if (message_ == kResult || is_apart_) return;
     const auto& blocks = members_.blocks();
     const std::uint64_t end = part.offset + part.units;
     std::size_t at = members_.block_at(part.offset);

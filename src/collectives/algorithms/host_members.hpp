@@ -30,6 +30,8 @@ struct MemberLayout {
     ///     ranks of host 0    0 1 2 3        ranks 0 and 4 have the first quarter, 1 and 5 the second ...
     ///     ranks of host 1    4 5 6 7
     bool by_slices = false;
+    /// What is gathered stays in a temporary buffer, in the order of the members.
+    bool is_apart = false;
 };
 
 /// The hosts of a machine as members of an algorithm that knows no clusters, in the order of the layout. Each
@@ -98,6 +100,8 @@ class MemberSteps {
                 Bytes segment_bytes = 0);
 
     const HostMembers& members() const { return members_; }
+    /// Where the message of each member is.
+    Buffer message() const { return message_; }
 
     /// The ranks of each host combine their contributions at its leader, into kResult; by slices, each slice
     /// at the rank that has it.
@@ -149,6 +153,7 @@ class MemberSteps {
     ScheduleBuilder& builder_;
     HostMembers members_;
     Bytes segment_bytes_;
+    bool is_apart_;
     Buffer message_ = kResult;
 };
 

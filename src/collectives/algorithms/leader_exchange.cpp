@@ -10,6 +10,8 @@
 //     leader-exchange/chain@64K
 //
 // (Kielmann et al., "MagPIe", PPoPP'99; Träff, "Efficient allgather for regular SMP-clusters", 2006)
+#include "collectives/algorithms/leader_exchange.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -27,10 +29,11 @@ constexpr std::string_view kName = "leader-exchange";
 /// The steps of one rank. Those that lead no host only take part in what happens on theirs.
 class ExchangeSteps {
   public:
-    ExchangeSteps(const Part& part, ScheduleBuilder& builder, Shape within, Bytes segment_bytes)
+    ExchangeSteps(const Part& part, ScheduleBuilder& builder, Shape within, Bytes segment_bytes,
+                  MemberLayout layout = {})
         : part_(part),
           segment_bytes_(segment_bytes),
-          steps_(part, builder),
+          steps_(part, builder, layout),
           ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
         while (!ranges_[own_].holds(self())) ++own_;
         const MemberRange own = ranges_[own_];
@@ -59,6 +62,8 @@ class ExchangeSteps {
             });
         }
     }
+
+    const MemberSteps& steps() const { return steps_; }
 
   private:
     int self() const { return steps_.members().self(); }
@@ -332,6 +337,19 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 }
 
 }  // namespace
+
+std::vector<Region> gather_apart(const Part& part, ScheduleBuilder& builder) {
+    ExchangeSteps exchange(part, builder, kBinomialShape, 0, {.is_apart = true});
+    exchange.write();
+    std::vector<Region> places(static_cast<std::size_t>(part.machine.rank_count()));
+    const HostMembers& members = exchange.steps().members();
+    for (int member = 0; member < members.count(); ++member) {
+        for (const HostMembers::Block& block : members.blocks_of(member))
+            places[static_cast<std::size_t>(block.rank)] = {exchange.steps().message(), block.begin,
+                                                            part.request.block_units(block.rank)};
+    }
+    return places;
+}
 
 Family leader_exchange_family() {
     return {.name = kName,

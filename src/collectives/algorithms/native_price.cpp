@@ -93,6 +93,12 @@ double reduce_scatter_time(Rounds& rounds, Bytes bytes) {
     return rounds.last();
 }
 
+double scan_time(Rounds& rounds, Bytes bytes) {
+    for (std::size_t distance = 1; distance <= rounds.half(); distance *= 2)
+        rounds.swap_all(distance, bytes, true);
+    return rounds.last();
+}
+
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -129,6 +135,9 @@ double native_time(const Request& request, const Machine& machine, const Machine
             return alltoall_time(rounds, request.bytes());
         case Collective::reduce_scatter:
             return reduce_scatter_time(rounds, request.bytes());
+        case Collective::scan:
+        case Collective::exscan:
+            return scan_time(rounds, request.bytes());
     }
     return std::numeric_limits<double>::infinity();
 }

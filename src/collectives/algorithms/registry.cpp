@@ -28,6 +28,7 @@ Family leader_exchange_family();
 Family multi_leader_exchange_family();
 Family aggregation_family();
 Family combining_family();
+Family prefix_family();
 
 namespace {
 
@@ -72,6 +73,7 @@ const auto& all_families() {
         multi_leader_exchange_family(),
         aggregation_family(),
         combining_family(),
+        prefix_family(),
         Family{"best-order", "", "the best order of clusters for the best tree", "docs/algorithms.md",
                is_one_message, parse_nothing, propose_nothing, propose_best_order},
         Family{"native", "native", "MPI's own collective", "MPI", is_for_all, parse_native, propose_nothing,

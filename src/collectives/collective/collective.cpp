@@ -48,6 +48,13 @@ std::vector<Piece> own_block_combined(const Request& request, int size, Rank ran
     return {{kResult, 0, request.block_units(rank), kCombined, request.block_begin(rank), size}};
 }
 
+std::vector<Piece> combined_up_to_own(const Request& request, int, Rank rank) {
+    return {{kResult, 0, request.units, kCombined, 0, rank + 1}};
+}
+std::vector<Piece> combined_before_own(const Request& request, int size, Rank rank) {
+    return rank == 0 ? nothing() : combined_up_to_own(request, size, rank - 1);
+}
+
 BufferSizes block_of_each(const Request& request, int size, Rank rank) {
     return {request.unit_bytes, request.block_begin(size), request.block_begin(rank),
             request.block_units(rank)};
@@ -139,6 +146,10 @@ constexpr std::array kRows{
     row(Collective::reduce_scatter,
         {.name = "reduce_scatter", .combines = true, .is_in_parts = true, .waits_for_all = true},
         block_of_result, contribution_to_all_blocks, own_block_combined),
+    row(Collective::scan, {.name = "scan", .combines = true, .is_prefix = true}, one_combined,
+        own_contribution, combined_up_to_own),
+    row(Collective::exscan, {.name = "exscan", .combines = true, .is_prefix = true, .excludes_own = true},
+        one_combined, own_contribution, combined_before_own),
 };
 static_assert(kRows.size() == kAllCollectives.size());
 

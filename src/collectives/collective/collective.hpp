@@ -24,13 +24,15 @@ enum class Collective : std::uint8_t {
     gather,
     scatter,
     alltoall,
-    reduce_scatter
+    reduce_scatter,
+    scan,
+    exscan
 };
 
 inline constexpr std::array kAllCollectives{
-    Collective::bcast,   Collective::reduce,    Collective::allreduce,
-    Collective::barrier, Collective::allgather, Collective::gather,
-    Collective::scatter, Collective::alltoall,  Collective::reduce_scatter};
+    Collective::bcast,          Collective::reduce, Collective::allreduce, Collective::barrier,
+    Collective::allgather,      Collective::gather, Collective::scatter,   Collective::alltoall,
+    Collective::reduce_scatter, Collective::scan,   Collective::exscan};
 
 /// All that depends on which collective it is, but for its algorithms, its bound, and what MPI calls it
 /// (mpi/exec/collectives.def).
@@ -43,7 +45,9 @@ struct CollectiveRow {
     bool has_input = true;   ///< ranks contribute from memory of its own; false: from the result's (bcast)
     /// Data come in blocks, each from one rank to one other: personalized communication.
     bool is_personalized = false;
-    bool is_in_parts = false;  ///< of what is combined, each rank gets a block of its own
+    bool is_in_parts = false;   ///< of what is combined, each rank gets a block of its own
+    bool is_prefix = false;     ///< each rank gets what the ranks up to it have contributed, combined
+    bool excludes_own = false;  ///< but not its own: rank 0 gets nothing
     /// No rank can leave before all have come: what the slowest rank measures is the network's time.
     bool waits_for_all = false;
     /// Whether time runs backwards from the root: a tree towards the root is planned as one from it, with
@@ -85,10 +89,16 @@ inline bool is_combined_in_parts(Collective collective) {
     return row_of(collective).is_in_parts;
 }
 
+/// Whether each rank gets what the ranks up to it have contributed, combined.
+inline bool is_prefix(Collective collective) {
+    return row_of(collective).is_prefix;
+}
+
 /// Whether all data are one message, from a root to all, from all to a root or from all to all: what trees
 /// are for.
 inline bool is_one_message(Collective collective) {
-    return !is_gathered(collective) && !is_personalized(collective) && !is_combined_in_parts(collective);
+    return !is_gathered(collective) && !is_personalized(collective) && !is_combined_in_parts(collective) &&
+           !is_prefix(collective);
 }
 
 /// A request for `bytes` of data, of each block where they are in blocks: bytes, or as many elements of 8

@@ -231,6 +231,25 @@ LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
     return bound;
 }
 
+/// The last rank, wherever it is, hears from all others.
+LowerBound bound_of_prefixes(const Placement& placement, Bytes bytes) {
+    LowerBound bound;
+    Seconds farthest = kNever;
+    Seconds nearest = kNever;
+    for (const int last : placement.clusters()) {
+        Seconds longest{0};
+        for (const int from : placement.clusters()) {
+            if (from == last && placement.nodes_in(from) == 1) continue;
+            longest = std::max(longest, placement.path(from, last));
+            nearest = std::min(nearest, placement.path(from, last));
+        }
+        farthest = std::min(farthest, longest);
+    }
+    consider(bound, farthest, "latency");
+    consider(bound, nearest + Seconds(static_cast<double>(bytes) / placement.network().nic), "node");
+    return bound;
+}
+
 /// Contributions of all come to all, `bytes` of each; or with time reversed, each gets a block of `bytes` to
 /// which all contribute.
 LowerBound bound_of_gathering(const Placement& placement, Bytes bytes, bool is_reversed) {
@@ -321,6 +340,7 @@ LowerBound lower_bound(Collective collective, Bytes bytes, int root, const std::
                                        ranks_on_node.empty() ? 1 : ranks_on_node[at_root]);
     if (row.is_personalized) return bound_of_all_to_all(placement, bytes);
     if (row.is_rooted) return bound_from(placement, bytes, cluster_of_node[static_cast<std::size_t>(root)]);
+    if (is_prefix(collective)) return bound_of_prefixes(placement, bytes);
     if (is_gathered(collective) || is_combined_in_parts(collective))
         return bound_of_gathering(placement, bytes, is_combined_in_parts(collective));
     return bound_of_combining(placement, bytes);

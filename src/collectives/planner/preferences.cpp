@@ -16,6 +16,7 @@ namespace {
 // (wan4x4 of laple-grid). A message is small while its transfer time is small against the latency between
 // clusters; it is large when a pipeline's extra latencies are small against the transfer time.
 constexpr Bytes kSmall = 8 * 1024;
+constexpr Bytes kSmallToGather = 1024;
 constexpr Bytes kLargeRooted = 256 * 1024;
 constexpr Bytes kLargeAllreduce = 512 * 1024;
 
@@ -51,6 +52,10 @@ constexpr auto kStraight = "direct";
 /// Of blocks that are combined: one message from a cluster to each host elsewhere.
 constexpr auto kCombining = "cluster-combining";
 constexpr auto kCombiningInSegments = "cluster-combining@8K";
+/// Of prefixes: one latency between clusters, or no port with more than the message to carry.
+constexpr auto kPrefixExchange = "prefix-exchange";
+constexpr auto kPrefixChain = "prefix-chain@8K";
+constexpr auto kPrefixGather = "prefix-gather";
 
 /// Beyond some lanes the uplinks are full, and every lane costs each of its leaders a message to all others.
 constexpr std::size_t kMaxLanes = 8;
@@ -87,6 +92,10 @@ std::vector<std::string> preferences_in_large_clusters(Bytes bytes, bool is_root
 std::vector<std::string> preferences(const Request& request, const Machine& machine) {
     const Bytes bytes = request.bytes();
     if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
+    if (is_prefix(request.collective)) {
+        if (bytes > kSmall) return {kPrefixChain};
+        return {kPrefixExchange, bytes <= kSmallToGather ? kPrefixGather : kPrefixChain};
+    }
     if (is_combined_in_parts(request.collective))
         return {bytes <= kSmall ? kCombining : kCombiningInSegments};
     if (is_personalized(request.collective))

@@ -180,7 +180,7 @@ std::string verify(std::span<const Schedule> schedules, const Request& request, 
                                         ? check_combined(memory.expressions(), value, piece, i,
                                                          request.commutative, !row.has_data)
                                         : check_moved(memory.expressions(), value, piece, i);
-                if (wrong.empty() && piece.source == kCombined && row.has_data &&
+                if (wrong.empty() && piece.source == kCombined && piece.combined == size && row.has_data &&
                     combined.try_emplace(piece.source_offset + i, value).first->second != value)
                     wrong = "is combined in another order than on a rank before";
                 if (!wrong.empty())

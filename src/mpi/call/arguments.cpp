@@ -60,15 +60,17 @@ bool is_aliased(const UserBuffer& input, const UserBuffer& result) {
     return input.data == result.data && result.data != MPI_BOTTOM && input.count > 0;
 }
 
-/// Reductions work on the user's memory in place. Both ends have the type and count of the result.
+/// Reductions work on the user's memory in place. Both ends have the type and count of the result. The first
+/// rank of an exscan gets none, but may have its contribution there.
 bool find_combined(const Call& call, const CommState& state, bool has_result, Arguments& arguments) {
     const bool is_in_place = call.input.data == MPI_IN_PLACE;
-    if (is_in_place && !has_result) return false;
+    if (is_in_place && !has_result && row_of(call.collective).is_rooted) return false;
     if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return false;
     const TypeLayout layout = layout_of(call.result.type);
     if (is_too_large(call.result, layout)) return false;
     if ((has_result && !is_in_place && is_aliased(call.input, call.result)) ||
-        (!is_in_place && is_bad(call.input, layout)) || (has_result && is_bad(call.result, layout)))
+        (!is_in_place && is_bad(call.input, layout)) ||
+        ((has_result || is_in_place) && is_bad(call.result, layout)))
         return false;
     arguments.request.units = static_cast<std::uint64_t>(call.result.count);
     set_combined(call, state, is_in_place ? call.result.data : call.input.data, layout, arguments);
@@ -240,7 +242,8 @@ bool find_of_barrier(Arguments& arguments) {
 bool find_arguments(const Call& call, const CommState& state, Arguments& arguments) {
     const CollectiveRow& row = row_of(call.collective);
     if (row.is_rooted && (call.root < 0 || call.root >= state.size())) return false;
-    const bool has_result = !row.runs_to_root || state.rank() == call.root;
+    const bool has_result =
+        row.excludes_own ? state.rank() > 0 : !row.runs_to_root || state.rank() == call.root;
     arguments.request.collective = call.collective;
     arguments.request.root = row.is_rooted ? call.root : 0;
     if (!row.has_data) return find_of_barrier(arguments);

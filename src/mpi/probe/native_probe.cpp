@@ -53,19 +53,19 @@ class NativeProbe {
         if (!is_over()) {
             // Connections are made at the first call; the next ones tell how early to announce a start.
             for (const Collective collective : without_data_first()) {
-                if (!is_of_blocks(collective))
+                if (!is_late(collective))
                     measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
             }
             for (const Collective collective : without_data_first()) {
                 if (!row_of(collective).has_data) measure(collective, 0);
             }
         }
-        // Those of blocks come last: time may be short.
-        for (const bool of_blocks : {false, true}) {
+        // Time may be short for those that programs call more rarely.
+        for (const bool late : {false, true}) {
             for (const Bytes bytes : kSizes) {
                 Seconds longest(0);
                 for (const Collective collective : kAllCollectives) {
-                    if (row_of(collective).has_data && is_of_blocks(collective) == of_blocks &&
+                    if (row_of(collective).has_data && is_late(collective) == late &&
                         most_bytes(collective, bytes) <= kSizes.back() && !is_over())
                         longest = std::max(longest, measure(collective, bytes));
                 }
@@ -94,9 +94,9 @@ class NativeProbe {
         return all;
     }
 
-    /// Those of which a rank has a block for, or from, each other one.
-    static bool is_of_blocks(Collective collective) {
-        return is_personalized(collective) || is_combined_in_parts(collective);
+    /// Those of which a rank has a block for, or from, each other one; and prefixes.
+    static bool is_late(Collective collective) {
+        return is_personalized(collective) || is_combined_in_parts(collective) || is_prefix(collective);
     }
 
     /// What a rank gives or gets where each message has so many bytes. The root has most.

@@ -954,6 +954,8 @@ TEST_CASE("ranks that share a host take little longer than one would, wherever t
         }
         const Machine machine(Topology::from_labels(kHosts * kRanksEach, {clusters}), hosts);
         for (const Collective collective : kAllCollectives) {
+            // Each contribution of another cluster's has a partial result of its own.
+            if (is_prefix(collective) && are_dealt_round) continue;
             for (const Bytes bytes : {Bytes{8}, Bytes{64} << 10, Bytes{1} << 20}) {
                 // What is gathered grows with the ranks: a rank alone contributes as much as those of a host.
                 // As much for each host to send and to get.

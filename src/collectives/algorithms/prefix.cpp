@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scan and exscan: each rank gets what the ranks up to it have contributed, combined; in an exscan without
+// its own.
+//
+//     prefix-chain[@SEGMENT]   0 ─► 1 ─► 2 ─► ...  each adds its own and passes it on: no port carries more
+//                                                  than the message, but latencies add up
+//
+//     prefix-gather       all contributions go to all ranks (leader_exchange.cpp), which combine what they
+//     need
+//
+//     prefix-exchange     0 ─► 1 ┬──────► 3 ┬─►    a chain on each host; its last rank sends what the host
+//     has
+//                         2 ─► 3 ┘ cluster  │      to the later hosts of the cluster, and the last rank of a
+//                         4 ─► 5 ┬──────► 7 ◄┘     cluster what that has to all later clusters: one latency
+//                         6 ─► 7 ┘                 between clusters. What comes is passed on to all.
+//
+// All keep the order of the ranks. prefix-exchange needs hosts and clusters that are runs of them.
+//
+// (Karonis et al., "MPICH-G2", JPDC 2003, for levels; Sanders, Speck and Träff, 2009, for the pipeline)
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/index.hpp"
+#include "collectives/algorithms/hop_load.hpp"
+#include "collectives/algorithms/leader_exchange.hpp"
+#include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/algorithms/tree_steps.hpp"
+#include "collectives/cost/network_clock.hpp"
+
+namespace laple {
+namespace {
+
+constexpr std::string_view kChain = "prefix-chain";
+constexpr std::string_view kGather = "prefix-gather";
+constexpr std::string_view kExchange = "prefix-exchange";
+
+/// What a rank knows of the ranks before it, segment by segment: what they and it have contributed, combined,
+/// which it passes on, and its result.
+class Prefix {
+  public:
+    Prefix(const Part& part, ScheduleBuilder& builder, const Segments& segments)
+        : builder_(builder),
+          slots_(segments, builder),
+          is_exclusive_(row_of(part.request.collective).excludes_own) {
+        if (is_exclusive_) inclusive_ = builder.add_temporary(part.request.units);
+    }
+
+    void begin(Segment segment) {
+        segment_ = segment;
+        has_result_ = !is_exclusive_;
+        builder_.copy(region_in(kInput, segment), inclusive().place());
+    }
+
+    /// With what `rank` sends, which comes before all that is known here.
+    void add_from(Rank rank, Channel channel) {
+        if (is_exclusive_ && !has_result_) {
+            builder_.recv(rank, result(), channel);
+            builder_.reduce(result(), inclusive().place());
+        } else {
+            add(receive(rank, channel));
+        }
+        has_result_ = true;
+    }
+    /// The same of what is here already.
+    void add(Region earlier) {
+        builder_.reduce(earlier, inclusive().place());
+        if (is_exclusive_ && has_result_) builder_.reduce(earlier, result().place());
+        if (is_exclusive_ && !has_result_) builder_.copy(earlier, result().place());
+        has_result_ = true;
+    }
+
+    void send(Rank rank, Channel channel) { builder_.send(rank, inclusive(), channel); }
+    Region receive(Rank rank, Channel channel) {
+        const Region slot = slots_.next(rank, segment_.units);
+        builder_.recv(rank, slot, channel);
+        return slot;
+    }
+
+  private:
+    Region inclusive() const { return region_in(is_exclusive_ ? inclusive_ : kResult, segment_); }
+    Region result() const { return region_in(kResult, segment_); }
+
+    ScheduleBuilder& builder_;
+    ReceiveSlots slots_;
+    bool is_exclusive_;
+    Buffer inclusive_ = kResult;
+    Segment segment_;
+    bool has_result_ = false;
+};
+
+class PrefixChain final : public Algorithm {
+  public:
+    explicit PrefixChain(Bytes segment_bytes) : segment_bytes_(segment_bytes) {}
+
+    std::string name() const override { return std::string(kChain) + name_suffix(segment_bytes_, 1); }
+    std::string in_words() const override { return "each rank adds its own and passes it on to the next"; }
+    Bytes segment_bytes() const override { return segment_bytes_; }
+    bool can_do(const Request&, const Machine&) const override { return true; }
+
+    std::optional<Candidate> price(Pricing& pricing) const override;
+
+    void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        const Segments parts = segments(part.request);
+        Prefix prefix(part, builder, parts);
+        for (std::uint32_t i = 0; i < parts.count(); ++i) {
+            prefix.begin(parts.at(i));
+            if (part.rank > 0) prefix.add_from(part.rank - 1, 0);
+            if (part.rank + 1 < part.machine.rank_count()) prefix.send(part.rank + 1, 0);
+        }
+    }
+
+  private:
+    Bytes segment_bytes_;
+};
+
+/// The first segment passes all ranks, the others follow as the slowest link lets them.
+std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
+    const Machine& machine = pricing.machine();
+    const MachineCosts& costs = pricing.costs();
+    const auto segments = static_cast<double>(pricing.segments(segment_bytes_));
+    const Bytes bytes = this->segments(pricing.request()).segment_bytes();
+    NetworkClock clock(all_below(at(costs.count())), machine, costs);
+    Candidate candidate;
+    candidate.algorithm = std::make_shared<PrefixChain>(segment_bytes_);
+    double interval = 0;
+    for (Rank rank = 0; rank + 1 < machine.rank_count(); ++rank) {
+        const int from = machine.cluster_of_rank(rank);
+        const int to = machine.cluster_of_rank(rank + 1);
+        double each = costs.cluster(to).reduction * static_cast<double>(bytes);
+        if (machine.host_of(rank) == machine.host_of(rank + 1)) {
+            const MachineCosts::Link& memory = costs.cluster(from).memory;
+            each += memory.gap.at(bytes).count();
+            candidate.time.first += each + memory.latency;
+        } else {
+            const MessageTimes& times = clock.times(at(from), at(to), bytes, segments > 1);
+            const double seconds_a_byte = times.flow / std::max(static_cast<double>(bytes), 1.0);
+            candidate.time.first += each + times.alone();
+            if (from != to)
+                candidate.time.first +=
+                    costs.ramp(times.latency, static_cast<double>(pricing.request().bytes()), seconds_a_byte);
+            each += times.interval() + costs.time_at_work(from);
+            candidate.crossings += from != to ? 1 : 0;
+        }
+        interval = std::max(interval, each);
+    }
+    candidate.time.interval = interval;
+    candidate.time.last = candidate.time.first + (segments - 1) * interval;
+    candidate.time.sustained = segments * interval;
+    candidate.seconds = candidate.time.last;
+    candidate.hops = machine.rank_count() - 1;
+    candidate.is_pipeline = true;
+    return candidate;
+}
+
+/// Hosts and clusters in the order of their ranks, each with its last rank as its leader.
+struct Run {
+    Rank leader = 0;
+    int host = 0;
+};
+std::vector<Run> hosts_of(const Machine& machine, int cluster) {
+    std::vector<Run> runs;
+    for (const Host host : machine.hosts_in(cluster)) runs.push_back({machine.ranks_on(host).back(), host});
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.leader < b.leader; });
+    return runs;
+}
+std::vector<Rank> leaders_of_clusters(const Machine& machine) {
+    std::vector<Rank> leaders;
+    for (int cluster = 0; cluster < machine.cluster_count(); ++cluster)
+        leaders.push_back(hosts_of(machine, cluster).back().leader);
+    std::sort(leaders.begin(), leaders.end());
+    return leaders;
+}
+
+/// The steps of one rank.
+class ExchangeSteps {
+  public:
+    ExchangeSteps(const Part& part, ScheduleBuilder& builder)
+        : part_(part),
+          builder_(builder),
+          message_{0, part.request.units},
+          prefix_(part, builder, Segments::cut(part.request.units, part.request.unit_bytes, 0)),
+          ranks_(part.machine.ranks_on(part.machine.host_of(part.rank))),
+          hosts_(hosts_of(part.machine, part.machine.cluster_of_rank(part.rank))),
+          clusters_(leaders_of_clusters(part.machine)) {
+        for (const Run& host : hosts_) leaders_.push_back(host.leader);
+    }
+
+    void write() {
+        prefix_.begin(message_);
+        const std::size_t place = place_in(ranks_, part_.rank);
+        if (place > 0) prefix_.add_from(ranks_[place - 1], kOnHost);
+        if (part_.rank != ranks_.back()) prefix_.send(ranks_[place + 1], kOnHost);
+        const bool is_first = ranks_.back() == leaders_.front() && leaders_.back() == clusters_.front();
+        if (part_.rank == ranks_.back()) {
+            lead();
+        } else if (!is_first) {
+            prefix_.add_from(ranks_.back(), kToAll);
+        }
+    }
+
+  private:
+    static constexpr Channel kOnHost = contributions(0);
+    static constexpr Channel kInCluster = contributions(1);
+    static constexpr Channel kBetween = contributions(2);
+    static constexpr Channel kToAll = results(0);
+
+    template <typename Ranks>
+    static std::size_t place_in(const Ranks& ranks, Rank rank) {
+        return static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    }
+
+    void lead() {
+        std::optional<Region> offset = exchange(leaders_, kInCluster);
+        if (offset) prefix_.add(*offset);
+        if (leaders_.back() != clusters_.front()) {
+            const std::optional<Region> far = offset_of_cluster();
+            prefix_.add(*far);
+            if (offset) {
+                builder_.reduce(*far, offset->place());
+            } else {
+                offset = far;
+            }
+        } else if (part_.rank == leaders_.back()) {
+            exchange(clusters_, kBetween);
+        }
+        if (!offset) return;
+        for (std::size_t i = 0; i + 1 < ranks_.size(); ++i) builder_.send(ranks_[i], *offset, kToAll);
+    }
+
+    /// What all earlier clusters have; not in the first cluster.
+    std::optional<Region> offset_of_cluster() {
+        if (part_.rank != leaders_.back()) return prefix_.receive(leaders_.back(), kToAll);
+        const std::optional<Region> far = exchange(clusters_, kBetween);
+        for (std::size_t i = 0; i + 1 < leaders_.size(); ++i) builder_.send(leaders_[i], *far, kToAll);
+        return far;
+    }
+
+    /// Each of `leaders` sends what its run has to all later ones. Returns what all earlier ones have;
+    /// nothing for the first one.
+    std::optional<Region> exchange(const std::vector<Rank>& leaders, Channel channel) {
+        const std::size_t place = place_in(leaders, part_.rank);
+        for (std::size_t later = place + 1; later < leaders.size(); ++later)
+            prefix_.send(leaders[later], channel);
+        if (place == 0) return std::nullopt;
+        const Region sum{builder_.add_temporary(message_.units), 0, message_.units};
+        builder_.recv(leaders[place - 1], sum, channel);
+        for (std::size_t earlier = place - 1; earlier-- > 0;)
+            builder_.reduce(prefix_.receive(leaders[earlier], channel), sum.place());
+        return sum;
+    }
+
+    const Part& part_;
+    ScheduleBuilder& builder_;
+    Segment message_;
+    Prefix prefix_;
+    std::span<const Rank> ranks_;  // of this host
+    std::vector<Run> hosts_;
+    std::vector<Rank> leaders_;   // of the hosts of this cluster
+    std::vector<Rank> clusters_;  // leaders of the clusters
+};
+
+class PrefixExchange final : public Algorithm {
+  public:
+    std::string name() const override { return std::string(kExchange); }
+    std::string in_words() const override {
+        return "hosts and clusters send what they have to all later ones, and pass on what comes";
+    }
+    std::string needs() const override { return "needs hosts and clusters of consecutive ranks"; }
+    bool can_do(const Request&, const Machine& machine) const override {
+        return machine.has_consecutive_ranks();
+    }
+
+    std::optional<Candidate> price(Pricing& pricing) const override;
+
+    void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        ExchangeSteps(part, builder).write();
+    }
+};
+
+std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
+    const Machine& machine = pricing.machine();
+    const MachineCosts& costs = pricing.costs();
+    const auto bytes = static_cast<double>(pricing.request().bytes());
+    HopLoad inside(machine, costs);
+    HopLoad between(machine, costs);
+    HopLoad spread(machine, costs);
+    double on_host = 0;
+    double combining = 0;
+    for (int a = 0; a < costs.count(); ++a) {
+        const auto others = static_cast<double>(machine.hosts_in(a).size() - 1);
+        inside.add(a, a, bytes, others, others, others * (others + 1) / 2);
+        if (machine.ranks_in(a).front() > 0) spread.add(a, a, bytes, others, 1, others);
+        for (int b = 0; b < costs.count(); ++b) {
+            if (machine.ranks_in(a).front() < machine.ranks_in(b).front()) between.add(a, b, bytes, 1, 1, 1);
+        }
+        const double ranks = machine.most_ranks_on_a_host(a);
+        const MachineCosts::Link& memory = costs.cluster(a).memory;
+        const double copy = memory.gap.at(pricing.request().bytes()).count();
+        if (ranks > 1)
+            on_host = std::max(on_host, (ranks - 1) * (2 * copy + memory.latency) + memory.latency);
+        combining =
+            std::max(combining, costs.cluster(a).reduction * bytes * (ranks + others + costs.count()));
+    }
+    Candidate candidate;
+    candidate.algorithm = std::make_shared<PrefixExchange>();
+    candidate.time.first = inside.latency() + between.latency() + spread.latency();
+    candidate.time.sustained = inside.busiest_port() + between.busiest_port() + spread.busiest_port();
+    candidate.time.last = inside.seconds() + between.seconds() + spread.seconds() + on_host + combining;
+    candidate.seconds = candidate.time.last;
+    candidate.crossings = costs.count() * (costs.count() - 1) / 2;
+    candidate.hops = 2;
+    return candidate;
+}
+
+class PrefixGather final : public Algorithm {
+  public:
+    std::string name() const override { return std::string(kGather); }
+    std::string in_words() const override {
+        return "all contributions go to all ranks, which combine what they need";
+    }
+    std::string needs() const override {
+        return "needs contributions that together take at most 64 MiB of a rank";
+    }
+    bool can_do(const Request& request, const Machine& machine) const override {
+        return at(machine.rank_count()) * request.bytes() <= kMostHeld;
+    }
+
+    std::optional<Candidate> price(Pricing& pricing) const override {
+        const Request gathered = gathering(pricing.request());
+        Pricing of_gathering(gathered, pricing.machine(), pricing.costs());
+        auto candidate =
+            parse_algorithm("leader-exchange/binomial", gathered.collective)->price(of_gathering);
+        candidate->algorithm = std::make_shared<PrefixGather>();
+        double combining = 0;
+        for (int c = 0; c < pricing.clusters(); ++c)
+            combining = std::max(combining, pricing.costs().cluster(c).reduction);
+        candidate->time.last +=
+            combining * static_cast<double>(at(pricing.machine().rank_count()) * pricing.request().bytes());
+        candidate->seconds = candidate->time.last;
+        return candidate;
+    }
+
+    /// The nearest one first: each that comes is the left operand.
+    void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        const Request gathered = gathering(part.request);
+        const auto contributions = gather_apart({gathered, part.machine, part.windows, part.rank}, builder);
+        const bool excludes_own = row_of(part.request.collective).excludes_own;
+        Rank next = excludes_own ? part.rank - 1 : part.rank;
+        if (next < 0) return;
+        builder.copy(next == part.rank ? Region{kInput, 0, part.request.units} : contributions[at(next)],
+                     {kResult, 0});
+        while (next-- > 0) builder.reduce(contributions[at(next)], {kResult, 0});
+    }
+
+  private:
+    static constexpr Bytes kMostHeld = 64U << 20;
+
+    static Request gathering(const Request& request) {
+        Request gathered = request;
+        gathered.collective = Collective::allgather;
+        return gathered;
+    }
+};
+
+AlgorithmPtr parse(const AlgorithmName& name, Collective) {
+    if (name.first() != kChain && name.first() != kExchange && name.first() != kGather) return nullptr;
+    if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
+    if (name.first() == kChain) return std::make_shared<PrefixChain>(name.segment_bytes);
+    if (name.segment_bytes > 0) refuse_name(name, "it takes no segments");
+    if (name.first() == kGather) return std::make_shared<PrefixGather>();
+    return std::make_shared<PrefixExchange>();
+}
+
+/// Where hosts and clusters are runs of ranks, less goes between them as partial results than as it came.
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
+    constexpr Bytes kMostGathered = 1 << 20;
+    const Request& request = pricing.request();
+    const Machine& machine = pricing.machine();
+    const PrefixExchange exchange;
+    if (exchange.can_do(request, machine)) {
+        found.push_back(*exchange.price(pricing));
+    } else if (at(machine.rank_count()) * request.bytes() <= kMostGathered) {
+        found.push_back(*PrefixGather().price(pricing));
+    }
+    found.push_back(*PrefixChain(0).price(pricing));
+    for (const Bytes segment : pricing.segment_sizes()) found.push_back(*PrefixChain(segment).price(pricing));
+}
+
+}  // namespace
+
+Family prefix_family() {
+    return {.name = "prefix",
+            .grammar = "prefix-chain[@SEGMENT], prefix-exchange, prefix-gather",
+            .summary = "each rank adds its own and passes it on, or hosts and clusters swap what they have",
+            .source = "MPICH-G2, 2003; Sanders, Speck, Träff, 2009",
+            .is_for = is_prefix,
+            .parse = parse,
+            .propose = propose,
+            .refine = nullptr};
+}
+
+}  // namespace laple
