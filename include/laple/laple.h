@@ -16,9 +16,10 @@ extern "C" {
 const char* laple_version(void);
 
 /* Writes into `name` (LAPLE_MAX_ALGORITHM_NAME bytes) the algorithm of the last MPI_Bcast, MPI_Reduce,
- * MPI_Allreduce, MPI_Barrier, MPI_Allgather(v), MPI_Gather(v), MPI_Scatter(v) or MPI_Alltoall(v, w) that this
- * process called on `comm`: "native" where MPI's own was called, "none" before the first call. Local. Returns
- * MPI_SUCCESS, or MPI_ERR_ARG when `name` is NULL.
+ * MPI_Allreduce, MPI_Barrier, MPI_Allgather(v), MPI_Gather(v), MPI_Scatter(v), MPI_Alltoall(v, w),
+ * MPI_Reduce_scatter(_block), MPI_Scan or MPI_Exscan that this process called on `comm`: "native" where MPI's
+ * own was called, "none" before the first call. Local. Returns MPI_SUCCESS, or MPI_ERR_ARG when `name` is
+ * NULL.
  */
 int laple_algorithm_used(MPI_Comm comm, char* name);
 

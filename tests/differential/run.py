@@ -63,7 +63,7 @@ def draw_algorithm(draw, collective):
     if collective == "allgather":
         return draw.choice(["ring", "multi-leader-exchange", f"leader-exchange/{within}{segment}"])
     if collective in ("gather", "scatter", "alltoall"):
-        return draw.choice(["direct", "host-aggregation", "cluster-aggregation"])
+        return draw.choice(["direct", "host-aggregation", "cluster-aggregation"]) + segment
     if collective == "reduce_scatter":
         return draw.choice(["direct", "host-combining", "cluster-combining"]) + segment
     if collective in ("scan", "exscan"):

@@ -197,7 +197,7 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     std::vector<std::string> names;
     if (is_personalized(collective))
         return {"direct", std::string("direct") + draw.one_of(kSegments), "host-aggregation",
-                "cluster-aggregation"};
+                std::string("host-aggregation") + draw.one_of(kSegments), "cluster-aggregation"};
     if (is_combined_in_parts(collective))
         return {"direct",
                 std::string("direct") + draw.one_of(kSegments),

@@ -40,7 +40,12 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/binary@16",
                 "leader-exchange/binomial"};
     if (is_personalized(collective))
-        return {"direct", "direct@16", "host-aggregation", "cluster-aggregation"};
+        return {"direct",
+                "direct@16",
+                "host-aggregation",
+                "host-aggregation@16",
+                "cluster-aggregation",
+                "cluster-aggregation@16"};
     if (is_combined_in_parts(collective))
         return {"direct",
                 "direct@16",

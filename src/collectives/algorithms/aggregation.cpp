@@ -2,10 +2,12 @@
 // Gather, scatter and all-to-all: each block straight to its destination, or together with others between two
 // hosts or two clusters, where a message costs more than what is in it.
 //
-//     direct[@SEGMENT]       P - 1 messages of each rank, or a segment of each in turn; those to other
-//                            clusters at the pace of the busiest link
-//     host-aggregation       one message between two hosts
-//     cluster-aggregation    one message between two clusters, one between two hosts of a cluster
+//     direct[@SEGMENT]               P - 1 messages of each rank
+//     host-aggregation[@SEGMENT]     one message between two hosts
+//     cluster-aggregation[@SEGMENT]  one message between two clusters, one between two hosts of a cluster
+//
+// In segments, all peers get one before any gets its second. What is direct, or in segments, goes to other
+// clusters at the pace of the busiest link.
 //
 // (block_routes.hpp; docs/algorithms.md)
 #include <algorithm>
@@ -32,13 +34,15 @@ struct Variant {
     std::string_view name;
     std::string_view in_words;
     Aggregation aggregation;
-    Bytes largest;  ///< of blocks that are worth it
+    Bytes together;  ///< of blocks of different sizes, those of up to so many bytes go together
+    Bytes largest;   ///< of blocks that are worth it between clusters
 };
 constexpr Variant kVariants[] = {
-    {"direct", "each block goes straight to its rank", Aggregation::none, std::numeric_limits<Bytes>::max()},
-    {"host-aggregation", "blocks between two hosts go in one message", Aggregation::by_host, 1024},
+    {"direct", "each block goes straight to its rank", Aggregation::none, 0,
+     std::numeric_limits<Bytes>::max()},
+    {"host-aggregation", "blocks between two hosts go in one message", Aggregation::by_host, 1024, 16 * 1024},
     {"cluster-aggregation", "blocks between two clusters go in one message", Aggregation::by_cluster,
-     16 * 1024},
+     16 * 1024, 16 * 1024},
 };
 
 /// Where a block begins in what its source has, and in what its destination gets.
@@ -56,48 +60,63 @@ std::uint64_t begin_at_dest(const Request& request, Block block) {
 class BlockSteps {
   public:
     BlockSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation)
-        : part_(part),
-          builder_(builder),
-          routes_(part.request, part.machine, aggregation),
-          is_direct_(aggregation == Aggregation::none) {}
+        : part_(part), builder_(builder), routes_(part.request, part.machine, aggregation) {}
 
     void write(Bytes segment_bytes) {
         if (part_.request.units == 0) return;
         keep_own();
-        if (is_direct_ && !part_.windows.pace.empty()) {
+        // Where blocks differ, long ones are paced, and they are none of these steps.
+        if (!part_.windows.pace.empty() && !part_.request.is_varied) {
             const int cluster = part_.machine.cluster_of_rank(part_.rank);
             builder_.pace_sends(part_.windows.pace[at(cluster)] *
                                 static_cast<double>(part_.request.unit_bytes));
         }
-        if (segment_bytes > 0) return write_in_segments(segment_bytes);
-        for (const BlockRoutes::Message& message : routes_.messages_of(part_.rank)) {
-            if (message.from == part_.rank) {
-                send(message);
-            } else {
-                receive(message);
-            }
+        const std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
+        for (auto begin = messages.begin(); begin != messages.end();) {
+            const auto end = std::find_if(begin, messages.end(), [&](const BlockRoutes::Message& message) {
+                return message.hop != begin->hop;
+            });
+            pass({begin, end}, begin->hop == BlockRoutes::kMiddle ? segment_bytes : 0);
+            begin = end;
         }
     }
 
   private:
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
 
-    /// Of blocks that go straight. All peers get their first segment before one gets its second: each
-    /// connection has as long as can be for it.
-    void write_in_segments(Bytes segment_bytes) {
-        const Request& request = part_.request;
-        const Segments segments = Segments::cut(request.units, request.unit_bytes, segment_bytes);
-        const std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
-        for (std::uint32_t i = 0; i < segments.count(); ++i) {
-            const auto [offset, units] = segments.at(i);
+    /// What a rank sends and gets in one hop. All peers get their first segment before one gets its second:
+    /// each connection has as long as can be for it.
+    void pass(std::span<const BlockRoutes::Message> messages, Bytes segment_bytes) {
+        if (segment_bytes == 0) {
             for (const BlockRoutes::Message& message : messages) {
-                const Block block = message.blocks.front();
-                if (message.from == part_.rank) {
-                    builder_.send(message.to, {kInput, begin_at_source(request, block) + offset, units});
-                } else {
-                    builder_.recv(message.from, {kResult, begin_at_dest(request, block) + offset, units});
-                }
+                const Region region = region_for(message);
+                pass(message, region, {0, region.units});
+                take_apart(message, region);
             }
+            return;
+        }
+        std::vector<Region> regions;
+        std::uint64_t longest = 1;
+        for (const BlockRoutes::Message& message : messages) {
+            regions.push_back(region_for(message));
+            longest = std::max(longest, regions.back().units);
+        }
+        const Segments segments = Segments::cut(longest, part_.request.unit_bytes, segment_bytes);
+        for (std::uint32_t i = 0; i < segments.count(); ++i) {
+            for (std::size_t m = 0; m < messages.size(); ++m) {
+                const Segment segment =
+                    Segments{regions[m].units, part_.request.unit_bytes, segments.units_per_segment}.at(i);
+                if (segment.units > 0) pass(messages[m], regions[m], segment);
+            }
+        }
+        for (std::size_t m = 0; m < messages.size(); ++m) take_apart(messages[m], regions[m]);
+    }
+    void pass(const BlockRoutes::Message& message, Region region, Segment segment) {
+        const Region part{region.buffer, region.offset + segment.offset, segment.units};
+        if (message.from == part_.rank) {
+            builder_.send(message.to, part);
+        } else {
+            builder_.recv(message.from, part);
         }
     }
 
@@ -151,30 +170,31 @@ class BlockSteps {
         }
     }
 
-    void send(const BlockRoutes::Message& message) {
-        const auto here = [&](Block block) { return place_of(block); };
-        std::optional<Region> region = as_one(message.blocks, here);
-        if (!region) {
-            region = temporary_for(message.blocks);
-            copy(
-                message.blocks, [&](std::size_t i) { return here(message.blocks[i]); },
-                [&](std::size_t i) {
-                    return Place{region->buffer, region->offset + i * part_.request.units};
-                });
-        }
-        builder_.send(message.to, *region);
-    }
+    bool is_for_here(Block block) const { return block.dest == part_.rank; }
 
-    void receive(const BlockRoutes::Message& message) {
-        const auto is_for_here = [&](Block block) { return block.dest == part_.rank; };
-        const auto there = [&](Block block) { return final_place(block); };
-        const bool ends_here = std::all_of(message.blocks.begin(), message.blocks.end(), is_for_here);
-        if (ends_here) {
-            if (const auto region = as_one(message.blocks, there))
-                return builder_.recv(message.from, *region);
+    /// Where the blocks of a message lie one after the other: those that are sent are put there.
+    Region region_for(const BlockRoutes::Message& message) {
+        const bool is_sent = message.from == part_.rank;
+        const bool ends_here = std::all_of(message.blocks.begin(), message.blocks.end(),
+                                           [&](Block block) { return is_for_here(block); });
+        const auto here = [&](Block block) { return is_sent ? place_of(block) : final_place(block); };
+        if (is_sent || ends_here) {
+            if (const auto region = as_one(message.blocks, here)) return *region;
         }
         const Region region = temporary_for(message.blocks);
-        builder_.recv(message.from, region);
+        if (!is_sent) return region;
+        copy(
+            message.blocks, [&](std::size_t i) { return here(message.blocks[i]); },
+            [&](std::size_t i) {
+                return Place{region.buffer, region.offset + i * part_.request.units};
+            });
+        return region;
+    }
+
+    /// Of a message that has come: puts blocks where this rank has them in the end, and remembers those that
+    /// are passed on.
+    void take_apart(const BlockRoutes::Message& message, Region region) {
+        if (message.from == part_.rank || region.buffer == kResult) return;
         const auto place = [&](std::size_t i) {
             return Place{region.buffer, region.offset + i * part_.request.units};
         };
@@ -189,29 +209,40 @@ class BlockSteps {
             }
         }
         copy(
-            own, [&](std::size_t i) { return places[i]; }, [&](std::size_t i) { return there(own[i]); });
+            own, [&](std::size_t i) { return places[i]; },
+            [&](std::size_t i) { return final_place(own[i]); });
     }
 
     const Part& part_;
     ScheduleBuilder& builder_;
     BlockRoutes routes_;
-    bool is_direct_;
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
-/// Of blocks that go straight to other clusters; 0: they are not cut. As long as needs no handshake and,
-/// unless a rank would have too many steps, as lets connections begin with one of them.
-Bytes segment_for(const Pricing& pricing) {
+/// Of messages to other clusters; 0: they are not cut. As long as needs no handshake and, unless a rank would
+/// have too many steps, as lets connections begin with one of them.
+Bytes segment_for(const Pricing& pricing, Aggregation aggregation) {
     constexpr Bytes kUsual = 16 * 1024;
     constexpr Bytes kMostMessages = 8192;
-    const Bytes bytes = pricing.request().bytes();
-    if (pricing.clusters() == 1 || bytes <= kUsual) return 0;
+    if (pricing.clusters() == 1 || aggregation == Aggregation::by_cluster) return 0;
+    const Machine& machine = pricing.machine();
+    Bytes bytes = pricing.request().bytes();
+    auto peers = static_cast<Bytes>(machine.rank_count());
+    if (aggregation == Aggregation::by_host) {
+        const CollectiveRow& row = row_of(pricing.request().collective);
+        Bytes ranks = 1;
+        for (int c = 0; c < machine.cluster_count(); ++c)
+            ranks = std::max(ranks, static_cast<Bytes>(machine.most_ranks_on_a_host(c)));
+        bytes *= row.is_rooted ? ranks : ranks * ranks;
+        peers = static_cast<Bytes>(machine.host_count());
+    }
+    Request of_message = pricing.request();
+    of_message.units = bytes / std::max<Bytes>(of_message.unit_bytes, 1);
     Bytes segment = kUsual;
-    for (const Bytes size : pricing.segment_sizes()) {
+    for (const Bytes size : Pricing(of_message, machine, pricing.costs()).segment_sizes()) {
         if (size <= kUsual) segment = size;
     }
-    const auto ranks = static_cast<Bytes>(pricing.machine().rank_count());
-    while (segment < bytes && bytes / segment * ranks > kMostMessages) segment *= 2;
+    while (segment < bytes && bytes / segment * peers > kMostMessages) segment *= 2;
     return segment < bytes ? segment : 0;
 }
 
@@ -239,7 +270,7 @@ class BlockAlgorithm final : public Algorithm {
     Bytes longest_together(const Request& request, const Machine& machine) const override {
         if (variant_.aggregation == Aggregation::none) return 0;
         const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
-        return std::min(variant_.largest, kMostHeld / std::max<std::size_t>(most, 1));
+        return std::min(variant_.together, kMostHeld / std::max<std::size_t>(most, 1));
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
@@ -250,7 +281,7 @@ class BlockAlgorithm final : public Algorithm {
         const bool is_direct = variant_.aggregation == Aggregation::none;
         candidate.hops = is_direct ? 1 : 3;
         candidate.crossings = messages_between_clusters(pricing);
-        if (pricing.clusters() > 1) candidate.pace = pace_of_what_goes_straight(pricing, is_direct);
+        if (pricing.clusters() > 1) candidate.pace = pace(pricing);
         return candidate;
     }
 
@@ -260,13 +291,17 @@ class BlockAlgorithm final : public Algorithm {
 
   private:
     /// Where blocks have different sizes, long ones go straight by all algorithms.
-    std::vector<double> pace_of_what_goes_straight(Pricing& pricing, bool is_direct) const {
+    std::vector<double> pace(Pricing& pricing) const {
         constexpr Bytes kLongBlock = 64 * 1024;
-        if (!pricing.request().is_varied)
-            return is_direct ? pace_of_blocks(pricing, segment_bytes_) : std::vector<double>();
+        if (!pricing.request().is_varied) {
+            const bool is_paced = variant_.aggregation == Aggregation::none || segment_bytes_ > 0;
+            return is_paced ? pace_of_blocks(pricing, variant_.aggregation, segment_bytes_)
+                            : std::vector<double>();
+        }
         const Request request = request_for(pricing.request().collective, kLongBlock, pricing.request().root);
         Pricing of_long_blocks(request, pricing.machine(), pricing.costs());
-        return pace_of_blocks(of_long_blocks, segment_for(of_long_blocks));
+        return pace_of_blocks(of_long_blocks, Aggregation::none,
+                              segment_for(of_long_blocks, Aggregation::none));
     }
 
     /// Of nearly equal ones, who sends fewer of them loads processors less, too.
@@ -300,8 +335,6 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     for (const Variant& variant : kVariants) {
         if (name.first() != variant.name) continue;
         if (name.levels.size() > 1 || name.lanes > 1) refuse_name(name, "it takes neither levels nor lanes");
-        if (name.segment_bytes > 0 && variant.aggregation != Aggregation::none)
-            refuse_name(name, "it takes no segments");
         return std::make_shared<BlockAlgorithm>(variant, name.segment_bytes);
     }
     return nullptr;
@@ -312,10 +345,13 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
-        const BlockAlgorithm algorithm(variant,
-                                       variant.aggregation == Aggregation::none ? segment_for(pricing) : 0);
-        if (pricing.request().bytes() > variant.largest) continue;
+        const bool is_direct = variant.aggregation == Aggregation::none;
+        const Bytes largest = pricing.clusters() > 1 || is_direct ? variant.largest : variant.together;
+        if (pricing.request().bytes() > largest) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
+        const BlockAlgorithm algorithm(variant, pricing.request().is_varied && !is_direct
+                                                    ? 0
+                                                    : segment_for(pricing, variant.aggregation));
         if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
     }
 }
@@ -324,7 +360,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 
 Family aggregation_family() {
     return {.name = "aggregation",
-            .grammar = "direct[@SEGMENT], host-aggregation, cluster-aggregation",
+            .grammar = "direct[@SEGMENT], host-aggregation[@SEGMENT], cluster-aggregation[@SEGMENT]",
             .summary = "blocks go straight, or together between two hosts or two clusters",
             .source = "MagPIe, PPoPP'99; Bienz, Gropp and Olson, 2019",
             .is_for = is_personalized,

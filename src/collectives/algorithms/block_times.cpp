@@ -50,7 +50,10 @@ class Traffic {
         for (int c = 0; c < costs_.count(); ++c) all += dests(c, ranks_[at(c)]);
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c) {
-            const double far = sources(c, 1) > 0 ? block_ * (all - dests(c, ranks_[at(c)])) : 0;
+            // Where all hosts send to one, all that a host has goes by one rank.
+            const bool is_by_one = aggregation_ == Aggregation::by_host && !is_to_all_;
+            const double blocks = sources(c, is_by_one ? fullest_[at(c)] : 1);
+            const double far = block_ * blocks * (all - dests(c, ranks_[at(c)]));
             pace.push_back(far > 0 ? busiest / far : 0);
         }
         return pace;
@@ -181,8 +184,8 @@ TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_byt
     return Traffic(pricing, aggregation, segment_bytes).time();
 }
 
-std::vector<double> pace_of_blocks(Pricing& pricing, Bytes segment_bytes) {
-    return Traffic(pricing, Aggregation::none, segment_bytes).pace();
+std::vector<double> pace_of_blocks(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
+    return Traffic(pricing, aggregation, segment_bytes).pace();
 }
 
 }  // namespace laple

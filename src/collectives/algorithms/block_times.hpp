@@ -15,16 +15,16 @@ namespace laple {
 ///
 /// `first` is the sum of these latencies, `sustained` what the busiest ports take. A sum of loads: in which
 /// order a port serves messages does not count. (docs/algorithms.md, "Gather, scatter, all-to-all")
-/// `segment_bytes`: of blocks that go straight; 0: they are not cut.
+/// `segment_bytes`: of messages between hosts, or of those between clusters; 0: they are not cut.
 TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
 
 /// Of each cluster: the seconds that each byte takes which a rank there sends to another cluster, if all
-/// blocks go straight and all ranks spread what they send evenly over the time of the busiest port or link:
+/// ranks spread what they send evenly over the time of the busiest port or link:
 ///
 ///     max over ports and links (Σ messages g)  /  bytes that the rank has for other clusters
 ///
 /// Then no queue fills. Sent as fast as ports allow, blocks of 64 KiB from 16 hosts at 4 sites overran the
 /// queues of their uplinks, and took twice as long as at this pace. 0 where a rank has nothing to send.
-std::vector<double> pace_of_blocks(Pricing& pricing, Bytes segment_bytes);
+std::vector<double> pace_of_blocks(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
 
 }  // namespace laple

@@ -17,11 +17,20 @@ constexpr int kToDest = 3;
 
 }  // namespace
 
-BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation)
-    : machine_(machine), aggregation_(aggregation), turns_(machine), place_(at(machine.host_count())) {
+BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long)
+    : machine_(machine),
+      aggregation_(aggregation),
+      are_long_(are_long),
+      turns_(machine),
+      place_(at(machine.host_count())),
+      place_on_host_(at(machine.rank_count())) {
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         int place = 0;
         for (const Host host : machine.hosts_in(cluster)) place_[at(host)] = place++;
+    }
+    for (Host host = 0; host < machine.host_count(); ++host) {
+        int place = 0;
+        for (const Rank rank : machine.ranks_on(host)) place_on_host_[at(rank)] = place++;
     }
 }
 
@@ -30,14 +39,14 @@ Host BlockTrees::carrier(int cluster, Host dest) const {
     return hosts[at(place_[at(dest)]) % hosts.size()];
 }
 
-Rank BlockTrees::agent_out(Host host, Host dest) const {
+Rank BlockTrees::agent_out(Host host, Rank dest) const {
     const auto ranks = machine_.ranks_on(host);
-    return ranks[at(dest) % ranks.size()];
+    return ranks[at(are_long_ ? place_on_host_[at(dest)] : machine_.host_of(dest)) % ranks.size()];
 }
 
-Rank BlockTrees::agent_in(Host dest, Host from) const {
-    const auto ranks = machine_.ranks_on(dest);
-    return ranks[at(from) % ranks.size()];
+Rank BlockTrees::agent_in(Rank dest, Host from) const {
+    const auto ranks = machine_.ranks_on(machine_.host_of(dest));
+    return are_long_ ? dest : ranks[at(from) % ranks.size()];
 }
 
 BlockTrees::Neighbour BlockTrees::parent(Rank rank, Rank dest) const {
@@ -45,14 +54,14 @@ BlockTrees::Neighbour BlockTrees::parent(Rank rank, Rank dest) const {
     const Host here = machine_.host_of(rank);
     const Host there = machine_.host_of(dest);
     if (here == there) return {kToDest, dest};
-    const Rank agent = agent_out(here, there);
+    const Rank agent = agent_out(here, dest);
     if (rank != agent) return {kToAgent, agent};
     const int cluster = machine_.cluster_of(here);
     if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there)) {
         const Host carrying = carrier(cluster, there);
-        if (carrying != here) return {kToCarrier, agent_out(carrying, there)};
+        if (carrying != here) return {kToCarrier, agent_out(carrying, dest)};
     }
-    return {kToHost, agent_in(there, here)};
+    return {kToHost, agent_in(dest, here)};
 }
 
 std::vector<Host> BlockTrees::senders_to(Host dest) const {
@@ -86,18 +95,18 @@ std::vector<BlockTrees::Neighbour> BlockTrees::children(Rank rank, Rank dest) co
     };
     if (here == there) {
         for (const Host host : senders_to(here)) {
-            if (agent_in(here, host) == rank) found.push_back({kToHost, agent_out(host, here)});
+            if (agent_in(dest, host) == rank) found.push_back({kToHost, agent_out(host, dest)});
         }
         if (rank == dest) add_others_of_host(kToDest);
         return found;
     }
-    if (agent_out(here, there) != rank) return found;
+    if (agent_out(here, dest) != rank) return found;
     add_others_of_host(kToAgent);
     const int cluster = machine_.cluster_of(here);
     if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there) &&
         carrier(cluster, there) == here) {
         for (const Host host : machine_.hosts_in(cluster)) {
-            if (host != here) found.push_back({kToCarrier, agent_out(host, there)});
+            if (host != here) found.push_back({kToCarrier, agent_out(host, dest)});
         }
     }
     return found;

@@ -23,18 +23,19 @@ namespace laple {
 ///                   of the hosts of each other cluster  of dest's host
 ///
 /// Hosts of dest's own cluster send to its host themselves. Each host of a cluster carries the blocks of its
-/// share of every other cluster's hosts; agents are other ranks for other hosts: all share the work. A tree
-/// carries each block once out of a host, and once out of a cluster. (Kielmann et al., "MagPIe", PPoPP'99,
-/// for one partial result from each cluster; Bienz, Gropp and Olson, "Node aware sparse matrix-vector
-/// multiplication", JPDC 2019, for agents)
+/// share of every other cluster's hosts. Of blocks that go together agents are other ranks for other hosts;
+/// of long ones, other ranks for other ranks, and dest itself is the agent of its host: all share the work. A
+/// tree carries each block once out of a host, and once out of a cluster. (Kielmann et al., "MagPIe",
+/// PPoPP'99, for one partial result from each cluster; Bienz, Gropp and Olson, "Node aware sparse
+/// matrix-vector multiplication", JPDC 2019, for agents)
 class BlockTrees {
   public:
     /// To the agent, to the carrier, to dest's host, to dest. What is sent in one hop waits for what earlier
     /// ones bring at most.
     static constexpr int kHops = 4;
 
-    /// `machine` must outlive this.
-    BlockTrees(const Machine& machine, Aggregation aggregation);
+    /// `machine` must outlive this. `are_long`: blocks do not go together.
+    BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long);
 
     /// What goes from one rank to another in one hop: partial results of the blocks of `dests`, in ascending
     /// order.
@@ -61,17 +62,19 @@ class BlockTrees {
         return machine_.host_of(rank) == machine_.host_of(dest);
     }
     Host carrier(int cluster, Host dest) const;
-    /// The rank of `host` that combines, and passes on, its part of the blocks of another host.
-    Rank agent_out(Host host, Host dest) const;
-    /// The rank of `dest` to which that goes which `from` sends it.
-    Rank agent_in(Host dest, Host from) const;
+    /// The rank of `host` that combines, and passes on, its part of the block of `dest`, which is elsewhere.
+    Rank agent_out(Host host, Rank dest) const;
+    /// The rank on the host of `dest` to which that goes which host `from` sends it.
+    Rank agent_in(Rank dest, Host from) const;
     /// The hosts, none of them `dest`, that send to it.
     std::vector<Host> senders_to(Host dest) const;
 
     const Machine& machine_;
     Aggregation aggregation_;
+    bool are_long_;
     SendTurns turns_;
-    std::vector<int> place_;  // of each host in its cluster
+    std::vector<int> place_;          // of each host in its cluster
+    std::vector<int> place_on_host_;  // of each rank
 };
 
 }  // namespace laple

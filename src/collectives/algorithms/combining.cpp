@@ -59,7 +59,7 @@ class CombiningSteps {
     CombiningSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation, Bytes segment_bytes)
         : part_(part),
           builder_(builder),
-          trees_(part.machine, aggregation),
+          trees_(part.machine, aggregation, segment_bytes > 0),
           messages_(trees_.messages_of(part.rank)),
           segment_bytes_(segment_bytes) {
         const auto is_received = [&](const BlockTrees::Message& m) { return m.to == part.rank; };
@@ -282,7 +282,7 @@ class Combining final : public Algorithm {
         candidate.hops = variant_.aggregation == Aggregation::none ? 1 : 3;
         candidate.crossings = messages_between_clusters(pricing);
         if (variant_.aggregation == Aggregation::none && pricing.clusters() > 1)
-            candidate.pace = pace_of_blocks(pricing, segment_bytes_);
+            candidate.pace = pace_of_blocks(pricing, Aggregation::none, segment_bytes_);
         return candidate;
     }
 
@@ -323,19 +323,29 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective collective) {
     return nullptr;
 }
 
-/// With one rank on each host, `direct` and `host-combining` are the same. Long blocks go in segments, where
-/// there are several clusters: as one message, those of 24 KiB from 16 hosts at 4 sites took 84 ms, and in
-/// segments of 4 KiB 38.
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    constexpr Bytes kMostTogether = 8 * 1024;
-    const Machine& machine = pricing.machine();
+/// Whether blocks are so long that they go in segments where there are several clusters. As one message,
+/// those of 24 KiB from 16 hosts at 4 sites took 84 ms, and in segments of 4 KiB 38; those of 8 KiB from four
+/// ranks on each 120 and 77 ms, of 4 KiB 38 and 41.
+bool are_long(const Pricing& pricing) {
+    constexpr Bytes kLong = 8 * 1024;
+    constexpr Bytes kShort = 4 * 1024;
+    constexpr Bytes kLongTogether = 256 * 1024;
     const Bytes bytes = pricing.request().bytes();
+    const Bytes all = bytes * static_cast<Bytes>(pricing.machine().rank_count());
+    return pricing.clusters() > 1 && (bytes > kLong || (bytes > kShort && all > kLongTogether));
+}
+
+/// With one rank on each host, `direct` and `host-combining` are the same; of several clusters,
+/// `cluster-combining` has hosts that combine, too.
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
+    const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
-        if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
+        if (variant.aggregation == Aggregation::by_host &&
+            (machine.has_single_ranks() || pricing.clusters() > 1))
+            continue;
         const std::span<const Bytes> sizes = pricing.segment_sizes();
         std::vector<Bytes> segments(sizes.begin(), sizes.end());
-        if (bytes <= kMostTogether || pricing.clusters() == 1 || sizes.empty())
-            segments.insert(segments.begin(), 0);
+        if (!are_long(pricing) || sizes.empty()) segments.insert(segments.begin(), 0);
         for (const Bytes segment : segments) {
             const Combining algorithm(variant, segment);
             if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));

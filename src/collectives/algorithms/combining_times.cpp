@@ -96,7 +96,11 @@ class CombiningTraffic {
         for (int c = 0; c < costs_.count(); ++c) {
             const MachineCosts::Cluster& costs = costs_.cluster(c);
             const double others = fullest_[at(c)] - 1;
-            const double share = all / fullest_[at(c)];
+            // Short blocks of another host go by one rank.
+            const double agents = segment_bytes_ > 0
+                                      ? fullest_[at(c)]
+                                      : std::clamp(machine_.host_count() - 1.0, 1.0, fullest_[at(c)]);
+            const double share = all / agents;
             const double comes = share * (is_by_cluster_ ? 1 : 0) + block_ * (hosts_[at(c)] - 1);
             double seconds = costs.reduction * (others * share + comes);
             if (others > 0)

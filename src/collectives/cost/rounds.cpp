@@ -173,12 +173,17 @@ double Rounds::busiest_uplink() const {
         const double all = mine * (static_cast<double>(members()) - mine) * static_cast<double>(bytes_);
         const double out = costs_.likely_uplink_out(c, hosts[static_cast<std::size_t>(c)]);
         const double in = costs_.likely_uplink_in(c, hosts[static_cast<std::size_t>(c)]);
-        if (in > 0) longest = std::max(longest, all / in);
+        double latency = c == 0 ? costs_.link(costs_.count() - 1, 0).latency : costs_.link(0, c).latency;
+        for (int other = 0; other < costs_.count(); ++other) {
+            if (other != c)
+                latency = std::min({latency, costs_.link(c, other).latency, costs_.link(other, c).latency});
+        }
+        if (in > 0) longest = std::max(longest, all / in + latency);
         if (out <= 0) continue;
         const double queue = costs_.cluster(c).burst > 0 ? costs_.cluster(c).burst : kUsualQueue;
         const double port = ports[static_cast<std::size_t>(c)];
         const bool overruns = waiting_at_uplink(all, 0, port, out) > queue;
-        longest = std::max(longest, (overruns ? kOverrun : 1) * all / out);
+        longest = std::max(longest, (overruns ? kOverrun : 1) * all / out + latency);
     }
     return longest;
 }

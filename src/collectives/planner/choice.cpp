@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/planner/choice.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "collectives/algorithms/pricing.hpp"
@@ -98,7 +99,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
     if (best == nullptr) return native;
     if (native == nullptr) return best;
     if (fastest->seconds + native->uncertainty >= kWorthwhile * native->seconds) return native;
-    return best->seconds < native->seconds ? best : fastest;
+    return best->seconds + std::min(native->uncertainty, 0.0) < native->seconds ? best : fastest;
 }
 
 }  // namespace laple

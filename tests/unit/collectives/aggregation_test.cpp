@@ -7,6 +7,7 @@
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "some_costs.hpp"
 
 using namespace laple;
 
@@ -38,6 +39,25 @@ TEST_CASE("blocks between two clusters go in one message each way", "[aggregatio
     CHECK(crossings("cluster-aggregation", Collective::alltoall) == 2);
     CHECK(crossings("cluster-aggregation", Collective::gather) == 1);
     CHECK(crossings("cluster-aggregation", Collective::scatter) == 1);
+}
+
+TEST_CASE("of what is combined in parts, one partial result goes from a cluster to each host elsewhere",
+          "[aggregation]") {
+    CHECK(crossings("direct", Collective::reduce_scatter) == 2 * 4 * 4);
+    CHECK(crossings("cluster-combining", Collective::reduce_scatter) == 2 * 4);
+    CHECK(crossings("prefix-exchange", Collective::scan) == 1);
+    CHECK(crossings("prefix-chain", Collective::scan) == 1);
+}
+
+TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pace of all its ranks",
+          "[aggregation]") {
+    const Machine machine(Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}}), {0, 0, 0, 0, 1, 1, 1, 1});
+    const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    const Request gather = request_for(Collective::gather, 8 * 1024);
+    Pricing pricing(gather, machine, costs);
+    const double of_rank = pace_of_blocks(pricing, Aggregation::none, 16 * 1024)[1];
+    CHECK(of_rank == Approx(4 / 12.5e6).epsilon(0.05));
+    CHECK(pace_of_blocks(pricing, Aggregation::by_host, 16 * 1024)[1] == Approx(of_rank / 4).epsilon(0.05));
 }
 
 TEST_CASE("what goes straight to another cluster keeps the pace of this one", "[aggregation]") {
@@ -74,13 +94,13 @@ TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
     }
     const Request request = request_for(Collective::alltoall, 100'000);
     Pricing pricing(request, kTwoClusters, costs);
-    for (const double seconds_a_byte : pace_of_blocks(pricing, 0)) {
+    for (const double seconds_a_byte : pace_of_blocks(pricing, Aggregation::none, 0)) {
         CHECK(seconds_a_byte == Approx(4 / 20e6));  // of four hosts
     }
     costs.cluster(0).uplink_out = 5e6;  // it was measured
     Pricing slower(request, kTwoClusters, costs);
-    CHECK(pace_of_blocks(slower, 0)[0] == Approx(4 / 5e6));
+    CHECK(pace_of_blocks(slower, Aggregation::none, 0)[0] == Approx(4 / 5e6));
     const auto price = parse_algorithm("direct@16K", Collective::alltoall)->price(slower);
-    CHECK(price->pace == pace_of_blocks(slower, 16 * 1024));
+    CHECK(price->pace == pace_of_blocks(slower, Aggregation::none, 16 * 1024));
     CHECK(price->seconds > 16 * 100'000 / 5e6);
 }
