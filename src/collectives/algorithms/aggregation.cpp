@@ -286,7 +286,8 @@ class BlockAlgorithm final : public Algorithm {
     }
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        BlockSteps(part, builder, variant_.aggregation).write(segment_bytes_);
+        // A message of blocks of different sizes begins with their lengths.
+        BlockSteps(part, builder, variant_.aggregation).write(part.request.is_varied ? 0 : segment_bytes_);
     }
 
   private:
