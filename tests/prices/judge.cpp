@@ -170,11 +170,12 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
                                                      "ring",
                                                      "dissemination"};
     static const std::vector<std::string> kBetween{
-        "direct-exchange",  "recursive-doubling",    "rsag",
-        "three-level",      "scatter-allgather",     "two-tree",
-        "leader-exchange",  "multi-leader-exchange", "direct",
-        "host-aggregation", "cluster-aggregation",   "host-combining",
-        "cluster-combining"};
+        "direct-exchange",   "recursive-doubling",    "rsag",
+        "three-level",       "scatter-allgather",     "two-tree",
+        "leader-exchange",   "multi-leader-exchange", "direct",
+        "host-aggregation",  "cluster-aggregation",   "host-combining",
+        "cluster-combining", "prefix-chain",          "prefix-exchange",
+        "prefix-gather"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
     const auto is_in = [&](const std::vector<std::string>& names) {

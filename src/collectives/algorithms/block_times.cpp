@@ -46,14 +46,9 @@ class Traffic {
 
     std::vector<double> pace() const {
         const double busiest = between().busiest();
-        double all = 0;
-        for (int c = 0; c < costs_.count(); ++c) all += dests(c, ranks_[at(c)]);
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c) {
-            // Where all hosts send to one, all that a host has goes by one rank.
-            const bool is_by_one = aggregation_ == Aggregation::by_host && !is_to_all_;
-            const double blocks = sources(c, is_by_one ? fullest_[at(c)] : 1);
-            const double far = block_ * blocks * (all - dests(c, ranks_[at(c)]));
+            const double far = block_ * most_far_blocks(c);
             pace.push_back(far > 0 ? busiest / far : 0);
         }
         return pace;
@@ -64,6 +59,27 @@ class Traffic {
     double sources(int c, double count) const { return is_from_all_ ? count : (c == root_ ? 1 : 0); }
     double dests(int c, double count) const { return is_to_all_ ? count : (c == root_ ? 1 : 0); }
     bool has_root(int c) const { return c == root_; }
+
+    /// Of the rank of a cluster that sends most to other clusters: how many blocks.
+    double most_far_blocks(int c) const {
+        double all = 0;
+        for (int other = 0; other < costs_.count(); ++other)
+            all += other == c ? 0 : dests(other, ranks_[at(other)]);
+        if (aggregation_ != Aggregation::by_host) return sources(c, 1) * all;
+        if (root_ >= 0) return is_to_all_ ? sources(c, 1) * all : fullest_[at(c)] * all;
+        // A host's ranks are agents for other hosts by turns.
+        double most = 0;
+        for (const Host host : machine_.hosts_in(c)) {
+            std::vector<double> blocks(machine_.ranks_on(host).size(), 0);
+            for (Host other = 0; other < machine_.host_count(); ++other) {
+                if (machine_.cluster_of(other) != c)
+                    blocks[at(other) % blocks.size()] += static_cast<double>(machine_.ranks_on(other).size());
+            }
+            most = std::max(
+                most, *std::max_element(blocks.begin(), blocks.end()) * static_cast<double>(blocks.size()));
+        }
+        return most;
+    }
 
     static void add(TreeTime& time, const HopLoad& hop) {
         time.first += hop.latency();

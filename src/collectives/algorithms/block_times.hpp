@@ -21,7 +21,7 @@ TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_byt
 /// Of each cluster: the seconds that each byte takes which a rank there sends to another cluster, if all
 /// ranks spread what they send evenly over the time of the busiest port or link:
 ///
-///     max over ports and links (Σ messages g)  /  bytes that the rank has for other clusters
+///     max over ports and links (Σ messages g)  /  bytes that the busiest rank has for other clusters
 ///
 /// Then no queue fills. Sent as fast as ports allow, blocks of 64 KiB from 16 hosts at 4 sites overran the
 /// queues of their uplinks, and took twice as long as at this pace. 0 where a rank has nothing to send.

@@ -45,7 +45,10 @@ class CombiningTraffic {
             time.sustained += inside.busiest_port();
             time.last = segment_bytes_ > 0 ? overlapping(inside, between) : time.last + inside.seconds();
         }
-        time.last += on_hosts();
+        // Of segments, that of the next ones is done meanwhile.
+        const double in_memory = on_hosts();
+        time.last = segment_bytes_ > 0 ? std::max(time.last, in_memory) + in_memory * part_of_segment()
+                                       : time.last + in_memory;
         return time;
     }
 
@@ -54,8 +57,9 @@ class CombiningTraffic {
     double overlapping(const HopLoad& inside, const HopLoad& between) const {
         const double ports = inside.busiest_port() + between.busiest_port();
         return std::max({inside.busiest(), between.busiest(), ports}) + inside.latency() + between.latency() +
-               inside.busiest() * std::min(static_cast<double>(segment_bytes_) / block_, 1.0);
+               inside.busiest() * part_of_segment();
     }
+    double part_of_segment() const { return std::min(static_cast<double>(segment_bytes_) / block_, 1.0); }
 
     /// Every host sends its part of what another one carries to that one.
     HopLoad to_carriers() const {

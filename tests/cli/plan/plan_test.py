@@ -206,8 +206,9 @@ class Explain(PlanTest):
 
     def test_what_is_wrong_is_said(self):
         self.check_refused(["explain", "bcast", "8"], "no network is given", "--model FILE")
-        self.check_refused(["explain", "scan", "8", *SITES], "scan",
-                           "use bcast, reduce, allreduce, barrier, allgather, gather, scatter or alltoall")
+        self.check_refused(["explain", "alltoallv", "8", *SITES], "alltoallv",
+                           "use bcast, reduce, allreduce, barrier, allgather, gather, scatter, alltoall, "
+                           "reduce_scatter, scan or exscan")
         self.check_refused(["explain", "bcast", "8", "--root", "16", *SITES], "no rank 16", "use 0 to 15")
         self.check_refused(["explain", "bcast", "8x", *SITES], "8x")
         self.check_refused(["explain", "bcast", "8", *SITES, "--algorithm", "foo"], "foo")
@@ -342,13 +343,15 @@ class Hosts(PlanTest):
 class Compare(PlanTest):
     def test_no_choice_is_slower_than_the_native_call_or_two_levels(self):
         told = json.loads(self.output("compare", *SITES, "--format", "json"))
-        self.assertEqual(len(told["rows"]), 7 * 7 + 1)
+        self.assertEqual(len(told["rows"]), 10 * 7 + 1)
         for row in told["rows"]:
             # Estimates of MPI's own are optimistic where one rank has many long blocks.
             is_optimistic = row["collective"] in ("gather", "scatter", "alltoall") and row["bytes"] >= 16384
             self.assertLessEqual(row["laple"], row["native"] * (1.15 if is_optimistic else 1.0001), row)
-            # Of nearly equal ones the one with fewer messages is taken.
-            self.assertLessEqual(row["laple"], row["two_level"] * 1.0401, row)
+            # Of nearly equal ones the one with fewer messages is taken. Long blocks that are combined undivided take
+            # longer than their loads tell.
+            allowed = 1.1 if row["collective"] == "reduce_scatter" else 1.0401
+            self.assertLessEqual(row["laple"], row["two_level"] * allowed, row)
 
 
 class Simulate(PlanTest):

@@ -75,7 +75,7 @@ TEST_CASE("a mistake is named, and what was probably meant", "[bench]") {
     CHECK(error_of({"bcats"}) == "unknown collective \"bcats\"; did you mean bcast?");
     CHECK(error_of({"zzzzzzzz"}) ==
           "unknown collective \"zzzzzzzz\"; name one of bcast, reduce, allreduce, barrier, "
-          "allgather, gather, scatter, alltoall");
+          "allgather, gather, scatter, alltoall, reduce_scatter, scan, exscan");
     CHECK(error_of({"-i", "0"}) != "no error");
     CHECK(error_of({"-i", "many"}) != "no error");
     CHECK(error_of({"-x", "-1"}) != "no error");

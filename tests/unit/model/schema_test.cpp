@@ -31,7 +31,10 @@ Model full_model() {
                         {"allgather", curve},
                         {"gather", curve},
                         {"scatter", curve},
-                        {"alltoall", curve}},
+                        {"alltoall", curve},
+                        {"reduce_scatter", curve},
+                        {"scan", curve},
+                        {"exscan", curve}},
                        plogp,
                        {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}}};
     model.links.warnings = {"slow"};
