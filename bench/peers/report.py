@@ -3,7 +3,8 @@
 import math
 import sys
 
-COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather", "gather", "scatter", "alltoall"]
+COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather", "gather", "scatter", "alltoall", "reduce_scatter", "scan",
+               "exscan"]
 ONE_SITE = ["single8"]
 
 
