@@ -31,8 +31,8 @@ Seconds clock_time() {
     return now();
 }
 
-/// Only sleeping takes simulated time. Not all of it: something may complete. Nor ever so little: each look at
-/// the requests of hundreds of ranks takes real time.
+/// Only sleeping takes simulated time. Not all of it: something may complete. Nor ever so little: each look
+/// at the requests of hundreds of ranks takes real time.
 void let_time_pass(Seconds time) {
     constexpr Seconds kShort{1e-4};
     rest(std::min(time, std::max(kShort, time / 4)));

@@ -68,7 +68,8 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     if (!is_valid(call.result) || !may_combine(call.op, call.result.type)) return false;
     const TypeLayout layout = layout_of(call.result.type);
     if (is_too_large(call.result, layout)) return false;
-    if ((has_result && !is_in_place && is_aliased(call.input, call.result)) ||
+    if (((has_result || !row_of(call.collective).is_rooted) && !is_in_place &&
+         is_aliased(call.input, call.result)) ||
         (!is_in_place && is_bad(call.input, layout)) ||
         ((has_result || is_in_place) && is_bad(call.result, layout)))
         return false;
