@@ -85,31 +85,21 @@ class BlockSteps {
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
 
     /// What a rank sends and gets in one hop. All peers get their first segment before one gets its second:
-    /// each connection has as long as can be for it.
+    /// each connection has as long as can be for it. A message is cut alike at both ends, whatever else they
+    /// send.
     void pass(std::span<const BlockRoutes::Message> messages, Bytes segment_bytes) {
-        if (segment_bytes == 0) {
-            for (const BlockRoutes::Message& message : messages) {
-                const Region region = region_for(message);
-                pass(message, region, {0, region.units});
-                take_apart(message, region);
-            }
-            return;
-        }
-        std::vector<Region> regions;
-        std::uint64_t longest = 1;
-        for (const BlockRoutes::Message& message : messages) {
-            regions.push_back(region_for(message));
-            longest = std::max(longest, regions.back().units);
-        }
-        const Segments segments = Segments::cut(longest, part_.request.unit_bytes, segment_bytes);
-        for (std::uint32_t i = 0; i < segments.count(); ++i) {
+        std::vector<Region> regions(messages.size());
+        std::uint32_t longest = 1;
+        for (std::uint32_t i = 0; i < longest; ++i) {
             for (std::size_t m = 0; m < messages.size(); ++m) {
-                const Segment segment =
-                    Segments{regions[m].units, part_.request.unit_bytes, segments.units_per_segment}.at(i);
-                if (segment.units > 0) pass(messages[m], regions[m], segment);
+                if (i == 0) regions[m] = region_for(messages[m]);
+                const Segments segments =
+                    Segments::cut(regions[m].units, part_.request.unit_bytes, segment_bytes);
+                longest = std::max(longest, segments.count());
+                if (i < segments.count()) pass(messages[m], regions[m], segments.at(i));
+                if (i + 1 == segments.count()) take_apart(messages[m], regions[m]);
             }
         }
-        for (std::size_t m = 0; m < messages.size(); ++m) take_apart(messages[m], regions[m]);
     }
     void pass(const BlockRoutes::Message& message, Region region, Segment segment) {
         const Region part{region.buffer, region.offset + segment.offset, segment.units};
@@ -315,17 +305,12 @@ class BlockAlgorithm final : public Algorithm {
                                         ? machine.hosts_in(cluster).size()
                                         : machine.ranks_in(cluster).size());
         };
-        int count = 0;
-        for (int a = 0; a < machine.cluster_count(); ++a) {
-            for (int b = 0; b < machine.cluster_count(); ++b) {
-                if (a == b) continue;
-                const int root = pricing.root_cluster();
-                if (!row.is_rooted) count += ends_in(a) * ends_in(b);
-                if (row.is_rooted && (row.runs_to_root ? b : a) == root)
-                    count += ends_in(row.runs_to_root ? a : b);
-            }
-        }
-        return count;
+        const int root = pricing.root_cluster();
+        return sum_over_pairs(machine, [&](int a, int b) {
+            if (!row.is_rooted) return ends_in(a) * ends_in(b);
+            const bool is_of_root = (row.runs_to_root ? b : a) == root;
+            return is_of_root ? ends_in(row.runs_to_root ? a : b) : 0;
+        });
     }
 
     const Variant& variant_;

@@ -80,6 +80,16 @@ class BlockRoutes {
     Rank root_ = -1;  // -1: none
 };
 
+/// The sum of `count(a, b)` over all clusters a and other clusters b.
+template <typename Count>
+int sum_over_pairs(const Machine& machine, Count count) {
+    int sum = 0;
+    for (int a = 0; a < machine.cluster_count(); ++a) {
+        for (int b = 0; b < machine.cluster_count(); ++b) sum += a == b ? 0 : count(a, b);
+    }
+    return sum;
+}
+
 /// A block that goes straight from its source to its destination, as one of these two sees it.
 struct StraightBlock {
     Rank peer = 0;

@@ -83,7 +83,12 @@ class CombiningSteps {
         if (!part_.windows.pace.empty())
             builder_.pace_sends(part_.windows.pace[at(part_.machine.cluster_of_rank(part_.rank))] *
                                 static_cast<double>(part_.request.unit_bytes));
-        const std::uint32_t count = segments_of(part_.request.units).count();
+        // Not of the longest block alone: a block is never cut into more than Segments::kMost.
+        std::uint32_t count = 0;
+        for (Rank dest = 0; dest < part_.machine.rank_count(); ++dest) {
+            if (const std::uint64_t units = part_.request.block_units(dest); units > 0)
+                count = std::max(count, segments_of(units).count());
+        }
         for (std::uint32_t i = 0; i < count; ++i) {
             begun_.clear();
             for (const BlockTrees::Message& message : messages_) pass(message, i);
@@ -230,11 +235,19 @@ class CombiningSteps {
     Region next_slot(const BlockTrees::Message& message, std::uint64_t units) {
         Slots& slots = slots_of_[{message.from, message.hop}];
         if (slots.units == 0) {
-            const Bytes unit_bytes = std::max<Bytes>(part_.request.unit_bytes, 1);
-            slots.units = segment_bytes_ > 0 ? std::max(units, segment_bytes_ / unit_bytes) : units;
+            slots.units = segment_bytes_ > 0 ? longest_segment(message) : units;
             slots.buffer = builder_.add_temporary(slots.units * slots_);
         }
         return {slots.buffer, slots.units * (slots.used++ % slots_), units};
+    }
+
+    std::uint64_t longest_segment(const BlockTrees::Message& message) const {
+        std::uint64_t longest = 0;
+        for (const Rank dest : message.dests) {
+            const std::uint64_t units = part_.request.block_units(dest);
+            if (units > 0) longest = std::max(longest, segments_of(units).units_per_segment);
+        }
+        return longest;
     }
 
     static Channel channel(const BlockTrees::Message& message) { return contributions(message.hop); }
@@ -298,14 +311,9 @@ class Combining final : public Algorithm {
                                         ? machine.ranks_in(cluster).size()
                                         : machine.hosts_in(cluster).size());
         };
-        int count = 0;
-        for (int a = 0; a < machine.cluster_count(); ++a) {
-            for (int b = 0; b < machine.cluster_count(); ++b) {
-                if (a != b)
-                    count += (variant_.aggregation == Aggregation::by_cluster ? 1 : ends_in(a)) * ends_in(b);
-            }
-        }
-        return count;
+        const bool is_by_cluster = variant_.aggregation == Aggregation::by_cluster;
+        return sum_over_pairs(machine,
+                              [&](int a, int b) { return (is_by_cluster ? 1 : ends_in(a)) * ends_in(b); });
     }
 
     const Variant& variant_;

@@ -60,6 +60,40 @@ TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pac
     CHECK(pace_of_blocks(pricing, Aggregation::by_host, 16 * 1024)[1] == Approx(of_rank / 4).epsilon(0.05));
 }
 
+TEST_CASE("both ends cut a message alike, whatever else they send", "[aggregation]") {
+    // Of four blocks, more segments than a message may have; of one, as many as it has units.
+    const Plan plan{request_for(Collective::gather, 17'000, 0),
+                    parse_algorithm("cluster-aggregation@1", Collective::gather), ""};
+    const auto messages = [](const Schedule& schedule, StepKind kind, Rank peer) {
+        std::vector<std::uint64_t> units;
+        for (const Step& step : schedule.steps) {
+            if (step.kind == kind && step.peer == peer) units.push_back(step.units);
+        }
+        return units;
+    };
+    const Schedule of_root = expand(plan, kTwoClusters, 0);
+    int senders = 0;
+    for (Rank rank = 1; rank < kTwoClusters.rank_count(); ++rank) {
+        const auto sent = messages(expand(plan, kTwoClusters, rank), StepKind::send, 0);
+        senders += sent.empty() ? 0 : 1;
+        CHECK((sent == messages(of_root, StepKind::recv, rank)));  // too many to be told
+    }
+    CHECK(senders == 4);
+}
+
+TEST_CASE("of blocks that are cut into too many segments, all come", "[aggregation]") {
+    Request request = request_for(Collective::reduce_scatter, 8 * (Segments::kMost + 1));
+    std::vector<std::uint64_t> units(8, 1);
+    units[0] = Segments::kMost + 1;
+    units[1] = Segments::kMost;
+    request.counts = Counts(units);
+    const Plan plan{request, parse_algorithm("direct@8", Collective::reduce_scatter), ""};
+    std::uint64_t got = 0;
+    for (const Step& step : expand(plan, kTwoClusters, 1).steps)
+        got += step.kind == StepKind::recv ? step.units : 0;
+    CHECK(got == 7 * Segments::kMost);
+}
+
 TEST_CASE("what goes straight to another cluster keeps the pace of this one", "[aggregation]") {
     const Schedule schedule = schedule_of("direct", {0.25, 0.5});
     CHECK(schedule.seconds_per_unit == 0.25);
