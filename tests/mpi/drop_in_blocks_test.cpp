@@ -178,6 +178,23 @@ TEST_CASE("MPI_Scan and MPI_Exscan, also in place") {
     }
 }
 
+TEST_CASE("an exscan or a reduce-scatter of one buffer is MPI's own error, on all ranks",
+          "[beyond-simgrid]") {
+    std::vector<int> data(static_cast<std::size_t>(size_of(kWorld)), 1);
+    const auto class_of = [](int code) {
+        int result = MPI_SUCCESS;
+        PMPI_Error_class(code, &result);
+        return result;
+    };
+    PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_RETURN);
+    for (const auto& [ours, theirs] : {std::pair{&MPI_Exscan, &PMPI_Exscan}, std::pair{&MPI_Scan, &PMPI_Scan},
+                                       std::pair{&MPI_Reduce_scatter_block, &PMPI_Reduce_scatter_block}}) {
+        const int code = ours(data.data(), data.data(), 1, MPI_INT, MPI_SUM, kWorld);
+        CHECK(class_of(code) == class_of(theirs(data.data(), data.data(), 1, MPI_INT, MPI_SUM, kWorld)));
+    }
+    PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_ARE_FATAL);
+}
+
 TEST_CASE("a call without bytes is not taken for one of another type later") {
     // On even ranks a type is freed, and its handle given to the next one; on odd ranks handles differ.
     const auto ranks = static_cast<std::size_t>(size_of(kWorld));

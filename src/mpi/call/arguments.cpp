@@ -79,44 +79,45 @@ bool find_combined(const Call& call, const CommState& state, bool has_result, Ar
     return true;
 }
 
-/// How many elements each rank gets of the result; nothing where MPI would refuse them.
-std::optional<std::vector<std::uint64_t>> counts_of_parts(const Call& call, int ranks) {
+/// How many elements each rank gets of the result, which take at most `most` together; false where they do
+/// not, or MPI would refuse them.
+bool find_counts_of_parts(const Call& call, int ranks, MPI_Count most, Request& request) {
+    if (!call.has_blocks) {
+        if (call.result.count < 0 || call.result.count > most / ranks) return false;
+        request.units = static_cast<std::uint64_t>(call.result.count);
+        return true;
+    }
+    if (call.result_blocks.counts.is_null()) return false;
     std::vector<std::uint64_t> counts;
-    if (call.has_blocks && call.result_blocks.counts.is_null()) return std::nullopt;
     for (int rank = 0; rank < ranks; ++rank) {
-        const MPI_Count count = call.has_blocks ? call.result_blocks.counts[rank] : call.result.count;
-        if (count < 0) return std::nullopt;
+        const MPI_Count count = call.result_blocks.counts[rank];
+        if (count < 0 || count > most) return false;
+        most -= count;
         counts.push_back(static_cast<std::uint64_t>(count));
     }
-    return counts;
+    request.units = *std::max_element(counts.begin(), counts.end());
+    if (std::any_of(counts.begin(), counts.end(),
+                    [&](std::uint64_t count) { return count != request.units; }))
+        request.counts = Counts(counts);
+    return true;
 }
 
 /// In place, the input begins where the result does, and is longer.
 bool find_combined_in_parts(const Call& call, const CommState& state, Arguments& arguments) {
-    const auto counts = counts_of_parts(call, state.size());
-    if (!counts || call.result.type == MPI_DATATYPE_NULL || !may_combine(call.op, call.result.type))
-        return false;
+    if (call.result.type == MPI_DATATYPE_NULL || !may_combine(call.op, call.result.type)) return false;
     const TypeLayout layout = layout_of(call.result.type);
-    arguments.is_in_place = call.input.data == MPI_IN_PLACE;
-    UserBuffer& input =
-        arguments.input = {arguments.is_in_place ? call.result.data : call.input.data, 0, call.result.type};
-    for (const std::uint64_t count : *counts) {
-        input.count += static_cast<MPI_Count>(count);
-        if (is_too_large({nullptr, static_cast<MPI_Count>(count), input.type}, layout) ||
-            is_too_large(input, layout))
-            return false;
-    }
-    UserBuffer result = call.result;
-    result.count = static_cast<MPI_Count>((*counts)[static_cast<std::size_t>(state.rank())]);
-    if ((!arguments.is_in_place && is_aliased(input, result)) || is_bad(input, layout) ||
-        is_bad(result, layout))
+    Request& request = arguments.request;
+    if (!find_counts_of_parts(call, state.size(), kMaxBytes / std::max<MPI_Count>(layout.size, 1), request))
         return false;
-    arguments.request.units = *std::max_element(counts->begin(), counts->end());
-    if (std::any_of(counts->begin(), counts->end(),
-                    [&](std::uint64_t count) { return count != arguments.request.units; }))
-        arguments.request.counts = Counts(*counts);
-    arguments.result = result;
-    set_combined(call, state, input.data, layout, arguments);
+    arguments.is_in_place = call.input.data == MPI_IN_PLACE;
+    arguments.input = {arguments.is_in_place ? call.result.data : call.input.data,
+                       static_cast<MPI_Count>(request.block_begin(state.size())), call.result.type};
+    arguments.result = {call.result.data, static_cast<MPI_Count>(request.block_units(state.rank())),
+                        call.result.type};
+    if ((!arguments.is_in_place && is_aliased(arguments.input, arguments.result)) ||
+        is_bad(arguments.input, layout) || is_bad(arguments.result, layout))
+        return false;
+    set_combined(call, state, arguments.input.data, layout, arguments);
     return true;
 }
 
