@@ -155,21 +155,17 @@ std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
     return candidate;
 }
 
-/// Hosts and clusters in the order of their ranks, each with its last rank as its leader.
-struct Run {
-    Rank leader = 0;
-    int host = 0;
-};
-std::vector<Run> hosts_of(const Machine& machine, int cluster) {
-    std::vector<Run> runs;
-    for (const Host host : machine.hosts_in(cluster)) runs.push_back({machine.ranks_on(host).back(), host});
-    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.leader < b.leader; });
-    return runs;
+/// The last ranks of the hosts of a cluster, and of the clusters, in their order.
+std::vector<Rank> leaders_of_hosts(const Machine& machine, int cluster) {
+    std::vector<Rank> leaders;
+    for (const Host host : machine.hosts_in(cluster)) leaders.push_back(machine.ranks_on(host).back());
+    std::sort(leaders.begin(), leaders.end());
+    return leaders;
 }
 std::vector<Rank> leaders_of_clusters(const Machine& machine) {
     std::vector<Rank> leaders;
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster)
-        leaders.push_back(hosts_of(machine, cluster).back().leader);
+        leaders.push_back(leaders_of_hosts(machine, cluster).back());
     std::sort(leaders.begin(), leaders.end());
     return leaders;
 }
@@ -183,10 +179,8 @@ class ExchangeSteps {
           message_{0, part.request.units},
           prefix_(part, builder, Segments::cut(part.request.units, part.request.unit_bytes, 0)),
           ranks_(part.machine.ranks_on(part.machine.host_of(part.rank))),
-          hosts_(hosts_of(part.machine, part.machine.cluster_of_rank(part.rank))),
-          clusters_(leaders_of_clusters(part.machine)) {
-        for (const Run& host : hosts_) leaders_.push_back(host.leader);
-    }
+          leaders_(leaders_of_hosts(part.machine, part.machine.cluster_of_rank(part.rank))),
+          clusters_(leaders_of_clusters(part.machine)) {}
 
     void write() {
         prefix_.begin(message_);
@@ -257,9 +251,8 @@ class ExchangeSteps {
     Segment message_;
     Prefix prefix_;
     std::span<const Rank> ranks_;  // of this host
-    std::vector<Run> hosts_;
-    std::vector<Rank> leaders_;   // of the hosts of this cluster
-    std::vector<Rank> clusters_;  // leaders of the clusters
+    std::vector<Rank> leaders_;    // of the hosts of this cluster
+    std::vector<Rank> clusters_;   // leaders of the clusters
 };
 
 class PrefixExchange final : public Algorithm {

@@ -2,6 +2,7 @@
 #include "collectives/cost/rounds.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "plogp/uplink_burst.hpp"
 
@@ -150,6 +151,16 @@ void Rounds::all_to_all(Bytes bytes) {
     for (double& ready : ready_) ready += last;
 }
 
+/// The latency between a cluster and the nearest other one; 0 where there is none.
+double Rounds::nearest_cluster(int c) const {
+    double nearest = costs_.count() > 1 ? std::numeric_limits<double>::infinity() : 0;
+    for (int other = 0; other < costs_.count(); ++other) {
+        if (other != c)
+            nearest = std::min({nearest, costs_.link(c, other).latency, costs_.link(other, c).latency});
+    }
+    return nearest;
+}
+
 /// When all have sent `bytes_` to all others. What waits at an uplink beyond its queue is lost: so overrun,
 /// all blocks of 64 KiB between 16 hosts at 4 sites took 5 times as long as the uplinks need, of 512 KiB 2.4.
 double Rounds::busiest_uplink() const {
@@ -173,11 +184,7 @@ double Rounds::busiest_uplink() const {
         const double all = mine * (static_cast<double>(members()) - mine) * static_cast<double>(bytes_);
         const double out = costs_.likely_uplink_out(c, hosts[static_cast<std::size_t>(c)]);
         const double in = costs_.likely_uplink_in(c, hosts[static_cast<std::size_t>(c)]);
-        double latency = c == 0 ? costs_.link(costs_.count() - 1, 0).latency : costs_.link(0, c).latency;
-        for (int other = 0; other < costs_.count(); ++other) {
-            if (other != c)
-                latency = std::min({latency, costs_.link(c, other).latency, costs_.link(other, c).latency});
-        }
+        const double latency = nearest_cluster(c);  // what passes the uplink last has that way before it
         if (in > 0) longest = std::max(longest, all / in + latency);
         if (out <= 0) continue;
         const double queue = costs_.cluster(c).burst > 0 ? costs_.cluster(c).burst : kUsualQueue;

@@ -53,6 +53,7 @@ class Rounds {
     void dissemination();
 
   private:
+    double nearest_cluster(int c) const;
     double busiest_uplink() const;
     /// What the busiest NIC takes, call after call.
     double busiest() const;
