@@ -146,6 +146,15 @@ def picture(cells, file):
     return True
 
 
+def origins(rows):
+    """Which collectives were measured when, how often, and with which LaPle."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["date"], row["commit"], row["iterations"]), []).append(row["collective"])
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {date}, LaPle at {commit}, medians of {iterations}"
+                     for (date, commit, iterations), names in sorted(found.items()))
+
+
 def write_report(documents, titles, root):
     """docs/performance.md, and docs/performance-SCENARIO.png."""
     all_cells = [Cells(document, titles) for document in documents]
@@ -165,8 +174,7 @@ def write_report(documents, titles, root):
         if picture(cells, root / "docs" / f"performance-{cells.file}.png"):
             lines += [f"![{cells.name}: times over the bound](performance-{cells.file}.png)", ""]
         lines += [*table(cells), ""]
-        lines += [f"- {titles[name]}: {run['mpi']}, {run['date']}, LaPle at {run['commit']}, medians of {run['iterations']}."
-                  for name, run in document["runs"].items()]
+        lines += [f"- {titles[name]}: {run['mpi']}; {origins(run['rows'])}." for name, run in document["runs"].items()]
         lines += [f"- {titles[name]} could not be measured: {reason}" for name, reason in document["failures"].items()]
         lines.append("")
     (root / "docs" / "performance.md").write_text("\n".join(lines).rstrip() + "\n")
