@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bench/laple-bench/calls.hpp"
+#include "bench/laple-bench/scrambled.hpp"
 
 namespace laple::bench {
 namespace {
@@ -38,19 +39,10 @@ class GuardedBuffer {
     std::vector<unsigned char> storage_;
 };
 
-/// A value of 0 ... 65520 that differs between ranks, elements and seeds. (The finalizer of splitmix64.)
-std::uint64_t scrambled(std::uint64_t element, std::uint64_t rank, std::uint64_t seed) {
-    std::uint64_t x = element + (rank << 40U) + (seed << 52U) + 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-    return (x ^ (x >> 31U)) % 65521;
-}
-
 /// Fills the buffer with doubles that are small integers, whose sums are exact in any order, or with bytes.
 void fill(GuardedBuffer& buffer, int rank, int seed) {
-    const auto value = [&](Bytes i) {
-        return scrambled(i, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(seed));
-    };
+    const std::uint64_t stream = (static_cast<std::uint64_t>(seed) << 12U) + static_cast<std::uint64_t>(rank);
+    const auto value = [&](Bytes i) { return scrambled(i, stream) % 65521; };
     if (!adds_doubles(buffer.size())) {
         for (Bytes i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<unsigned char>(value(i));
         return;
@@ -75,8 +67,10 @@ struct Buffers {
 };
 
 /// MPICH 4.0 and 4.1 crash in an MPI_Reduce of more than 2 KiB in place at another root than 0.
-bool can_be_in_place(Collective collective, Rank root) {
-    const CollectiveRow& row = row_of(collective);
+/// And in an all-to-all in place what a rank sends to another is as long as what comes from there.
+bool can_be_in_place(Benchmark benchmark, Spread spread, Rank root) {
+    const CollectiveRow& row = row_of(benchmark.collective);
+    if (benchmark.collective == Collective::alltoall && spread != Spread::equal) return false;
     return row.has_input && (!row.is_rooted || (row.runs_to_root && root == 0));
 }
 
@@ -94,42 +88,43 @@ int size_of(MPI_Comm comm) {
 
 }  // namespace
 
-std::string Checker::first_error(Collective collective, Bytes bytes, Rank root) const {
+std::string Checker::first_error(Benchmark benchmark, Spread spread, Bytes bytes, Rank root) const {
     const int size = size_of(world_);
     std::set<Rank> roots{root};
     // A collective without a root does not depend on it, but a barrier on who comes late.
-    if (has_root(collective) || !has_data(collective)) roots.insert({0, size / 2, size - 1});
+    if (has_root(benchmark) || !has_data(benchmark)) roots.insert({0, size / 2, size - 1});
     for (const Rank r : roots) {
-        if (!has_data(collective)) {
+        if (!has_data(benchmark)) {
             std::string error = check_barrier(r);
             if (!error.empty()) return error;
             continue;
         }
         for (const bool in_place : {false, true}) {
-            if (in_place && !can_be_in_place(collective, r)) continue;
-            std::string error = lowest_ranks(compare(collective, bytes, r, in_place));
+            if (in_place && !can_be_in_place(benchmark, spread, r)) continue;
+            std::string error = lowest_ranks(compare(benchmark, spread, bytes, r, in_place));
             if (!error.empty()) return error;
         }
     }
     return "";
 }
 
-std::string Checker::compare(Collective collective, Bytes bytes, Rank root, bool in_place) const {
+std::string Checker::compare(Benchmark benchmark, Spread spread, Bytes bytes, Rank root,
+                             bool in_place) const {
     const int rank = rank_in(world_);
     const int size = size_of(world_);
-    const Buffers before(input_bytes(collective, bytes, size), result_bytes(collective, bytes, size), rank,
-                         root, in_place);
+    const CallShape shape(benchmark, spread, bytes, root, rank, size);
+    const Buffers before(shape.input_bytes(), shape.result_bytes(), rank, root, in_place);
     Buffers stock = before;
     Buffers laple = before;
-    const bool mine_in_place = in_place && (!has_root(collective) || rank == root);
+    const bool mine_in_place = in_place && (!has_root(benchmark) || rank == root);
     for (const Library library : {Library::stock, Library::laple}) {
         Buffers& buffers = library == Library::stock ? stock : laple;
         const void* send = mine_in_place ? MPI_IN_PLACE : static_cast<const void*>(buffers.send.data());
-        run(library, {collective, bytes, root, send, buffers.receive.data()}, world_);
+        run(library, shape.call(send, buffers.receive.data()), world_);
     }
     const std::string what =
-        fmt::format("rank {}: {}{} of {} bytes{}: ", rank, to_string(collective), in_place ? " in place" : "",
-                    bytes, has_root(collective) ? fmt::format(" with root {}", root) : "");
+        fmt::format("rank {}: {}{} of {} bytes{}: ", rank, to_string(benchmark), in_place ? " in place" : "",
+                    bytes, has_root(benchmark) ? fmt::format(" with root {}", root) : "");
     const std::string wrong_result = stock.receive.difference(laple.receive);
     if (!wrong_result.empty()) return what + "the result's " + wrong_result;
     const std::string wrong_send = before.send.difference(laple.send);

@@ -6,7 +6,8 @@
 #include <mpi.h>
 
 #include "base/units.hpp"
-#include "bench/laple-bench/collective.hpp"
+#include "bench/laple-bench/benchmark.hpp"
+#include "bench/laple-bench/block_sizes.hpp"
 #include "mpi/probe/clock.hpp"
 
 namespace laple::bench {
@@ -21,10 +22,10 @@ class Checker {
     /// Collective. Runs the collective with several roots, `root` among them, and where it may, in place.
     /// Every byte of the results, around the buffers, and of the send buffers has to be right; a barrier may
     /// let no rank go before the last one came. Returns, on all ranks, what is wrong first, or "".
-    std::string first_error(Collective collective, Bytes bytes, Rank root) const;
+    std::string first_error(Benchmark benchmark, Spread spread, Bytes bytes, Rank root) const;
 
   private:
-    std::string compare(Collective collective, Bytes bytes, Rank root, bool in_place) const;
+    std::string compare(Benchmark benchmark, Spread spread, Bytes bytes, Rank root, bool in_place) const;
     std::string check_barrier(Rank late_rank) const;
     std::string lowest_ranks(const std::string& error) const;
 

@@ -53,33 +53,34 @@ class Bench {
     /// Collective. Returns the exit code.
     int run() {
         if (rank_ == 0) begin_report();
-        for (const Collective collective : options_.collectives) {
-            if (!has_data(collective)) {
-                run_row(collective, 0);
+        for (const Benchmark benchmark : options_.benchmarks) {
+            if (!has_data(benchmark)) {
+                run_row(benchmark, 0);
                 continue;
             }
-            for (const Bytes bytes : options_.sizes) run_row(collective, bytes);
+            for (const Bytes bytes : options_.sizes) run_row(benchmark, bytes);
         }
         if (rank_ == 0) end_report();
         return all_correct_ ? 0 : kWrongResult;
     }
 
   private:
-    void run_row(Collective collective, Bytes bytes) {
+    void run_row(Benchmark benchmark, Bytes bytes) {
         clock_.synchronize();
         Row row;
-        row.collective = collective;
+        row.benchmark = benchmark;
         row.bytes = bytes;
         if (options_.check) {
-            const std::string error = checker_.first_error(collective, bytes, options_.root);
+            const std::string error = checker_.first_error(benchmark, options_.spread, bytes, options_.root);
             row.correct = error.empty();
             all_correct_ = all_correct_ && error.empty();
             if (rank_ == 0 && !error.empty()) fmt::print(stderr, "laple-bench: WRONG: {}\n", error);
         }
-        std::vector<unsigned char> send(input_bytes(collective, bytes, size_));
-        std::vector<unsigned char> receive(result_bytes(collective, bytes, size_));
+        const CallShape shape(benchmark, options_.spread, bytes, options_.root, rank_, size_);
+        std::vector<unsigned char> send(shape.input_bytes());
+        std::vector<unsigned char> receive(shape.result_bytes());
         RowPlan plan;
-        plan.call = {collective, bytes, options_.root, send.data(), receive.data()};
+        plan.call = shape.call(send.data(), receive.data());
         plan.iterations = iterations_for(options_, bytes);
         plan.warmups = warmups_for(options_, bytes);
         plan.cold = options_.cold;
@@ -89,7 +90,8 @@ class Bench {
         row.stock_us = summarize(samples.stock_us);
         row.laple_us = summarize(samples.laple_us);
         row.algorithm = options_.measured == Measured::stock ? "-" : samples.algorithm;
-        if (context_.has_bounds) row.bound = bound_of(collective, bytes);
+        const bool is_equal = benchmark.form == Form::one_count || options_.spread == Spread::equal;
+        if (context_.has_bounds && is_equal) row.bound = bound_of(benchmark.collective, bytes);
         if (rank_ == 0) report(row, samples);
     }
 

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
@@ -26,6 +27,7 @@ Examples:
   laple-run mpiexec -n 8 laple-bench bcast -m 1K:8M -c        check each result, too
   laple-run mpiexec -n 8 laple-bench allreduce --sizes 8,64K --json out.json
   laple-run mpiexec -n 8 laple-bench barrier -i 1000 -x 50 -f
+  laple-run mpiexec -n 8 laple-bench alltoallv --counts log-normal -c
   mpiexec -n 8 laple-bench                                    without LaPle: how large is the noise?
 )";
 
@@ -43,8 +45,13 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                                                     {"shared", ClockChoice::shared},
                                                     {"measured", ClockChoice::measured}};
     const std::map<std::string, Measured> libraries{{"stock", Measured::stock}, {"laple", Measured::laple}};
+    const std::map<std::string, Spread> spreads{{"equal", Spread::equal},
+                                                {"half", Spread::half},
+                                                {"empty-rows", Spread::empty_rows},
+                                                {"log-normal", Spread::log_normal}};
     raw.budget_s = options.budget.count();
-    app.add_option("collective", raw.collectives, laple::collective_names() + " (default: all)")
+    app.add_option("collective", raw.collectives,
+                   fmt::format("{} (default: those without v and w)", fmt::join(benchmark_names(), ", ")))
         ->type_name("");
     auto* range = app.add_option("-m,--message-size", raw.range, "message sizes, doubling (default: 8:1M)")
                       ->type_name("MIN:MAX");
@@ -56,6 +63,13 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
     app.add_option("-x,--warmup", options.warmups, "calls before the measured ones (default: by size)")
         ->type_name("N");
     app.add_option("--root", options.root, "root of rooted collectives (default: 0)")->type_name("RANK");
+    app.add_option(
+           "--counts", options.spread,
+           "how blocks differ where each rank has a count, such as in alltoallv; the size is their mean: "
+           "equal; half: the last rank has half of all bytes; empty-rows: every second rank has "
+           "nothing; log-normal: at random (default: equal)")
+        ->transform(CLI::CheckedTransformer(spreads).description(""))
+        ->type_name("NAME");
     app.add_flag("-f,--full", options.full, "also minimum, 95th percentile, maximum and iterations");
     app.add_flag("-c,--validation", options.check, "compare every byte of each result with MPI's own");
     app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");
@@ -117,14 +131,14 @@ std::vector<Bytes> parse_size_list(std::string_view text) {
 
 void understand(const RawOptions& raw, Options& options) {
     for (const auto& name : raw.collectives) {
-        const Collective collective = parse_collective(name);
-        const auto& known = options.collectives;
-        if (std::find(known.begin(), known.end(), collective) == known.end()) {
-            options.collectives.push_back(collective);
-        }
+        const Benchmark benchmark = parse_benchmark(name);
+        const auto& known = options.benchmarks;
+        if (std::find(known.begin(), known.end(), benchmark) == known.end())
+            options.benchmarks.push_back(benchmark);
     }
-    if (options.collectives.empty()) {
-        options.collectives.assign(kAllCollectives.begin(), kAllCollectives.end());
+    if (options.benchmarks.empty()) {
+        for (const Collective collective : kAllCollectives)
+            options.benchmarks.push_back({collective, Form::one_count});
     }
     if (raw.sizes.empty()) {
         options.sizes = parse_size_range(raw.range.empty() ? "8:1M" : raw.range);

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "bench/laple-bench/collective.hpp"
+#include "bench/laple-bench/benchmark.hpp"
+#include "bench/laple-bench/block_sizes.hpp"
 #include "mpi/probe/clock_choice.hpp"
 
 namespace laple::bench {
@@ -19,11 +20,12 @@ using mpi::ClockChoice;
 enum class Measured { both, stock, laple };
 
 struct Options {
-    std::vector<Collective> collectives;
+    std::vector<Benchmark> benchmarks;
     std::vector<Bytes> sizes;
     std::optional<int> iterations;  ///< of each of the two libraries; empty: iterations_for()
     std::optional<int> warmups;     ///< empty: warmups_for()
     Rank root = 0;
+    Spread spread = Spread::equal;  ///< of blocks, where each rank has a count
     bool full = false;
     bool check = false;
     Seconds cold{0};  ///< idle time before each measured call; 0: none

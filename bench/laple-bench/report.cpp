@@ -38,7 +38,7 @@ std::string format_us(const Summary& summary, double value) {
 }
 
 Json row_json(const Row& row) {
-    return {{"collective", to_string(row.collective)},
+    return {{"collective", to_string(row.benchmark)},
             {"bytes", row.bytes},
             {"library_us", median_json(row.stock_us)},
             {"laple_us", median_json(row.laple_us)},
@@ -138,7 +138,7 @@ std::string format_header(const Context& context, bool full) {
 
 std::string format_row(const Row& row, bool full) {
     const bool is_pair = row.stock_us.count > 0 && row.laple_us.count > 0;
-    std::string text = fmt::format("{:<12} {:>10} {:>12} {:>12} {:>9}", to_string(row.collective), row.bytes,
+    std::string text = fmt::format("{:<12} {:>10} {:>12} {:>12} {:>9}", to_string(row.benchmark), row.bytes,
                                    format_us(row.stock_us, row.stock_us.median),
                                    format_us(row.laple_us, row.laple_us.median),
                                    is_pair ? fmt::format("{:.2f}", speedup(row)) : "-");
@@ -171,7 +171,7 @@ std::string to_csv(const std::vector<Row>& rows) {
         "library_samples,laple_samples,algorithm,correct\n";
     for (const Row& row : rows) {
         text +=
-            fmt::format("{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{}\n", to_string(row.collective),
+            fmt::format("{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{}\n", to_string(row.benchmark),
                         row.bytes, row.stock_us.median, row.laple_us.median, speedup(row), row.stock_us.min,
                         row.laple_us.min, row.stock_us.count, row.laple_us.count, csv_field(row.algorithm),
                         row.correct ? (*row.correct ? "true" : "false") : "");

@@ -8,7 +8,7 @@
 
 #include "base/json.hpp"
 #include "base/units.hpp"
-#include "bench/laple-bench/collective.hpp"
+#include "bench/laple-bench/benchmark.hpp"
 #include "bench/laple-bench/statistics.hpp"
 #include "collectives/collective/collective.hpp"
 #include "collectives/collective/lower_bound.hpp"
@@ -17,8 +17,8 @@ namespace laple::bench {
 
 /// One line of the table. Times in microseconds.
 struct Row {
-    Collective collective = Collective::bcast;
-    Bytes bytes = 0;  ///< 0 for a barrier
+    Benchmark benchmark;
+    Bytes bytes = 0;  ///< 0 for a barrier; on average, where blocks differ
     Summary stock_us;
     Summary laple_us;
     std::string algorithm;

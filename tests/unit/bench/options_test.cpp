@@ -26,7 +26,9 @@ std::string error_of(const std::vector<std::string>& arguments) {
 
 TEST_CASE("laple-bench measures all collectives from 8 bytes to 1 MiB by default", "[bench]") {
     const Options options = parse({});
-    CHECK(options.collectives == std::vector<Collective>(kAllCollectives.begin(), kAllCollectives.end()));
+    REQUIRE(options.benchmarks.size() == kAllCollectives.size());
+    for (std::size_t i = 0; i < kAllCollectives.size(); ++i)
+        CHECK(options.benchmarks[i] == Benchmark{kAllCollectives[i], Form::one_count});
     CHECK(options.sizes.size() == 18);
     CHECK(options.sizes.front() == 8);
     CHECK(options.sizes.back() == 1024 * 1024);
@@ -37,13 +39,24 @@ TEST_CASE("laple-bench measures all collectives from 8 bytes to 1 MiB by default
 TEST_CASE("laple-bench understands OSU's options", "[bench]") {
     const Options options =
         parse({"bcast", "-m", "1K:4K", "-i", "7", "-x", "0", "-f", "-c", "barrier", "bcast", "--root", "3"});
-    CHECK(options.collectives == std::vector<Collective>{Collective::bcast, Collective::barrier});
+    CHECK(options.benchmarks == std::vector<Benchmark>{{Collective::bcast, Form::one_count},
+                                                       {Collective::barrier, Form::one_count}});
     CHECK(options.sizes == std::vector<Bytes>{1024, 2048, 4096});
     CHECK(iterations_for(options, 8) == 7);
     CHECK(warmups_for(options, 8) == 0);
     CHECK(options.full);
     CHECK(options.check);
     CHECK(options.root == 3);
+}
+
+TEST_CASE("functions with a count for each rank, and how these differ", "[bench]") {
+    const Options options = parse({"alltoallv", "gatherv", "alltoallw", "--counts", "log-normal"});
+    CHECK(options.benchmarks == std::vector<Benchmark>{{Collective::alltoall, Form::counts},
+                                                       {Collective::gather, Form::counts},
+                                                       {Collective::alltoall, Form::counts_and_types}});
+    CHECK(to_string(options.benchmarks[2]) == "alltoallw");
+    CHECK(options.spread == Spread::log_normal);
+    CHECK(parse({}).spread == Spread::equal);
 }
 
 TEST_CASE("one library alone, and a network", "[bench]") {
@@ -73,9 +86,12 @@ TEST_CASE("a mistake is named, and what was probably meant", "[bench]") {
     CHECK(error_of({"--iteratoins=3"}) == "unknown option \"--iteratoins\"; did you mean --iterations?");
     CHECK(error_of({"-q"}) == "unknown option \"-q\"; see laple-bench --help");
     CHECK(error_of({"bcats"}) == "unknown collective \"bcats\"; did you mean bcast?");
-    CHECK(error_of({"zzzzzzzz"}) ==
-          "unknown collective \"zzzzzzzz\"; name one of bcast, reduce, allreduce, barrier, "
-          "allgather, gather, scatter, alltoall, reduce_scatter, scan, exscan");
+    CHECK(
+        error_of({"zzzzzzzz"}) ==
+        "unknown collective \"zzzzzzzz\"; name one of bcast, reduce, allreduce, barrier, "
+        "allgather, gather, scatter, alltoall, reduce_scatter, scan, exscan, allgatherv, gatherv, scatterv, "
+        "alltoallv, alltoallw");
+    CHECK(error_of({"--counts", "half-full"}) != "no error");
     CHECK(error_of({"-i", "0"}) != "no error");
     CHECK(error_of({"-i", "many"}) != "no error");
     CHECK(error_of({"-x", "-1"}) != "no error");

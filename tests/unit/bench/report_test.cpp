@@ -10,7 +10,7 @@ namespace {
 
 Row example_row() {
     Row row;
-    row.collective = Collective::bcast;
+    row.benchmark = {Collective::bcast, Form::one_count};
     row.bytes = 65536;
     row.stock_us = {4, 10, 30, 35, 40};
     row.laple_us = {4, 8, 12, 14, 16};
