@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 12> kRows{{
+constexpr std::array<SettingRow, 13> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -33,6 +33,11 @@ constexpr std::array<SettingRow, 12> kRows{{
     {"LAPLE_SHARED_MEMORY", "64M", "BYTES",
      "How much memory of a host its ranks may share for messages among them, for all communicators together. "
      "Where it is used up, and with 0, these messages go by MPI."},
+    {"LAPLE_BLOCK_MEMORY", "64M", "BYTES",
+     "How much memory a rank may take, beside its own buffers, for blocks of others that it passes on in "
+     "gathers, scatters, all-to-alls, reduce-scatters and scans. What does not fit goes straight to its "
+     "rank. Where "
+     "ranks differ, the least of theirs."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
      "same on all ranks, in all calls of a job, and in every run with the same topology, model and settings; "
@@ -77,6 +82,14 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         refuse(accepted);
         return fallback;
     };
+    const auto bytes_or = [&](Bytes fallback) {
+        try {
+            return parse_bytes(value);
+        } catch (const Error&) {
+            refuse("a number of bytes, for example 64M, or 0");
+            return fallback;
+        }
+    };
     if (name == "LAPLE_DISABLE") {
         // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
         settings.is_disabled = value != "0";
@@ -93,11 +106,9 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
     } else if (name == "LAPLE_SHARED_MEMORY") {
-        try {
-            settings.shared_memory = parse_bytes(value);
-        } catch (const Error&) {
-            refuse("a number of bytes, for example 64M, or 0");
-        }
+        settings.shared_memory = bytes_or(settings.shared_memory);
+    } else if (name == "LAPLE_BLOCK_MEMORY") {
+        settings.block_memory = bytes_or(settings.block_memory);
     } else if (name == "LAPLE_REPRODUCIBLE") {
         if (value == "fast")
             settings.reproducible = Reproducible::fast;

@@ -24,6 +24,7 @@ struct Settings {
     std::string model;                                 ///< LAPLE_MODEL: a file, or ""
     double probe_budget = 2;                           ///< LAPLE_PROBE_BUDGET: seconds
     Bytes shared_memory = 64u << 20;                   ///< LAPLE_SHARED_MEMORY: bytes of a host
+    Bytes block_memory = 64u << 20;                    ///< LAPLE_BLOCK_MEMORY: bytes of a rank
     std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here
     Reproducible reproducible = Reproducible::stable;  ///< LAPLE_REPRODUCIBLE
     bool adapts = true;                                ///< LAPLE_ADAPT

@@ -89,7 +89,9 @@ Machine Machine::restricted_to(std::span<const Rank> ranks) const {
     Topology groups = groups_.restricted_to(ranks);
     std::vector<int> hosts;
     for (const Rank rank : ranks) hosts.push_back(host_of(rank));
-    return {std::move(groups), hosts};
+    Machine machine(std::move(groups), hosts);
+    machine.set_block_memory(block_memory_);
+    return machine;
 }
 
 std::string describe(const Machine& machine) {

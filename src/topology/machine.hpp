@@ -10,6 +10,9 @@
 
 namespace laple {
 
+/// Machine::block_memory() where nobody has said anything else.
+constexpr Bytes kUsualBlockMemory = 64U << 20;
+
 /// A host of a machine, 0 ... hosts-1.
 using Host = int;
 
@@ -62,6 +65,10 @@ class Machine {
     /// order.
     bool has_consecutive_ranks() const { return has_consecutive_ranks_; }
 
+    /// How many bytes each rank may take for blocks of others that it passes on, beside its own buffers.
+    Bytes block_memory() const { return block_memory_; }
+    void set_block_memory(Bytes bytes) { block_memory_ = bytes; }
+
     /// The machine of a communicator that holds `ranks` only: `ranks[i]` is the rank here of its rank i.
     /// Throws Error when one is out of range.
     Machine restricted_to(std::span<const Rank> ranks) const;
@@ -80,6 +87,7 @@ class Machine {
     std::vector<int> group_of_;  // by cluster: of the outermost level
     std::vector<std::vector<int>> outermost_;
     bool has_consecutive_ranks_ = true;
+    Bytes block_memory_ = kUsualBlockMemory;
 };
 
 /// "16 ranks in 4 clusters (4 4 4 4)", and where hosts have several ranks "16 ranks on 8 hosts in 4 clusters

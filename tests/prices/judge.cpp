@@ -212,6 +212,7 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",
+                std::string("multi-leader-exchange") + draw.one_of(kSegments),
                 "leader-exchange/binomial",
                 "leader-exchange/flat",
                 std::string("leader-exchange/chain") + draw.one_of(kSegments),

@@ -35,6 +35,7 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
     if (is_gathered(collective))
         return {"ring",
                 "multi-leader-exchange",
+                "multi-leader-exchange@16",
                 "leader-exchange/flat",
                 "leader-exchange/chain@16",
                 "leader-exchange/binary@16",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "block_table.hpp"
 #include "compare.hpp"
 #include "explain.hpp"
+#include "explain_blocks.hpp"
 #include "monte_carlo.hpp"
 #include "timeline.hpp"
 #include "yardstick.hpp"
@@ -28,6 +32,7 @@ constexpr auto kHelp =
   laple-plan explain bcast 1M --root 3 --model model.json
   laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:16:50us:1Gbit"
   laple-plan explain allreduce 64K --synthetic "site:6:25ms:100Mbit node:2:50us:1Gbit rank:8"
+  laple-plan explain alltoallv --counts bytes.txt --model model.json
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
   laple-plan simulate --clusters 4,6,10 --runs 1000
@@ -43,6 +48,7 @@ struct Options {
     std::string format = "text";
     std::string collective;
     std::string size;
+    std::string counts;
     std::string algorithm;
     int root = 0;
     int rows = 12;
@@ -94,11 +100,48 @@ bool is_as_wanted(const Explanation& explanation, const Rules& rules) {
     });
 }
 
+/// Of a call that has a count for each rank. No rank knows those of a personalized collective: it is planned
+/// without them.
+void run_explain_blocks(const Options& options, const Situation& situation, const BlockTable& table,
+                        Collective collective) {
+    const BlockExplanation explanation =
+        explain_blocks(collective, table, options.root, situation, parse_rules(options.algorithm));
+    if (options.format != "text" && options.format != "json")
+        throw Error(fmt::format("there is no {} of blocks of different sizes", options.format),
+                    "use --format text or json");
+    fmt::print("{}",
+               options.format == "json" ? json_of(explanation, situation) : text_of(explanation, situation));
+}
+
+/// The table of --counts, where it is given.
+std::optional<BlockTable> counts_of(const Options& options, int ranks) {
+    const auto collective = collective_with_counts(options.collective);
+    if (options.counts.empty()) {
+        if (collective && !collective_named(options.collective))
+            throw Error(fmt::format("{} has a count for each rank", options.collective),
+                        "give --counts FILE with the bytes of each block");
+        return std::nullopt;
+    }
+    if (!collective)
+        throw Error(fmt::format("{} has no count for each rank", options.collective),
+                    "--counts is for allgatherv, gatherv, scatterv, alltoallv, alltoallw and reduce_scatter");
+    if (!options.size.empty()) throw Error("both a size and --counts are given", "leave one of the two out");
+    return parse_block_table(read_file(options.counts), options.counts, *collective, ranks);
+}
+
 void run_explain(Options& options) {
     const Situation situation = situation_of(options);
-    expect_size(options);
-    const Request request = request_named(options.collective, parse_bytes(options.size), options.root,
-                                          situation.machine.rank_count());
+    const int ranks = situation.machine.rank_count();
+    const auto table = counts_of(options, ranks);
+    if (!table) expect_size(options);
+    const Bytes bytes =
+        table ? *std::max_element(table->bytes.begin(), table->bytes.end()) : parse_bytes(options.size);
+    const std::string collective(table ? name_of(*collective_with_counts(options.collective))
+                                       : options.collective);
+    Request request = request_named(collective, bytes, options.root, ranks);
+    if (table && row_of(request.collective).is_personalized)
+        return run_explain_blocks(options, situation, *table, request.collective);
+    if (table) add_counts(*table, request);
     const Rules rules = parse_rules(options.algorithm);
     const Explanation explanation = explain(request, situation, rules);
     if (has_wishes(rules) && !is_as_wanted(explanation, rules)) {
@@ -107,8 +150,9 @@ void run_explain(Options& options) {
                    why.empty() ? options.algorithm + " cannot be used for this call" : why);
     }
     const auto title = [&] {
-        return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective, options.size,
-                           explanation.plan.algorithm->name(), format_seconds(explanation.plan.predicted));
+        return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective,
+                           table ? "of different" : options.size, explanation.plan.algorithm->name(),
+                           format_seconds(explanation.plan.predicted));
     };
     if (options.format == "json") {
         fmt::print("{}", json_of(explanation, situation));
@@ -173,8 +217,16 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
 
     CLI::App* explain = app.add_subcommand("explain", "One call: the choice, and why not the others");
-    explain->add_option("collective", options.collective, collective_names())->required();
+    explain
+        ->add_option(
+            "collective", options.collective,
+            collective_names() + "; with --counts also allgatherv, gatherv, scatterv, alltoallv, alltoallw")
+        ->required();
     explain->add_option("size", options.size, "Bytes: 8, 64K, 1M");
+    explain->add_option(
+        "--counts", options.counts,
+        "File with the bytes of each rank's block; of an all-to-all a line for each rank, with "
+        "those for each other");
     explain->add_option("--root", options.root, "Rank that sends or gets the message");
     explain->add_option("--algorithm", options.algorithm, "As LAPLE_ALGORITHM: force one, or forbid some");
     explain->add_option("--rows", options.rows, "So many kinds of candidates")->check(CLI::Range(1, 1000));

@@ -27,9 +27,6 @@
 namespace laple {
 namespace {
 
-/// What a rank may hold of other ranks' data, in bytes.
-constexpr Bytes kMostHeld = 64U << 20;
-
 struct Variant {
     std::string_view name;
     std::string_view in_words;
@@ -248,19 +245,19 @@ class BlockAlgorithm final : public Algorithm {
     Bytes segment_bytes() const override { return segment_bytes_; }
     std::string needs() const override {
         return variant_.aggregation == Aggregation::by_cluster
-                   ? "needs several clusters, and blocks that together take at most 64 MiB of a rank"
-                   : "needs blocks that together take at most 64 MiB of a rank";
+                   ? "needs several clusters, and blocks that fit into LAPLE_BLOCK_MEMORY of a rank together"
+                   : "needs blocks that fit into LAPLE_BLOCK_MEMORY of a rank together";
     }
     bool can_do(const Request& request, const Machine& machine) const override {
         if (variant_.aggregation == Aggregation::by_cluster && machine.cluster_count() == 1) return false;
         const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
-        return most * request.bytes() <= kMostHeld;
+        return most * request.bytes() <= machine.block_memory();
     }
 
     Bytes longest_together(const Request& request, const Machine& machine) const override {
         if (variant_.aggregation == Aggregation::none) return 0;
         const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
-        return std::min(variant_.together, kMostHeld / std::max<std::size_t>(most, 1));
+        return std::min(variant_.together, machine.block_memory() / std::max<std::size_t>(most, 1));
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {

@@ -35,7 +35,7 @@ Rank BlockRoutes::carrier(int cluster, int other) const {
 Rank BlockRoutes::agent_for_host(Host host, Host other) const {
     if (root_ >= 0 && machine_.host_of(root_) == host) return root_;
     const auto ranks = machine_.ranks_on(host);
-    return ranks[at(other) % ranks.size()];
+    return ranks[agent_index(host, other, ranks.size())];
 }
 
 Rank BlockRoutes::agent(Host host, Rank other) const {
@@ -112,14 +112,25 @@ std::vector<BlockRoutes::Message> BlockRoutes::messages_of(Rank rank) const {
     return messages;
 }
 
+/// That an agent of a host has for other hosts, in an all-to-all.
+std::size_t BlockRoutes::most_blocks_of_agent(Host host) const {
+    std::vector<std::size_t> blocks(machine_.ranks_on(host).size(), 0);
+    for (Host other = 0; other < machine_.host_count(); ++other) {
+        if (other != host)
+            blocks[agent_index(host, other, blocks.size())] +=
+                blocks.size() * machine_.ranks_on(other).size();
+    }
+    return *std::max_element(blocks.begin(), blocks.end());
+}
+
 std::size_t BlockRoutes::most_blocks() const {
+    // They are there as they came, and as they go; of an all-to-all both ways.
+    const std::size_t times = root_ >= 0 ? 2 : 4;
     std::size_t most = 0;
     const auto ranks = at(machine_.rank_count());
-    for (Host host = 0; host < machine_.host_count() && aggregation_ != Aggregation::none; ++host) {
-        const std::size_t here = machine_.ranks_on(host).size();
-        most = std::max(most, root_ >= 0 ? ranks : here * ((ranks + here - 1) / here));
-    }
-    if (aggregation_ != Aggregation::by_cluster) return most;
+    for (Host host = 0; host < machine_.host_count() && aggregation_ != Aggregation::none; ++host)
+        most = std::max(most, root_ >= 0 ? ranks : most_blocks_of_agent(host));
+    if (aggregation_ != Aggregation::by_cluster) return times * most;
     for (int a = 0; a < machine_.cluster_count(); ++a) {
         const std::size_t near = machine_.ranks_in(a).size();
         const std::size_t hosts = machine_.hosts_in(a).size();
@@ -130,7 +141,7 @@ std::size_t BlockRoutes::most_blocks() const {
         const std::size_t turns = (at(machine_.cluster_count()) - 1 + hosts - 1) / hosts;
         most = std::max(most, root_ >= 0 ? std::max(near, largest) : near * largest * turns);
     }
-    return most;
+    return times * most;
 }
 
 std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank) {

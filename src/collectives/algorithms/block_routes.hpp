@@ -11,6 +11,11 @@
 
 namespace laple {
 
+/// Which of its `ranks` ranks a host sends to another one by, where they take turns at the other hosts.
+inline std::size_t agent_index(Host host, Host other, std::size_t ranks) {
+    return static_cast<std::size_t>(other < host ? other : other - 1) % ranks;
+}
+
 /// Data from one rank for one other, in a personalized collective.
 struct Block {
     Rank source = 0;
@@ -58,7 +63,7 @@ class BlockRoutes {
     /// in the same place among all between the two.
     std::vector<Message> messages_of(Rank rank) const;
 
-    /// What passes the carrier, or the agent, that has most to pass, in blocks.
+    /// At most so many blocks a rank has room for beside its own buffers.
     std::size_t most_blocks() const;
 
     /// The rank of a cluster that sends all blocks for another one, and gets all from there.
@@ -70,6 +75,7 @@ class BlockRoutes {
     /// The rank of a host that passes on what goes to, or comes from, `other` outside the host.
     Rank agent(Host host, Rank other) const;
     Rank agent_for_host(Host host, Host other) const;
+    std::size_t most_blocks_of_agent(Host host) const;
     template <typename Use>
     void for_each_block_at(Rank rank, Use use) const;
 

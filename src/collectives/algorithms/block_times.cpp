@@ -73,7 +73,8 @@ class Traffic {
             std::vector<double> blocks(machine_.ranks_on(host).size(), 0);
             for (Host other = 0; other < machine_.host_count(); ++other) {
                 if (machine_.cluster_of(other) != c)
-                    blocks[at(other) % blocks.size()] += static_cast<double>(machine_.ranks_on(other).size());
+                    blocks[agent_index(host, other, blocks.size())] +=
+                        static_cast<double>(machine_.ranks_on(other).size());
             }
             most = std::max(
                 most, *std::max_element(blocks.begin(), blocks.end()) * static_cast<double>(blocks.size()));

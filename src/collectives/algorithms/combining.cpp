@@ -31,9 +31,6 @@
 namespace laple {
 namespace {
 
-/// What a rank may hold of messages that have come, but are not combined yet, in bytes.
-constexpr Bytes kMostHeld = 64U << 20;
-
 struct Variant {
     std::string_view name;
     std::string_view in_words;
@@ -75,7 +72,8 @@ class CombiningSteps {
         add_accumulators();
         const auto senders =
             static_cast<Bytes>(std::count_if(messages_.begin(), messages_.end(), is_received));
-        const Bytes most = kMostHeld / std::max<Bytes>(segment_bytes * senders, 1);
+        // Of messages that have come, but are not combined yet.
+        const Bytes most = part.machine.block_memory() / std::max<Bytes>(segment_bytes * senders, 1);
         slots_ = segment_bytes == 0 ? 1 : std::clamp<Bytes>(most, 1, builder.window());
     }
 

@@ -315,10 +315,10 @@ class PrefixGather final : public Algorithm {
         return "all contributions go to all ranks, which combine what they need";
     }
     std::string needs() const override {
-        return "needs contributions that together take at most 64 MiB of a rank";
+        return "needs contributions that fit into LAPLE_BLOCK_MEMORY of a rank together";
     }
     bool can_do(const Request& request, const Machine& machine) const override {
-        return at(machine.rank_count()) * request.bytes() <= kMostHeld;
+        return at(machine.rank_count()) * request.bytes() <= machine.block_memory();
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
@@ -349,8 +349,6 @@ class PrefixGather final : public Algorithm {
     }
 
   private:
-    static constexpr Bytes kMostHeld = 64U << 20;
-
     static Request gathering(const Request& request) {
         Request gathered = request;
         gathered.collective = Collective::allgather;

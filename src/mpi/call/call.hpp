@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string_view>
+
 #include <mpi.h>
 
 #include "collectives/collective/collective.hpp"
@@ -65,7 +67,8 @@ struct UserBlocks {
 /// A collective call as the user made it.
 struct Call {
     Collective collective{};
-    const NativeCall& native;  ///< the same, by MPI alone
+    std::string_view function;  ///< MPI's name of it, without "MPI_": lasts for ever
+    const NativeCall& native;   ///< the same, by MPI alone
     MPI_Comm comm = MPI_COMM_NULL;
     /// Of the message, or where there are several of one block. In rooted collectives one of the two may mean
     /// nothing on this rank, and hold anything.

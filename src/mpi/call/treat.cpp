@@ -28,19 +28,21 @@ namespace {
 /// Adds one call to the report, if there is one. Looks at the clock only then.
 class Recorder {
   public:
-    Recorder(const CommState& state, Collective collective, Bytes bytes)
-        : report_(state.report()), collective_(collective), bytes_(bytes) {
+    Recorder(const CommState& state, const Call& call, Bytes bytes)
+        : report_(state.report()), collective_(call.collective), function_(call.function), bytes_(bytes) {
         if (report_ != nullptr) start_ = Clock::now();
     }
     /// The state may be gone: a user's error handler may free the communicator.
     void done(const std::string& algorithm) {
-        if (report_ != nullptr) report_->add(collective_, bytes_, algorithm, Clock::now() - start_);
+        if (report_ != nullptr)
+            report_->add(collective_, function_, bytes_, algorithm, Clock::now() - start_);
     }
 
   private:
     using Clock = std::chrono::steady_clock;
     Report* report_;
     Collective collective_;
+    std::string_view function_;
     Bytes bytes_;
     Clock::time_point start_;
 };
@@ -73,7 +75,7 @@ CommState* state_of(MPI_Comm comm) {
 /// Passes a call on to MPI.
 int pass_on(const Call& call, CommState* state, Bytes bytes) {
     if (state == nullptr) return call.native();
-    Recorder recorder(*state, call.collective, bytes);
+    Recorder recorder(*state, call, bytes);
     state->note_algorithm(kNativeCall);
     const int code = call.native();
     recorder.done(kNativeCall);
@@ -282,7 +284,7 @@ int treat(const Call& call) try {
     if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
     if (trials != nullptr) state->come_together();
-    Recorder recorder(*state, call.collective, bytes_for_report(arguments));
+    Recorder recorder(*state, call, bytes_for_report(arguments));
     const Seconds start = trials != nullptr ? now() : Seconds(0);
     int code = run(*state, *plan, arguments);
     if (trials != nullptr) trials->add(now() - start);

@@ -27,6 +27,7 @@ namespace laple::mpi {
 namespace {
 
 constexpr Seconds kPatience(60);
+constexpr Bytes kMostBlockMemory = Bytes{1} << 62U;
 
 /// What a rank could contribute to an agreement, in ascending order of how much that weighs.
 enum class Proposal { measure, off, file, agreed };
@@ -40,9 +41,10 @@ struct Consensus {
     bool is_verified = false;
     bool heeds_pcontrol = false;
     Adapting adapting = Adapting::never;
+    Bytes block_memory = 0;  ///< the least of all
 };
 
-using Maxima = std::array<std::int64_t, 7>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 8>;  // of what each rank brings
 
 bool allows_racing_threads() {
     int level = MPI_THREAD_MULTIPLE;
@@ -76,7 +78,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       settings.verify ? 0 : 1,
                       settings.heeds_pcontrol ? 0 : 1,
                       settings.adapts ? 0 : 1,
-                      settings.reproducible == Reproducible::fast ? 0 : 1};
+                      settings.reproducible == Reproducible::fast ? 0 : 1,
+                      -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory))};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -87,6 +90,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.is_verified = most[3] == 0;
     // It says nothing of which calls of other threads come before it.
     consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
+    consensus.block_memory = static_cast<Bytes>(-most[7]);
     // What is compared with MPI's own takes longer.
     if (most[5] == 0 && !consensus.is_verified)
         consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
@@ -160,8 +164,9 @@ class Agreeing {
                                               : settings.has_topology_file() ? Proposal::file
                                                                              : Proposal::measure);
         if (!consensus) return {};
-        Terms terms{std::nullopt, consensus->is_strict, consensus->is_verified, consensus->heeds_pcontrol,
-                    consensus->adapting};
+        Terms terms{std::nullopt,           consensus->is_strict,
+                    consensus->is_verified, consensus->heeds_pcontrol,
+                    consensus->adapting,    consensus->block_memory};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

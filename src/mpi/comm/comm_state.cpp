@@ -195,6 +195,7 @@ void CommState::set_up(MPI_Comm comm) {
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
     take_ranks_for_hosts(machine_, costs);
+    machine_.set_block_memory(terms.block_memory);
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
     if (!is_known && !is_strict_) return;
     if (!host_of.empty()) share_memory(host_of, *in_world);

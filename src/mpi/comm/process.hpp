@@ -41,6 +41,7 @@ struct Terms {
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
     Adapting adapting = Adapting::never;
+    Bytes block_memory = 0;  ///< the least LAPLE_BLOCK_MEMORY
 };
 
 /// Problems that are reported once, and are no errors.

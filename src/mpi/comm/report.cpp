@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 
 #include <fmt/format.h>
 
 namespace laple::mpi {
 
-void Report::add(Collective collective, Bytes bytes, const std::string& algorithm, Seconds time) {
+void Report::add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
+                 Seconds time) {
     const std::lock_guard lock(mutex_);
-    Line& line = lines_[{collective, class_of(bytes), algorithm}];
+    Line& line = lines_[{collective, function, class_of(bytes), algorithm}];
     ++line.calls;
     line.total += time;
     line.longest = std::max(line.longest, time);
@@ -20,12 +22,14 @@ std::string Report::table() const {
     const std::lock_guard lock(mutex_);
     if (lines_.empty()) return {};
     std::string text = "collectives of rank 0, times as it saw them\n";
-    text += fmt::format("{:<10} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", "collective", "bytes up to",
+    text += fmt::format("{:<20} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", "collective", "bytes up to",
                         "algorithm", "calls", "total", "mean", "longest");
     for (const auto& [key, line] : lines_) {
-        const auto& [collective, bytes, algorithm] = key;
-        text += fmt::format("{:<10} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", name_of(collective),
-                            format_bytes(bytes), algorithm, line.calls, format_seconds(line.total),
+        const auto& [collective, function, bytes, algorithm] = key;
+        std::string name(function);
+        name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+        text += fmt::format("{:<20} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", name, format_bytes(bytes),
+                            algorithm, line.calls, format_seconds(line.total),
                             format_seconds(line.total / static_cast<double>(line.calls)),
                             format_seconds(line.longest));
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/units.hpp"
@@ -13,10 +14,12 @@
 
 namespace laple::mpi {
 
-/// What this process called: collective × size class × algorithm × calls × time. Thread safe.
+/// What this process called: function × size class × algorithm × calls × time. Thread safe.
 class Report {
   public:
-    void add(Collective collective, Bytes bytes, const std::string& algorithm, Seconds time);
+    /// `function` is MPI's name, without "MPI_", and has to outlive the report.
+    void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
+             Seconds time);
 
     /// A table for people, as this rank saw it; "" when nothing was called.
     std::string table() const;
@@ -31,7 +34,7 @@ class Report {
     static Bytes class_of(Bytes bytes);
 
     mutable std::mutex mutex_;
-    std::map<std::tuple<Collective, Bytes, std::string>, Line> lines_;
+    std::map<std::tuple<Collective, std::string_view, Bytes, std::string>, Line> lines_;
 };
 
 /// What this process has compared so far with MPI's own results (LAPLE_VERIFY), and how often they were not

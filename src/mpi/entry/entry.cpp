@@ -24,11 +24,12 @@ namespace with_int {
 
 using Count = int;
 using Displacement = int;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
-    LAPLE_EXPORT int MPI_##name parameters {                                                       \
-        if (is_bypassed(comm)) return bypass.name arguments;                                       \
-        const BoundCall native([=] { return PMPI_##name arguments; });                             \
-        return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                             \
+    LAPLE_EXPORT int MPI_##name parameters {                                                                 \
+        if (is_bypassed(comm)) return bypass.name arguments;                                                 \
+        const BoundCall native([=] { return PMPI_##name arguments; });                                       \
+        return treat(                                                                                        \
+            {.collective = Collective::id, .function = #name, .native = native, .comm = comm, __VA_ARGS__}); \
     }
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
 #define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \
@@ -42,11 +43,12 @@ namespace with_large_count {
 
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                   \
-    LAPLE_EXPORT int MPI_##name##_c parameters {                                                   \
-        if (is_bypassed(comm)) return PMPI_##name##_c arguments;                                   \
-        const BoundCall native([=] { return PMPI_##name##_c arguments; });                         \
-        return treat({.collective = Collective::id, .native = native, .comm = comm, __VA_ARGS__}); \
+#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                             \
+    LAPLE_EXPORT int MPI_##name##_c parameters {                                                             \
+        if (is_bypassed(comm)) return PMPI_##name##_c arguments;                                             \
+        const BoundCall native([=] { return PMPI_##name##_c arguments; });                                   \
+        return treat(                                                                                        \
+            {.collective = Collective::id, .function = #name, .native = native, .comm = comm, __VA_ARGS__}); \
     }
 #define LAPLE_WITHOUT_COUNT(...)
 #define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \

@@ -206,7 +206,8 @@ class Explain(PlanTest):
 
     def test_what_is_wrong_is_said(self):
         self.check_refused(["explain", "bcast", "8"], "no network is given", "--model FILE")
-        self.check_refused(["explain", "alltoallv", "8", *SITES], "alltoallv",
+        self.check_refused(["explain", "alltoallv", "8", *SITES], "alltoallv has a count for each rank", "--counts FILE")
+        self.check_refused(["explain", "alltoallx", "8", *SITES], "alltoallx",
                            "use bcast, reduce, allreduce, barrier, allgather, gather, scatter, alltoall, "
                            "reduce_scatter, scan or exscan")
         self.check_refused(["explain", "bcast", "8", "--root", "16", *SITES], "no rank 16", "use 0 to 15")
@@ -220,6 +221,35 @@ class Explain(PlanTest):
         for text in ("site:4 node:x", "site:4 node:0", "site:4:5 node:2", "site:4:1ms:fast node:2",
                      "site:70000 node:4", "", "site:4 node:4 node:1:2:3:4"):
             self.check_refused(["explain", "bcast", "8", "--synthetic", text], "laple-plan: ")
+
+    def test_counts_are_explained(self):
+        """16 ranks at four sites: rank 0 has 1 MiB for each other, the others 8 bytes or nothing."""
+        rows = [" ".join(["1M"] * 16)] + [" ".join(["8", "0"] * 8)] * 15
+        file = self.file("counts", "# bytes\n" + "\n".join(rows) + "\n")
+        together = ["--algorithm", "cluster-aggregation"]
+        told = json.loads(self.output("explain", "alltoallv", "--counts", file, *SITES, *together, "--format", "json"))
+        self.assertEqual(told["straight"], {"blocks": 15, "bytes": 15 << 20})
+        self.assertEqual(told["together"]["blocks"] + told["empty"], 15 * 15)
+        self.assertEqual(told["kept"], 16)
+        self.assertEqual(told["busiest"], "what host 0 sends")
+        self.assertGreater(told["at_least"], 15 * (1 << 20) / 12.5e6)
+        text = self.output("explain", "alltoallw", "--counts", file, *SITES, *together)
+        self.assertIn("no rank knows the counts of all others", text)
+        self.assertIn("straight to their ranks: 15 blocks, 15728640 bytes", text)
+        one = self.file("one", " ".join(str(1000 * rank) for rank in range(16)))
+        gathered = json.loads(self.output("explain", "gatherv", "--counts", one, "--root", "3", *SITES, "--format", "json"))
+        self.assertEqual(gathered["bytes_between_clusters"], 1000 * (sum(range(16)) - 0 - 1 - 2 - 3))
+        self.assertIn("allgather of", self.output("explain", "allgatherv", "--counts", one, *SITES))
+        self.assertIn("reduce_scatter of", self.output("explain", "reduce_scatter", "--counts", one, *SITES))
+
+    def test_wrong_counts_are_refused(self):
+        short = self.file("short", "8 8 8\n")
+        self.check_refused(["explain", "alltoallv", "--counts", short, *SITES], "short:1", "3 numbers for 16 ranks")
+        self.check_refused(["explain", "gatherv", "--counts", short, *SITES], "3 numbers instead of 16")
+        self.check_refused(["explain", "gatherv", "--counts", self.file("word", "8\n8 x"), *SITES], "word:2", '"x"')
+        self.check_refused(["explain", "bcast", "--counts", short, *SITES], "bcast has no count for each rank")
+        self.check_refused(["explain", "gatherv", "8", "--counts", short, *SITES], "both a size and --counts")
+        self.check_refused(["explain", "alltoallv", "--counts", "/no/such", *SITES], "/no/such")
 
 
 class Hosts(PlanTest):

@@ -138,3 +138,58 @@ TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
     CHECK(price->pace == pace_of_blocks(slower, Aggregation::none, 16 * 1024));
     CHECK(price->seconds > 16 * 100'000 / 5e6);
 }
+
+namespace {
+
+/// The most bytes that a rank takes for blocks of others.
+Bytes most_taken(const Request& request, const AlgorithmPtr& algorithm, const Machine& machine) {
+    Bytes most = 0;
+    for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
+        Bytes taken = 0;
+        for (const std::uint64_t units : expand({request, algorithm, ""}, machine, rank).temporary_units)
+            taken += units * request.unit_bytes;
+        most = std::max(most, taken);
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("what a rank takes for blocks of others stays within the memory for it", "[aggregation]") {
+    std::vector<Machine> machines{
+        kTwoClusters, Machine(Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9}, {10, 11}})),
+        Machine(Topology::from_clusters(12, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}}),
+                {0, 0, 0, 0, 0, 1, 2, 2, 3, 3, 3, 3}),
+        Machine(Topology::from_clusters(12, {{0, 2, 4, 6, 8, 10}, {1, 3, 5, 7, 9, 11}}),
+                {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3})};
+    for (Machine& machine : machines) {
+        machine.set_block_memory(96'000);
+        for (const Collective collective : {Collective::gather, Collective::scatter, Collective::alltoall}) {
+            for (const char* name : {"host-aggregation", "cluster-aggregation"}) {
+                const AlgorithmPtr algorithm = parse_algorithm(name, collective);
+                Bytes largest = 0;
+                for (Bytes bytes = 250; bytes <= 64'000; bytes *= 2) {
+                    const Request request = request_for(collective, bytes, 3);
+                    if (!algorithm->can_do(request, machine)) continue;
+                    largest = bytes;
+                    CAPTURE(name, name_of(collective), describe(machine), bytes);
+                    CHECK(most_taken(request, algorithm, machine) <= machine.block_memory());
+                }
+                CHECK(largest >= 500);  // and not for want of use
+                CHECK(largest < 64'000);
+            }
+        }
+    }
+}
+
+TEST_CASE("blocks of different sizes go together as far as there is memory", "[aggregation]") {
+    Machine machine = kTwoClusters;
+    const Request request = varied_request(Collective::alltoall);
+    const AlgorithmPtr algorithm = parse_algorithm("cluster-aggregation", Collective::alltoall);
+    const Bytes usual = algorithm->longest_together(request, machine);
+    machine.set_block_memory(64'000);
+    CHECK(algorithm->longest_together(request, machine) == 1000);  // 4 * 4 blocks, in and out, twice
+    machine.set_block_memory(0);
+    CHECK(algorithm->longest_together(request, machine) == 0);
+    CHECK(usual > 1000);
+}
