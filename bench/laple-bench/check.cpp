@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,9 +27,14 @@ class GuardedBuffer {
     unsigned char* data() { return storage_.data() + kGuardBytes; }
     Bytes size() const { return storage_.size() - 2 * kGuardBytes; }
 
-    /// Where and how `other`, of the same size, differs first; "" when it does not.
-    std::string difference(const GuardedBuffer& other) const {
-        const auto [mine, theirs] = std::mismatch(storage_.begin(), storage_.end(), other.storage_.begin());
+    /// Where and how `other`, of the same size, differs first, in the first `bytes` or around the buffer; ""
+    /// when it does not.
+    std::string difference(const GuardedBuffer& other, Bytes bytes) const {
+        const auto end = storage_.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + bytes);
+        auto [mine, theirs] = std::mismatch(storage_.begin(), end, other.storage_.begin());
+        if (mine == end)
+            std::tie(mine, theirs) = std::mismatch(storage_.end() - kGuardBytes, storage_.end(),
+                                                   other.storage_.end() - kGuardBytes);
         if (mine == storage_.end()) return "";
         return fmt::format("byte {} is {:#04x} instead of {:#04x}",
                            mine - storage_.begin() - static_cast<std::ptrdiff_t>(kGuardBytes), *theirs,
@@ -125,9 +131,10 @@ std::string Checker::compare(Benchmark benchmark, Spread spread, Bytes bytes, Ra
     const std::string what =
         fmt::format("rank {}: {}{} of {} bytes{}: ", rank, to_string(benchmark), in_place ? " in place" : "",
                     bytes, has_root(benchmark) ? fmt::format(" with root {}", root) : "");
-    const std::string wrong_result = stock.receive.difference(laple.receive);
+    // What is left in place of an input that is longer than the result is nobody's business.
+    const std::string wrong_result = stock.receive.difference(laple.receive, shape.result_bytes());
     if (!wrong_result.empty()) return what + "the result's " + wrong_result;
-    const std::string wrong_send = before.send.difference(laple.send);
+    const std::string wrong_send = before.send.difference(laple.send, before.send.size());
     if (!wrong_send.empty()) return what + "the send buffer was changed: " + wrong_send;
     return "";
 }

@@ -8,15 +8,6 @@
 #include "base/index.hpp"
 
 namespace laple {
-namespace {
-
-constexpr int kToAgent = 0;
-constexpr int kToCarrier = 1;
-constexpr int kToHost = 2;
-constexpr int kToDest = 3;
-
-}  // namespace
-
 BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long)
     : machine_(machine),
       aggregation_(aggregation),
@@ -39,6 +30,21 @@ Host BlockTrees::carrier(int cluster, Host dest) const {
     return hosts[at(place_[at(dest)]) % hosts.size()];
 }
 
+Host BlockTrees::end_in(int cluster, Host dest) const {
+    return machine_.cluster_of(dest) == cluster ? dest : carrier(cluster, dest);
+}
+
+Host BlockTrees::beside(Host host, int distance) const {
+    const auto hosts = machine_.hosts_in(machine_.cluster_of(host));
+    const auto count = static_cast<int>(hosts.size());
+    return hosts[at((place_[at(host)] + distance + count) % count)];
+}
+
+int BlockTrees::round_of(Host host, Host end) const {
+    const auto count = static_cast<int>(machine_.hosts_in(machine_.cluster_of(host)).size());
+    return (place_[at(host)] - place_[at(end)] - 1 + count) % count;
+}
+
 Rank BlockTrees::agent_out(Host host, Rank dest) const {
     const auto ranks = machine_.ranks_on(host);
     return ranks[at(are_long_ ? place_on_host_[at(dest)] : machine_.host_of(dest)) % ranks.size()];
@@ -50,18 +56,23 @@ Rank BlockTrees::agent_in(Rank dest, Host from) const {
 }
 
 BlockTrees::Neighbour BlockTrees::parent(Rank rank, Rank dest) const {
-    if (aggregation_ == Aggregation::none) return {kToHost, dest};
+    if (aggregation_ == Aggregation::none) return {kToHost, 0, dest};
     const Host here = machine_.host_of(rank);
     const Host there = machine_.host_of(dest);
-    if (here == there) return {kToDest, dest};
+    if (here == there) return {kToDest, 0, dest};
     const Rank agent = agent_out(here, dest);
-    if (rank != agent) return {kToAgent, agent};
+    if (rank != agent) return {kToAgent, 0, agent};
     const int cluster = machine_.cluster_of(here);
+    if (const Host end = end_in(cluster, there); go_around() && here != end) {
+        const Host next = beside(here, 1);
+        return {cluster == machine_.cluster_of(there) ? kInside : kToCarrier, round_of(here, end),
+                next == there ? dest : agent_out(next, dest)};
+    }
     if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there)) {
         const Host carrying = carrier(cluster, there);
-        if (carrying != here) return {kToCarrier, agent_out(carrying, dest)};
+        if (carrying != here) return {kToCarrier, 0, agent_out(carrying, dest)};
     }
-    return {kToHost, agent_in(dest, here)};
+    return {kToHost, 0, agent_in(dest, here)};
 }
 
 std::vector<Host> BlockTrees::senders_to(Host dest) const {
@@ -72,7 +83,7 @@ std::vector<Host> BlockTrees::senders_to(Host dest) const {
             continue;
         }
         for (const Host host : machine_.hosts_in(cluster)) {
-            if (host != dest) senders.push_back(host);
+            if (host != dest && !go_around()) senders.push_back(host);
         }
     }
     return senders;
@@ -82,7 +93,7 @@ std::vector<BlockTrees::Neighbour> BlockTrees::children(Rank rank, Rank dest) co
     std::vector<Neighbour> found;
     if (aggregation_ == Aggregation::none) {
         for (Rank other = 0; rank == dest && other < machine_.rank_count(); ++other) {
-            if (other != dest) found.push_back({kToHost, other});
+            if (other != dest) found.push_back({kToHost, 0, other});
         }
         return found;
     }
@@ -90,45 +101,57 @@ std::vector<BlockTrees::Neighbour> BlockTrees::children(Rank rank, Rank dest) co
     const Host there = machine_.host_of(dest);
     const auto add_others_of_host = [&](int hop) {
         for (const Rank other : machine_.ranks_on(here)) {
-            if (other != rank) found.push_back({hop, other});
+            if (other != rank) found.push_back({hop, 0, other});
         }
+    };
+    const int cluster = machine_.cluster_of(here);
+    const auto add_left_neighbour = [&] {
+        const Host end = end_in(cluster, there);
+        const Host left = beside(here, -1);
+        if (!go_around() || left == here || beside(end, 1) == here) return;
+        found.push_back({cluster == machine_.cluster_of(there) ? kInside : kToCarrier, round_of(left, end),
+                         agent_out(left, dest)});
     };
     if (here == there) {
         for (const Host host : senders_to(here)) {
-            if (agent_in(dest, host) == rank) found.push_back({kToHost, agent_out(host, dest)});
+            if (agent_in(dest, host) == rank) found.push_back({kToHost, 0, agent_out(host, dest)});
         }
-        if (rank == dest) add_others_of_host(kToDest);
+        if (rank == dest) {
+            add_left_neighbour();
+            add_others_of_host(kToDest);
+        }
         return found;
     }
     if (agent_out(here, dest) != rank) return found;
     add_others_of_host(kToAgent);
-    const int cluster = machine_.cluster_of(here);
-    if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there) &&
+    add_left_neighbour();
+    if (!go_around() && aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there) &&
         carrier(cluster, there) == here) {
         for (const Host host : machine_.hosts_in(cluster)) {
-            if (host != here) found.push_back({kToCarrier, agent_out(host, dest)});
+            if (host != here) found.push_back({kToCarrier, 0, agent_out(host, dest)});
         }
     }
     return found;
 }
 
 std::vector<BlockTrees::Message> BlockTrees::messages_of(Rank rank) const {
-    std::map<std::tuple<int, Rank, Rank>, std::vector<Rank>> found;
+    std::map<std::tuple<int, int, Rank, Rank>, std::vector<Rank>> found;
     for (Rank dest = 0; dest < machine_.rank_count(); ++dest) {
         if (dest != rank) {
             const Neighbour to = parent(rank, dest);
-            found[{to.hop, rank, to.rank}].push_back(dest);
+            found[{to.hop, to.round, rank, to.rank}].push_back(dest);
         }
-        for (const Neighbour from : children(rank, dest)) found[{from.hop, from.rank, rank}].push_back(dest);
+        for (const Neighbour from : children(rank, dest))
+            found[{from.hop, from.round, from.rank, rank}].push_back(dest);
     }
     std::vector<Message> messages;
     for (auto& [way, dests] : found) {
-        const auto [hop, from, to] = way;
-        messages.push_back({hop, from, to, std::move(dests)});
+        const auto [hop, round, from, to] = way;
+        messages.push_back({hop, round, from, to, std::move(dests)});
     }
     std::stable_sort(messages.begin(), messages.end(), [this](const Message& a, const Message& b) {
-        return std::make_tuple(a.hop, turns_.turn(a.from, a.to)) <
-               std::make_tuple(b.hop, turns_.turn(b.from, b.to));
+        return std::make_tuple(a.hop, a.round, turns_.turn(a.from, a.to)) <
+               std::make_tuple(b.hop, b.round, turns_.turn(b.from, b.to));
     });
     return messages;
 }

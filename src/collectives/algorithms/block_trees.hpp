@@ -25,14 +25,23 @@ namespace laple {
 /// Hosts of dest's own cluster send to its host themselves. Each host of a cluster carries the blocks of its
 /// share of every other cluster's hosts. Of blocks that go together agents are other ranks for other hosts;
 /// of long ones, other ranks for other ranks, and dest itself is the agent of its host: all share the work. A
-/// tree carries each block once out of a host, and once out of a cluster. (Kielmann et al., "MagPIe",
-/// PPoPP'99, for one partial result from each cluster; Bienz, Gropp and Olson, "Node aware sparse
-/// matrix-vector multiplication", JPDC 2019, for agents)
+/// tree carries each block once out of a host, and once out of a cluster.
+///
+/// By clusters, long blocks go around the hosts of a cluster to the carrier, or to dest's host, each to the
+/// next one: nobody gets two at once.
+///
+///     by_cluster, long    agent ─► agent ─► agent = carrier ═══► dest
+///                         of the hosts of each other cluster
+///
+/// (Kielmann et al., "MagPIe", PPoPP'99, for one partial result from each cluster; Bienz, Gropp and Olson,
+/// "Node aware sparse matrix-vector multiplication", JPDC 2019, for agents; Patarasuk and Yuan, "Bandwidth
+/// optimal all-reduce algorithms for clusters of workstations", 2009, for rings)
 class BlockTrees {
   public:
-    /// To the agent, to the carrier, to dest's host, to dest. What is sent in one hop waits for what earlier
-    /// ones bring at most.
-    static constexpr int kHops = 4;
+    /// To the agent; to the carrier; where blocks go around, those of the own cluster to dest's host; else to
+    /// dest's host; to dest. What is sent in one hop waits for what earlier ones bring at most, and where
+    /// blocks go around, for what earlier rounds of that hop do.
+    enum Hop : int { kToAgent, kToCarrier, kInside, kToHost, kToDest };
 
     /// `machine` must outlive this. `are_long`: blocks do not go together.
     BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long);
@@ -41,27 +50,39 @@ class BlockTrees {
     /// order.
     struct Message {
         int hop;
+        int round;  ///< 0 where blocks do not go around
         Rank from;
         Rank to;
         std::vector<Rank> dests;
     };
-    /// Those that `rank` sends or gets, hop by hop, and in each hop by turns: one between two ranks in each.
+    /// Those that `rank` sends or gets, hop by hop and round by round, and in each of these by turns: one
+    /// between two ranks in each.
     std::vector<Message> messages_of(Rank rank) const;
 
     /// A neighbour of a rank in the tree of a block.
     struct Neighbour {
         int hop;
+        int round;
         Rank rank;
     };
     /// Where `rank`, which is not `dest`, sends its part of the block of `dest`.
     Neighbour parent(Rank rank, Rank dest) const;
     std::vector<Neighbour> children(Rank rank, Rank dest) const;
 
+    /// Whether blocks go around the hosts of clusters.
+    bool go_around() const { return are_long_ && aggregation_ == Aggregation::by_cluster; }
+
   private:
     bool is_on_host_of(Rank rank, Rank dest) const {
         return machine_.host_of(rank) == machine_.host_of(dest);
     }
     Host carrier(int cluster, Host dest) const;
+    /// Where the block of a rank of host `dest` ends in a cluster.
+    Host end_in(int cluster, Host dest) const;
+    /// The host beside another one in its cluster, all around.
+    Host beside(Host host, int distance) const;
+    /// In which round a host passes on what ends at `end`. The one to the right of that begins.
+    int round_of(Host host, Host end) const;
     /// The rank of `host` that combines, and passes on, its part of the block of `dest`, which is elsewhere.
     Rank agent_out(Host host, Rank dest) const;
     /// The rank on the host of `dest` to which that goes which host `from` sends it.

@@ -60,10 +60,11 @@ class CombiningSteps {
           messages_(trees_.messages_of(part.rank)),
           segment_bytes_(segment_bytes) {
         const auto is_received = [&](const BlockTrees::Message& m) { return m.to == part.rank; };
-        // Of each hop: far ones are sent first; near ones come first, and are combined meanwhile.
+        // Of each hop and round: far ones are sent first; near ones come first, and are combined meanwhile.
         for (auto begin = messages_.begin(); begin != messages_.end();) {
-            const auto end = std::find_if(begin, messages_.end(),
-                                          [&](const BlockTrees::Message& m) { return m.hop != begin->hop; });
+            const auto end = std::find_if(begin, messages_.end(), [&](const BlockTrees::Message& m) {
+                return m.hop != begin->hop || m.round != begin->round;
+            });
             const auto received = std::stable_partition(
                 begin, end, [&](const BlockTrees::Message& m) { return !is_received(m); });
             std::reverse(received, end);
@@ -87,9 +88,11 @@ class CombiningSteps {
             if (const std::uint64_t units = part_.request.block_units(dest); units > 0)
                 count = std::max(count, segments_of(units).count());
         }
+        // Where blocks go around, all those for other clusters do first.
+        for (std::uint32_t i = 0; trees_.go_around() && i < count; ++i)
+            pass_all(i, [this](Rank dest) { return is_elsewhere(dest); });
         for (std::uint32_t i = 0; i < count; ++i) {
-            begun_.clear();
-            for (const BlockTrees::Message& message : messages_) pass(message, i);
+            pass_all(i, [this](Rank dest) { return !trees_.go_around() || !is_elsewhere(dest); });
             keep_own(i);
         }
     }
@@ -104,11 +107,22 @@ class CombiningSteps {
         return Piece{dest, segments_of(units).at(number)};
     }
 
+    bool is_elsewhere(Rank dest) const {
+        return part_.machine.cluster_of_rank(dest) != part_.machine.cluster_of_rank(part_.rank);
+    }
+
+    template <typename IsMeant>
+    void pass_all(std::uint32_t segment, IsMeant is_meant) {
+        begun_.clear();
+        for (const BlockTrees::Message& message : messages_) pass(message, segment, is_meant);
+    }
+
     /// Short blocks go together, segments alone.
-    void pass(const BlockTrees::Message& message, std::uint32_t number) {
+    template <typename IsMeant>
+    void pass(const BlockTrees::Message& message, std::uint32_t number, IsMeant is_meant) {
         std::vector<Piece> together;
         for (const Rank dest : message.dests) {
-            const auto next = piece(dest, number);
+            const auto next = is_meant(dest) ? piece(dest, number) : std::nullopt;
             if (!next) continue;
             together.push_back(*next);
             if (segment_bytes_ > 0) pass(message, std::exchange(together, {}));
@@ -241,14 +255,20 @@ class CombiningSteps {
 
     std::uint64_t longest_segment(const BlockTrees::Message& message) const {
         std::uint64_t longest = 0;
-        for (const Rank dest : message.dests) {
-            const std::uint64_t units = part_.request.block_units(dest);
-            if (units > 0) longest = std::max(longest, segments_of(units).units_per_segment);
+        for (const BlockTrees::Message& each : messages_) {
+            if (each.from != message.from || each.hop != message.hop) continue;
+            for (const Rank dest : each.dests) {
+                const std::uint64_t units = part_.request.block_units(dest);
+                if (units > 0) longest = std::max(longest, segments_of(units).units_per_segment);
+            }
         }
         return longest;
     }
 
-    static Channel channel(const BlockTrees::Message& message) { return contributions(message.hop); }
+    /// What goes around for other clusters comes before the cluster's own.
+    static Channel channel(const BlockTrees::Message& message) {
+        return contributions(message.hop == BlockTrees::kInside ? BlockTrees::kToCarrier : message.hop);
+    }
 
     struct Slots {
         Buffer buffer = 0;
@@ -292,8 +312,7 @@ class Combining final : public Algorithm {
         candidate.seconds = candidate.time.last;
         candidate.hops = variant_.aggregation == Aggregation::none ? 1 : 3;
         candidate.crossings = messages_between_clusters(pricing);
-        if (variant_.aggregation == Aggregation::none && pricing.clusters() > 1)
-            candidate.pace = pace_of_blocks(pricing, Aggregation::none, segment_bytes_);
+        if (pricing.clusters() > 1) candidate.pace = pace(pricing);
         return candidate;
     }
 
@@ -302,6 +321,14 @@ class Combining final : public Algorithm {
     }
 
   private:
+    std::vector<double> pace(Pricing& pricing) const {
+        if (variant_.aggregation == Aggregation::none)
+            return pace_of_blocks(pricing, Aggregation::none, segment_bytes_);
+        if (variant_.aggregation == Aggregation::by_cluster && segment_bytes_ > 0)
+            return pace_of_combined(pricing, segment_bytes_);
+        return {};
+    }
+
     int messages_between_clusters(const Pricing& pricing) const {
         const Machine& machine = pricing.machine();
         const auto ends_in = [&](int cluster) {

@@ -52,12 +52,37 @@ class CombiningTraffic {
         return time;
     }
 
+    /// Of what a rank of each cluster sends to other clusters.
+    std::vector<double> pace() const {
+        HopLoad far(machine_, costs_, segment_bytes_);
+        for (int a = 0; a < costs_.count(); ++a) {
+            for (int b = 0; b < costs_.count(); ++b) {
+                if (a != b) add_between(far, a, b);
+            }
+        }
+        std::vector<double> pace;
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double of_cluster = block_ * (machine_.rank_count() - ranks_[at(c)]);
+            pace.push_back(far.busiest() * ranks_[at(c)] / std::max(of_cluster, 1.0));
+        }
+        return pace;
+    }
+
   private:
     /// Of hops one segment apart.
     double overlapping(const HopLoad& inside, const HopLoad& between) const {
         const double ports = inside.busiest_port() + between.busiest_port();
-        return std::max({inside.busiest(), between.busiest(), ports}) + inside.latency() + between.latency() +
-               inside.busiest() * part_of_segment();
+        return std::max({inside.busiest(), between.busiest(), ports}) + between.latency() + around();
+    }
+    /// A segment around the hosts of the largest cluster.
+    double around() const {
+        double longest = 0;
+        for (int c = 0; c < costs_.count(); ++c) {
+            HopLoad one(machine_, costs_, segment_bytes_);
+            one.add(c, c, std::min(block_, static_cast<double>(segment_bytes_)), 1, 1, 1);
+            longest = std::max(longest, (hosts_[at(c)] - 1) * one.seconds());
+        }
+        return longest;
     }
     double part_of_segment() const { return std::min(static_cast<double>(segment_bytes_) / block_, 1.0); }
 
@@ -78,18 +103,24 @@ class CombiningTraffic {
         HopLoad load(machine_, costs_, segment_bytes_);
         for (int a = 0; a < costs_.count(); ++a) {
             for (int b = 0; b < costs_.count(); ++b) {
-                const double dests = hosts_[at(b)];
-                const double bytes = block_ * fullest_[at(b)];
-                if (a == b) {
-                    load.add(a, a, bytes, dests - 1, dests - 1, dests * (dests - 1));
-                } else if (is_by_cluster_) {
-                    load.add(a, b, bytes, std::ceil(dests / hosts_[at(a)]), 1, dests);
-                } else {
-                    load.add(a, b, bytes, dests, hosts_[at(a)], dests * hosts_[at(a)]);
+                if (a != b) {
+                    add_between(load, a, b);
+                    continue;
                 }
+                const double dests = hosts_[at(b)];
+                load.add(a, a, block_ * fullest_[at(b)], dests - 1, dests - 1, dests * (dests - 1));
             }
         }
         return load;
+    }
+    void add_between(HopLoad& load, int a, int b) const {
+        const double dests = hosts_[at(b)];
+        const double bytes = block_ * fullest_[at(b)];
+        if (is_by_cluster_) {
+            load.add(a, b, bytes, std::ceil(dests / hosts_[at(a)]), 1, dests);
+        } else {
+            load.add(a, b, bytes, dests, hosts_[at(a)], dests * hosts_[at(a)]);
+        }
     }
 
     /// Each rank copies to the others of its host what they pass on, or get, and combines as much; and an
@@ -134,6 +165,10 @@ double combining_alone(Pricing& pricing) {
 }
 
 }  // namespace
+
+std::vector<double> pace_of_combined(Pricing& pricing, Bytes segment_bytes) {
+    return CombiningTraffic(pricing, Aggregation::by_cluster, segment_bytes).pace();
+}
 
 TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
     if (aggregation != Aggregation::none) return CombiningTraffic(pricing, aggregation, segment_bytes).time();

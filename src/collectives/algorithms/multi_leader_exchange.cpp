@@ -50,7 +50,7 @@ class ExchangeSteps {
             builder.pace_sends(part.windows.pace[at(part.machine.cluster_of_rank(part.rank))] *
                                static_cast<double>(part.request.unit_bytes));
         for (int member = 0; member < steps_.members().count(); ++member)
-            segments_ = std::max(segments_, segments_of(member).count());
+            segments_ = std::max(segments_, count_of(member));
     }
 
     void write() {
@@ -65,7 +65,7 @@ class ExchangeSteps {
         }
         for (int round = 0; round < hosts(); ++round) {
             const int member = own_of(owner(round));
-            for (std::uint32_t i = 0; i < segments_of(member).count(); ++i) pass_on(round, member, i);
+            for (std::uint32_t i = 0; i < count_of(member); ++i) pass_on(round, member, i);
         }
         for (std::uint32_t i = 0; i < segments_; ++i) {
             for (int round = 0; round < hosts(); ++round)
@@ -75,9 +75,8 @@ class ExchangeSteps {
 
   private:
     void send_to_clusters() {
-        const Segments segments = segments_of(self());
         const std::size_t clusters = ranges_.size();
-        for (std::uint32_t i = 0; steps_.members().is_leader() && i < segments.count(); ++i) {
+        for (std::uint32_t i = 0; steps_.members().is_leader() && i < count_of(self()); ++i) {
             for (std::size_t other = 1; other < clusters; ++other) {
                 const MemberRange to = ranges_[(own_ + other) % clusters];
                 steps_.send(to.first + partner(place(), own_, to.count()), piece(self(), i));
@@ -87,7 +86,7 @@ class ExchangeSteps {
 
     /// In a round a host gets blocks from its left neighbour, or in the first one from other clusters.
     void pass_on(int round, int member, std::uint32_t segment) {
-        if (segment >= segments_of(member).count()) return;
+        if (segment >= count_of(member)) return;
         const bool is_leader = steps_.members().is_leader();
         const Segment part = piece(member, segment);
         if (is_leader && member != self()) steps_.recv(round > 0 ? beside(-1) : member, part);
@@ -97,6 +96,9 @@ class ExchangeSteps {
 
     Segments segments_of(int member) const {
         return Segments::cut(block(member).units, part_.request.unit_bytes, segment_bytes_);
+    }
+    std::uint32_t count_of(int member) const {
+        return block(member).units == 0 ? 0 : segments_of(member).count();
     }
     Segment piece(int member, std::uint32_t segment) const {
         const Segment piece = segments_of(member).at(segment);
