@@ -39,13 +39,13 @@ class Traffic {
         TreeTime time;
         add_on_hosts(time);
         if (aggregation_ == Aggregation::by_cluster) add(time, to_carriers());
-        add(time, between());
+        add(time, between(HopLoad::Ports::rested));
         if (aggregation_ == Aggregation::by_cluster) add(time, from_carriers());
         return time;
     }
 
     std::vector<double> pace() const {
-        const double busiest = between().busiest();
+        const double busiest = between(HopLoad::Ports::busy).busiest();
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c) {
             const double far = block_ * most_far_blocks(c);
@@ -109,8 +109,8 @@ class Traffic {
     }
 
     /// Between the ranks of different hosts, agents of hosts, or carriers of clusters.
-    HopLoad between() const {
-        HopLoad hop(machine_, costs_, segment_bytes_);
+    HopLoad between(HopLoad::Ports ports) const {
+        HopLoad hop(machine_, costs_, segment_bytes_, ports);
         for (int a = 0; a < costs_.count(); ++a) {
             for (int b = 0; b < costs_.count(); ++b) add_between(hop, a, b);
         }

@@ -27,7 +27,12 @@ BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are
 
 Host BlockTrees::carrier(int cluster, Host dest) const {
     const auto hosts = machine_.hosts_in(cluster);
-    return hosts[at(place_[at(dest)]) % hosts.size()];
+    // The first hosts of all clusters are not the same one's.
+    return hosts[at(place_[at(dest)] + machine_.cluster_of(dest)) % hosts.size()];
+}
+
+Rank BlockTrees::sender(int cluster, Rank dest) const {
+    return agent_out(carrier(cluster, machine_.host_of(dest)), dest);
 }
 
 Host BlockTrees::end_in(int cluster, Host dest) const {

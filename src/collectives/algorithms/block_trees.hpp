@@ -69,6 +69,9 @@ class BlockTrees {
     Neighbour parent(Rank rank, Rank dest) const;
     std::vector<Neighbour> children(Rank rank, Rank dest) const;
 
+    /// By clusters: the rank that sends what another cluster has for `dest` to the host of that.
+    Rank sender(int cluster, Rank dest) const;
+
     /// Whether blocks go around the hosts of clusters.
     bool go_around() const { return are_long_ && aggregation_ == Aggregation::by_cluster; }
 

@@ -25,7 +25,8 @@ class CombiningTraffic {
           costs_(pricing.costs()),
           is_by_cluster_(aggregation == Aggregation::by_cluster),
           segment_bytes_(segment_bytes),
-          block_(usual_block(pricing.request(), machine_)) {
+          block_(usual_block(pricing.request(), machine_)),
+          trees_(machine_, aggregation, segment_bytes > 0) {
         for (int c = 0; c < costs_.count(); ++c) {
             ranks_.push_back(static_cast<double>(machine_.ranks_in(c).size()));
             hosts_.push_back(static_cast<double>(machine_.hosts_in(c).size()));
@@ -34,16 +35,19 @@ class CombiningTraffic {
     }
 
     TreeTime time() const {
-        const HopLoad between = to_hosts();
+        const auto ports = is_by_cluster_ ? HopLoad::Ports::busy : HopLoad::Ports::rested;
+        HopLoad between(machine_, costs_, segment_bytes_, ports);
+        add_to_hosts(between);
         TreeTime time;
         time.first = between.latency();
         time.last = between.seconds();
         time.sustained = between.busiest_port();
         if (is_by_cluster_) {
-            const HopLoad inside = to_carriers();
+            HopLoad inside(machine_, costs_, segment_bytes_);
+            add_to_carriers(inside);
             time.first += inside.latency();
             time.sustained += inside.busiest_port();
-            time.last = segment_bytes_ > 0 ? overlapping(inside, between) : time.last + inside.seconds();
+            time.last = segment_bytes_ > 0 ? overlapping() : between.seconds() + inside.seconds() - saved();
         }
         // Of segments, that of the next ones is done meanwhile.
         const double in_memory = on_hosts();
@@ -55,24 +59,52 @@ class CombiningTraffic {
     /// Of what a rank of each cluster sends to other clusters.
     std::vector<double> pace() const {
         HopLoad far(machine_, costs_, segment_bytes_);
-        for (int a = 0; a < costs_.count(); ++a) {
-            for (int b = 0; b < costs_.count(); ++b) {
-                if (a != b) add_between(far, a, b);
-            }
-        }
+        for (int a = 0; a < costs_.count(); ++a) add_from(far, a);
         std::vector<double> pace;
-        for (int c = 0; c < costs_.count(); ++c) {
-            const double of_cluster = block_ * (machine_.rank_count() - ranks_[at(c)]);
-            pace.push_back(far.busiest() * ranks_[at(c)] / std::max(of_cluster, 1.0));
-        }
+        for (int c = 0; c < costs_.count(); ++c)
+            pace.push_back(far.busiest() / std::max(block_ * most_blocks_sent(c), 1.0));
         return pace;
     }
 
   private:
+    /// Of the rank of a cluster that sends most to other clusters.
+    double most_blocks_sent(int cluster) const {
+        std::vector<double> blocks(at(machine_.rank_count()), 0);
+        for (Rank dest = 0; dest < machine_.rank_count(); ++dest) {
+            if (machine_.cluster_of_rank(dest) != cluster) blocks[at(trees_.sender(cluster, dest))] += 1;
+        }
+        return *std::max_element(blocks.begin(), blocks.end());
+    }
+
+    /// To how many hosts of each other cluster the host of a cluster sends that sends to most hosts.
+    std::vector<double> most_hosts_sent_to(int cluster) const {
+        std::vector<std::vector<double>> sent(at(machine_.host_count()));
+        std::vector<double> all(sent.size(), 0);
+        for (Host dest = 0; dest < machine_.host_count(); ++dest) {
+            const int there = machine_.cluster_of(dest);
+            if (there == cluster) continue;
+            const auto host = at(machine_.host_of(trees_.sender(cluster, machine_.ranks_on(dest).front())));
+            sent[host].resize(at(costs_.count()), 0);
+            sent[host][at(there)] += 1;
+            all[host] += 1;
+        }
+        return sent[at(static_cast<int>(std::max_element(all.begin(), all.end()) - all.begin()))];
+    }
+
+    HopLoad all(HopLoad::Ports ports) const {
+        HopLoad load(machine_, costs_, segment_bytes_, ports);
+        add_to_carriers(load);
+        add_to_hosts(load);
+        return load;
+    }
+    /// By ports that have rested.
+    double saved() const {
+        return all(HopLoad::Ports::busy).busiest_port() - all(HopLoad::Ports::rested).busiest_port();
+    }
     /// Of hops one segment apart.
-    double overlapping(const HopLoad& inside, const HopLoad& between) const {
-        const double ports = inside.busiest_port() + between.busiest_port();
-        return std::max({inside.busiest(), between.busiest(), ports}) + between.latency() + around();
+    double overlapping() const {
+        const HopLoad load = all(HopLoad::Ports::rested);
+        return load.busiest() + load.latency() + around();
     }
     /// A segment around the hosts of the largest cluster.
     double around() const {
@@ -87,39 +119,31 @@ class CombiningTraffic {
     double part_of_segment() const { return std::min(static_cast<double>(segment_bytes_) / block_, 1.0); }
 
     /// Every host sends its part of what another one carries to that one.
-    HopLoad to_carriers() const {
-        HopLoad load(machine_, costs_, segment_bytes_);
+    void add_to_carriers(HopLoad& load) const {
         for (int c = 0; c < costs_.count(); ++c) {
             const double others = hosts_[at(c)] - 1;
             if (others <= 0) continue;
             const double elsewhere = machine_.rank_count() - ranks_[at(c)];
             load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
         }
-        return load;
     }
 
     /// To each host: from the other hosts of its cluster, from one of each other cluster, or from all.
-    HopLoad to_hosts() const {
-        HopLoad load(machine_, costs_, segment_bytes_);
+    void add_to_hosts(HopLoad& load) const {
         for (int a = 0; a < costs_.count(); ++a) {
-            for (int b = 0; b < costs_.count(); ++b) {
-                if (a != b) {
-                    add_between(load, a, b);
-                    continue;
-                }
-                const double dests = hosts_[at(b)];
-                load.add(a, a, block_ * fullest_[at(b)], dests - 1, dests - 1, dests * (dests - 1));
-            }
+            const double dests = hosts_[at(a)];
+            load.add(a, a, block_ * fullest_[at(a)], dests - 1, dests - 1, dests * (dests - 1));
+            add_from(load, a);
         }
-        return load;
     }
-    void add_between(HopLoad& load, int a, int b) const {
-        const double dests = hosts_[at(b)];
-        const double bytes = block_ * fullest_[at(b)];
-        if (is_by_cluster_) {
-            load.add(a, b, bytes, std::ceil(dests / hosts_[at(a)]), 1, dests);
-        } else {
-            load.add(a, b, bytes, dests, hosts_[at(a)], dests * hosts_[at(a)]);
+    void add_from(HopLoad& load, int a) const {
+        if (costs_.count() == 1) return;
+        const std::vector<double> sent = is_by_cluster_ ? most_hosts_sent_to(a) : hosts_;
+        for (int b = 0; b < costs_.count(); ++b) {
+            if (b == a) continue;
+            const double bytes = block_ * fullest_[at(b)];
+            const double senders = is_by_cluster_ ? 1 : hosts_[at(a)];
+            load.add(a, b, bytes, sent[at(b)], senders, hosts_[at(b)] * senders);
         }
     }
 
@@ -151,6 +175,7 @@ class CombiningTraffic {
     bool is_by_cluster_;
     Bytes segment_bytes_;
     double block_;
+    BlockTrees trees_;
     std::vector<double> ranks_;  // of each cluster, as all of these
     std::vector<double> hosts_;
     std::vector<double> fullest_;  // the most ranks of a host

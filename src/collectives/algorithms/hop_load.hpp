@@ -14,8 +14,12 @@ namespace laple {
 /// does not count.
 class HopLoad {
   public:
+    /// Whether ports have rested before: then they let some bytes pass at once (Cluster::usual_credit()).
+    enum class Ports { busy, rested };
+
     /// `segment_bytes`: of messages that are cut; 0: they are not. `costs` must outlive this.
-    HopLoad(const Machine& machine, const MachineCosts& costs, Bytes segment_bytes = 0);
+    HopLoad(const Machine& machine, const MachineCosts& costs, Bytes segment_bytes = 0,
+            Ports ports = Ports::busy);
 
     /// Messages of `bytes` each from hosts of one cluster to other hosts, there or elsewhere: how many the
     /// busiest host sends, how many the busiest one gets, and how many there are.
@@ -36,8 +40,10 @@ class HopLoad {
     std::vector<std::size_t> group_of_;  // by cluster
     std::vector<double> rate_out_;       // of uplinks; 0: no limit
     std::vector<double> rate_in_;
-    std::vector<double> trunk_;  // from group to group
-    std::vector<double> out_;    // by cluster, as all of these
+    std::vector<double> trunk_;     // from group to group
+    std::vector<double> credit_;    // by cluster, as all of these
+    std::vector<double> out_;       // of the busiest port
+    std::vector<double> may_save_;  // of that
     std::vector<double> in_;
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;

@@ -210,7 +210,7 @@ class ExchangeLoads {
         : machine_(pricing.machine()),
           costs_(pricing.costs()),
           segment_bytes_(segment_bytes),
-          all_(machine_, costs_, segment_bytes),
+          all_(machine_, costs_, segment_bytes, HopLoad::Ports::rested),
           far_(machine_, costs_, segment_bytes) {
         for (Host host = 0; host < machine_.host_count(); ++host)
             block_ = std::max(

@@ -86,7 +86,9 @@ double alltoall_time(Rounds& rounds, Bytes bytes) {
 double reduce_scatter_time(Rounds& rounds, Bytes bytes) {
     const Bytes all = bytes * rounds.members();
     if (all < kLongReduceScatter) {
+        rounds.fold(all);
         rounds.halving(all);
+        rounds.unfold(bytes);
     } else {
         rounds.pairwise(bytes, true);
     }

@@ -85,6 +85,20 @@ void Rounds::swap_all(std::size_t distance, Bytes bytes, bool combines) {
     end();
 }
 
+void Rounds::fold(Bytes bytes) {
+    if (2 * half() == members()) return;
+    begin(bytes, true);
+    for (std::size_t i = 0; i < members() - half(); ++i) send(2 * i, 2 * i + 1);
+    end();
+}
+
+void Rounds::unfold(Bytes bytes) {
+    if (2 * half() == members()) return;
+    begin(bytes, false);
+    for (std::size_t i = 0; i < members() - half(); ++i) send(2 * i + 1, 2 * i);
+    end();
+}
+
 void Rounds::halving(Bytes bytes) {
     for (std::size_t distance = half(); distance >= 1; distance /= 2) swap_all(distance, bytes /= 2, true);
 }

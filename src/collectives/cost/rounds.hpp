@@ -36,6 +36,10 @@ class Rounds {
     void binomial_up(Bytes bytes, bool doubles, bool combines);
     /// Partners `distance` apart swap.
     void swap_all(std::size_t distance, Bytes bytes, bool combines);
+    /// Where the members are no power of two, some give what they have to their right neighbours before the
+    /// others begin; and get theirs in the end.
+    void fold(Bytes bytes);
+    void unfold(Bytes bytes);
     /// Reduce-scatter by recursive halving of `bytes`.
     void halving(Bytes bytes);
     /// Allgather by recursive doubling, from `bytes` each.
