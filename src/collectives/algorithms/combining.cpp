@@ -376,9 +376,12 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
         if (variant.aggregation == Aggregation::by_host &&
             (machine.has_single_ranks() || pricing.clusters() > 1))
             continue;
-        const std::span<const Bytes> sizes = pricing.segment_sizes();
-        std::vector<Bytes> segments(sizes.begin(), sizes.end());
-        if (!are_long(pricing) || sizes.empty()) segments.insert(segments.begin(), 0);
+        constexpr Bytes kUsual = 16 * 1024;  // needs no handshake, and lets connections begin with one
+        std::vector<Bytes> segments;
+        for (const Bytes size : pricing.segment_sizes()) {
+            if (size <= kUsual || pricing.clusters() == 1 || segments.empty()) segments.push_back(size);
+        }
+        if (!are_long(pricing) || segments.empty()) segments.insert(segments.begin(), 0);
         for (const Bytes segment : segments) {
             const Combining algorithm(variant, segment);
             if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));

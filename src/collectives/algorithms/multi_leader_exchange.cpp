@@ -211,6 +211,7 @@ class ExchangeLoads {
           costs_(pricing.costs()),
           segment_bytes_(segment_bytes),
           all_(machine_, costs_, segment_bytes, HopLoad::Ports::rested),
+          of_others_(machine_, costs_, segment_bytes, HopLoad::Ports::rested),
           far_(machine_, costs_, segment_bytes) {
         for (Host host = 0; host < machine_.host_count(); ++host)
             block_ = std::max(
@@ -219,18 +220,23 @@ class ExchangeLoads {
             const std::vector<double> got = got_from(b);
             for (int a = 0; a < costs_.count(); ++a) {
                 if (a == b) continue;
-                for (HopLoad* load : {&all_, &far_}) load->add(a, b, block_, 1, got[at(a)], hosts(a));
+                for (HopLoad* load : {&all_, &of_others_, &far_})
+                    load->add(a, b, block_, 1, got[at(a)], hosts(a));
             }
-            const double passed = machine_.host_count() * (hosts(b) - 1) / hosts(b);
-            if (passed > 0) all_.add(b, b, block_, passed, passed, passed * hosts(b));
+            for (HopLoad* load : {&all_, &of_others_}) {
+                const double blocks = machine_.host_count() - (load == &all_ ? 0 : hosts(b));
+                const double passed = blocks * (hosts(b) - 1) / hosts(b);
+                load->add(b, b, block_, passed, passed, passed * hosts(b));
+            }
         }
     }
 
+    /// What is a cluster's own goes around while the first blocks of others are on their way.
     TreeTime time() const {
         TreeTime time;
         time.first = far_.latency() + last_round();
         time.sustained = all_.busiest();
-        time.last = time.first + time.sustained;
+        time.last = last_round() + std::max(all_.busiest(), far_.latency() + of_others_.busiest());
         return time;
     }
 
@@ -276,8 +282,9 @@ class ExchangeLoads {
     const MachineCosts& costs_;
     Bytes segment_bytes_;
     HopLoad all_;
-    HopLoad far_;
-    double block_ = 1;  // the bytes of the host that has most
+    HopLoad of_others_;  // that, but for what goes around its own cluster
+    HopLoad far_;        // what goes to other clusters
+    double block_ = 1;   // the bytes of the host that has most
 };
 
 class MultiLeaderExchange final : public Algorithm {

@@ -49,6 +49,37 @@ TEST_CASE("of what is combined in parts, one partial result goes from a cluster 
     CHECK(crossings("prefix-chain", Collective::scan) == 1);
 }
 
+TEST_CASE("long blocks that are combined go around the hosts of a cluster, those for other clusters first",
+          "[aggregation]") {
+    Plan plan{request_for(Collective::reduce_scatter, 4000),
+              parse_algorithm("cluster-combining@1000", Collective::reduce_scatter), ""};
+    plan.windows.pace = {1e-6, 1e-6};
+    for (Rank rank = 0; rank < 4; ++rank) {
+        std::vector<Rank> senders;
+        int far = 0;
+        for (const Step& step : expand(plan, kTwoClusters, rank).steps) {
+            if (step.is_message()) CHECK(step.is_paced == (step.kind == StepKind::send && step.peer > 3));
+            far += step.is_message() && step.peer > 3 ? 1 : 0;
+            if (step.kind == StepKind::recv && step.peer < 4) senders.push_back(step.peer);
+        }
+        // Three times the blocks of the host that it carries and its own, in four segments each.
+        CHECK(senders == std::vector<Rank>(24, (rank + 3) % 4));
+        CHECK(far == 2 * 4);
+    }
+}
+
+TEST_CASE("the hosts of a cluster take turns at those of small clusters", "[aggregation]") {
+    const Machine machine(Topology::from_clusters(7, {{0, 1, 2, 3}, {4}, {5}, {6}}));
+    const Plan plan{request_for(Collective::reduce_scatter, 100),
+                    parse_algorithm("cluster-combining", Collective::reduce_scatter), ""};
+    for (Rank rank = 0; rank < 4; ++rank) {
+        int far = 0;
+        for (const Step& step : expand(plan, machine, rank).steps)
+            far += step.kind == StepKind::send && step.peer > 3 ? 1 : 0;
+        CHECK(far <= 1);
+    }
+}
+
 TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pace of all its ranks",
           "[aggregation]") {
     const Machine machine(Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}}), {0, 0, 0, 0, 1, 1, 1, 1});
