@@ -56,7 +56,7 @@ const std::vector<Bar> kBars{
     {"host-aggregation", "gather", 0.115, 0.29},
     {"host-aggregation", "scatter", 0.010, 0.34},
     {"host-aggregation@", "alltoall", 0.010, 0.02},
-    {"host-aggregation@", "gather", 0.005, 0.15},
+    {"host-aggregation@", "gather", 0.005, 0.28},
     {"host-aggregation@", "scatter", 0.135, 0.16},
     {"host-combining", "reduce_scatter", 0.030, 0.26},
     {"host-combining@", "reduce_scatter", 0.005, 0.01},

@@ -323,8 +323,8 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     return nullptr;
 }
 
-/// With one rank on each host, and one cluster, all of them are the same. Larger blocks fill a message by
-/// themselves, and agents would wait for all that goes together.
+/// With one rank on each host, and one cluster, all of them are the same, and MPI's own is that, too. Larger
+/// blocks fill a message by themselves, and agents would wait for all that goes together.
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
@@ -332,6 +332,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
         const Bytes largest = pricing.clusters() > 1 || is_direct ? variant.largest : variant.together;
         if (pricing.request().bytes() > largest) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
+        if (is_direct && pricing.clusters() == 1) continue;
         const BlockAlgorithm algorithm(variant, pricing.request().is_varied && !is_direct
                                                     ? 0
                                                     : segment_for(pricing, variant.aggregation));

@@ -298,11 +298,11 @@ class Combining final : public Algorithm {
     std::string in_words() const override { return std::string(variant_.in_words); }
     Bytes segment_bytes() const override { return segment_bytes_; }
     std::string needs() const override {
-        return variant_.aggregation == Aggregation::by_cluster ? "needs several clusters" : "";
+        return variant_.aggregation == Aggregation::by_cluster ? "needs several clusters, or segments" : "";
     }
     bool can_do(const Request& request, const Machine& machine) const override {
-        return request.commutative &&
-               (variant_.aggregation != Aggregation::by_cluster || machine.cluster_count() > 1);
+        return request.commutative && (variant_.aggregation != Aggregation::by_cluster ||
+                                       machine.cluster_count() > 1 || segment_bytes_ > 0);
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
@@ -368,23 +368,45 @@ bool are_long(const Pricing& pricing) {
     return pricing.clusters() > 1 && (bytes > kLong || (bytes > kShort && all > kLongTogether));
 }
 
-/// With one rank on each host, `direct` and `host-combining` are the same; of several clusters,
-/// `cluster-combining` has hosts that combine, too.
-void propose(Pricing& pricing, std::vector<Candidate>& found) {
+/// In one cluster, long blocks go around in segments that need no handshake.
+std::vector<Bytes> segments_for(const Pricing& pricing, Aggregation aggregation) {
+    constexpr Bytes kUsual = 16 * 1024;  // needs no handshake, and lets connections begin with one
+    std::vector<Bytes> segments;
+    if (pricing.clusters() == 1 && aggregation == Aggregation::by_cluster) {
+        if (pricing.request().bytes() >= 4 * kUsual) segments.push_back(kUsual);
+        return segments;
+    }
+    for (const Bytes size : pricing.segment_sizes()) {
+        if (size <= kUsual || pricing.clusters() == 1 || segments.empty()) segments.push_back(size);
+    }
+    if (!are_long(pricing) || segments.empty()) segments.insert(segments.begin(), 0);
+    return segments;
+}
+
+/// With one rank on each host, `direct` and `host-combining` are the same, and in one cluster MPI's own is
+/// that, too; of several clusters, `cluster-combining` has hosts that combine, too. Two hosts have nobody
+/// else to pass anything to.
+bool is_of_use(const Pricing& pricing, Aggregation aggregation) {
     const Machine& machine = pricing.machine();
+    const bool is_one = pricing.clusters() == 1;
+    switch (aggregation) {
+        case Aggregation::none:
+            return !is_one;
+        case Aggregation::by_host:
+            return is_one && !machine.has_single_ranks();
+        case Aggregation::by_cluster:
+            return !is_one || machine.host_count() > 2;
+    }
+    return false;
+}
+
+void propose(Pricing& pricing, std::vector<Candidate>& found) {
     for (const Variant& variant : kVariants) {
-        if (variant.aggregation == Aggregation::by_host &&
-            (machine.has_single_ranks() || pricing.clusters() > 1))
-            continue;
-        constexpr Bytes kUsual = 16 * 1024;  // needs no handshake, and lets connections begin with one
-        std::vector<Bytes> segments;
-        for (const Bytes size : pricing.segment_sizes()) {
-            if (size <= kUsual || pricing.clusters() == 1 || segments.empty()) segments.push_back(size);
-        }
-        if (!are_long(pricing) || segments.empty()) segments.insert(segments.begin(), 0);
-        for (const Bytes segment : segments) {
+        if (!is_of_use(pricing, variant.aggregation)) continue;
+        for (const Bytes segment : segments_for(pricing, variant.aggregation)) {
             const Combining algorithm(variant, segment);
-            if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
+            if (algorithm.can_do(pricing.request(), pricing.machine()))
+                found.push_back(*algorithm.price(pricing));
         }
     }
 }

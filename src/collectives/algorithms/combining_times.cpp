@@ -122,8 +122,8 @@ class CombiningTraffic {
     void add_to_carriers(HopLoad& load) const {
         for (int c = 0; c < costs_.count(); ++c) {
             const double others = hosts_[at(c)] - 1;
-            if (others <= 0) continue;
             const double elsewhere = machine_.rank_count() - ranks_[at(c)];
+            if (others <= 0 || elsewhere <= 0) continue;
             load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
         }
     }

@@ -231,21 +231,18 @@ LowerBound bound_of_combining(const Placement& placement, Bytes bytes) {
     return bound;
 }
 
-/// The last rank, wherever it is, hears from all others.
+/// Of any two ranks the later one, whichever that is, hears from the other one.
 LowerBound bound_of_prefixes(const Placement& placement, Bytes bytes) {
     LowerBound bound;
-    Seconds farthest = kNever;
     Seconds nearest = kNever;
-    for (const int last : placement.clusters()) {
-        Seconds longest{0};
-        for (const int from : placement.clusters()) {
-            if (from == last && placement.nodes_in(from) == 1) continue;
-            longest = std::max(longest, placement.path(from, last));
-            nearest = std::min(nearest, placement.path(from, last));
+    for (const int a : placement.clusters()) {
+        for (const int b : placement.clusters()) {
+            if (a == b && placement.nodes_in(a) == 1) continue;
+            const Seconds path = std::min(placement.path(a, b), placement.path(b, a));
+            consider(bound, path, "latency");
+            nearest = std::min(nearest, path);
         }
-        farthest = std::min(farthest, longest);
     }
-    consider(bound, farthest, "latency");
     consider(bound, nearest + Seconds(static_cast<double>(bytes) / placement.network().nic), "node");
     return bound;
 }

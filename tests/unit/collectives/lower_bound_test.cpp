@@ -152,6 +152,9 @@ TEST_CASE("lower bounds computed by hand") {
     CHECK(bound_ms(Collective::bcast, 10'000'000, 2, network) == Approx(205));
     // B must hear of A, 10 ms away, and of everything through 50 MB/s.
     CHECK(bound_ms(Collective::allreduce, 10'000'000, 0, network) == Approx(210));
+    // Whichever of a rank at A and one at C is the later one, 15 ms are between them by way of B.
+    CHECK(bound_ms(Collective::scan, 8, 0, three_sites()) == Approx(15).epsilon(1e-3));
+    CHECK(bound_ms(Collective::exscan, 8, 0, three_sites()) == Approx(15).epsilon(1e-3));
 }
 
 TEST_CASE("a link between two sites binds only where there is no way round") {
