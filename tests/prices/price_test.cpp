@@ -35,7 +35,7 @@ const std::vector<Bar> kBars{
     {"cluster-combining@", "reduce_scatter", 0.085, 0.12},
     {"direct", "alltoall", 0.005, 0.16},
     {"direct", "gather", 0.045, 0.24},
-    {"direct", "reduce_scatter", 0.005, 0.20},
+    {"direct", "reduce_scatter", 0.010, 0.20},
     {"direct", "scatter", 0.015, 0.21},
     {"direct-exchange", "allreduce", 0.010, 0.20},
     {"direct-exchange", "barrier", 0.005, 0.01},
