@@ -6,6 +6,7 @@ import sys
 COLLECTIVES = ["bcast", "reduce", "allreduce", "barrier", "allgather", "gather", "scatter", "alltoall", "reduce_scatter", "scan",
                "exscan"]
 ONE_SITE = ["single8"]
+MOST_COLUMNS = 4
 
 
 def size_text(count):
@@ -123,9 +124,14 @@ def picture(cells, file):
     except ImportError:
         print(f"scripts/bench: {file.name} is not drawn: matplotlib is missing (pip install matplotlib)", file=sys.stderr)
         return file.exists()
-    collectives = [c for c in COLLECTIVES[:3] if any(cell[0] == c for cell in cells.times)]
-    figure, panels = pyplot.subplots(1, len(collectives), figsize=(4.2 * len(collectives), 3.6), sharey=True, squeeze=False)
-    for panel, collective in zip(panels[0], collectives):
+    collectives = [c for c in COLLECTIVES if c != "barrier" and any(cell[0] == c for cell in cells.times)]
+    columns = min(len(collectives), MOST_COLUMNS)
+    rows = -(-len(collectives) // columns)
+    figure, grid = pyplot.subplots(rows, columns, figsize=(4.2 * columns, 3.3 * rows + 0.3), sharey=True, squeeze=False)
+    panels = list(grid.flat)
+    for panel in panels[len(collectives):]:
+        panel.set_axis_off()
+    for panel, collective in zip(panels, collectives):
         mine = [cell for cell in cells.cells() if cell[0] == collective]
         for column in cells.columns:
             known = [cell for cell in mine if column in cells.times[cell]]
@@ -137,8 +143,9 @@ def picture(cells, file):
         panel.set_yscale("log")
         panel.set_xticks(range(len(mine)), [size_text(cell[1]) for cell in mine])
         panel.set_title(collective)
-    panels[0][0].set_ylabel("time / what the network allows")
-    panels[0][-1].legend(fontsize=7)
+    for row in grid:
+        row[0].set_ylabel("time / what the network allows")
+    panels[len(collectives) - 1].legend(fontsize=7)
     figure.suptitle(cells.name)
     figure.tight_layout()
     figure.savefig(file, dpi=110)
