@@ -144,7 +144,7 @@ std::string Checker::check_barrier(Rank late_rank) const {
     PMPI_Barrier(control_);
     if (rank_in(world_) == late_rank) clock_.wait_until(clock_.now_ns() + kDelayNs);
     const std::int64_t came_ns = clock_.now_ns();
-    run(Library::laple, {}, world_);
+    run(Library::laple, {.benchmark = {Collective::barrier, Form::one_count}}, world_);
     const std::int64_t went_ns = clock_.now_ns();
     std::int64_t last_came_ns = 0;
     std::int64_t first_went_ns = 0;

@@ -15,16 +15,17 @@ TITLES = {"mpich-4": "MPICH 4", "intel": "Intel MPI"}
 
 
 def row(collective, count, stock, laple=None):
-    known = {"collective": collective, "bytes": count, "bound_us": 1000.0, "binds": "latency", "stock_us": stock}
+    known = {"collective": collective, "bytes": count, "bound_us": 1000.0, "binds": "latency", "stock_us": stock,
+             "date": "today", "commit": "abc", "iterations": 15}
     return known | ({"laple_us": laple, "algorithm": "flat/binomial"} if laple else {})
 
 
 DOCUMENT = {
-    "format": "laple-peers-1", "scenario": "wan4x4", "ranks_per_host": 1, "placement": "block", "failures": {"openmpi": "does not start"},
+    "format": "laple-peers-2", "scenario": "wan4x4", "ranks_per_host": 1, "placement": "block", "failures": {"openmpi": "does not start"},
     "runs": {
-        "mpich-4": {"mpi": "MPICH 4.0.2", "date": "today", "commit": "abc", "iterations": 15,
+        "mpich-4": {"mpi": "MPICH 4.0.2",
                     "rows": [row("bcast", 8, 4000.0, 2000.0), row("barrier", 0, 3000.0, 1500.0)]},
-        "intel": {"mpi": "Intel", "date": "today", "commit": "abc", "iterations": 15, "rows": [row("bcast", 8, 3000.0)]},
+        "intel": {"mpi": "Intel", "rows": [row("bcast", 8, 3000.0)]},
     },
 }
 
@@ -70,7 +71,7 @@ class Report(unittest.TestCase):
             report.write_report([DOCUMENT], TITLES | {"openmpi": "Open MPI"}, Path(name))
             text = (Path(name) / "docs" / "performance.md").read_text()
         self.assertIn("- Open MPI could not be measured: does not start", text)
-        self.assertIn("- Intel MPI: Intel, today, LaPle at abc, medians of 15.", text)
+        self.assertIn("- Intel MPI: Intel; bcast: today, LaPle at abc, medians of 15.", text)
 
 
 class CommandLine(unittest.TestCase):
@@ -79,6 +80,11 @@ class CommandLine(unittest.TestCase):
             done = subprocess.run([ROOT / "scripts" / "bench", *words], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
+
+    def test_rows_say_where_they_are_from(self):
+        later = row("gather", 8, 10.0) | {"commit": "def", "iterations": 5}
+        text = report.origins([row("bcast", 8, 1.0), row("bcast", 64, 1.0), row("reduce", 8, 1.0), later])
+        self.assertEqual(text, "bcast, reduce: today, LaPle at abc, medians of 15; gather: today, LaPle at def, medians of 5")
 
 
 if __name__ == "__main__":
