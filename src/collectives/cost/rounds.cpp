@@ -47,7 +47,7 @@ void Rounds::send(std::size_t from, std::size_t to) {
         left = free = std::max(free, ready_[from]) + gap;
     }
     next_[from] = std::max(next_[from], left);
-    next_[to] = std::max(next_[to], left + latency_of(from, to) + ramp(from, to, busy));
+    next_[to] = std::max(next_[to], left + handshake(from, to) + latency_of(from, to) + ramp(from, to, busy));
 }
 
 double Rounds::last() const {
@@ -118,7 +118,7 @@ void Rounds::ring(Bytes bytes, bool combines) {
     for (std::size_t i = 0; i < members(); ++i) {
         const std::size_t next = (i + 1) % members();
         gaps += gap_of(i, next);
-        latencies += latency_of(i, next);
+        latencies += handshake(i, next) + latency_of(i, next);
         of_port[host_of_[i]] =
             std::max(of_port[host_of_[i]] + (is_local(i, next) ? 0 : gap_of(i, next)), gap_of(i, next));
     }
@@ -155,7 +155,7 @@ void Rounds::all_to_all(Bytes bytes) {
             const std::size_t to = (i + distance) % members();
             const double gap = gap_of(i, to);
             sent += gap;
-            last = std::max(last, sent + latency_of(i, to));
+            last = std::max(last, sent + handshake(i, to) + latency_of(i, to));
             if (is_local(i, to)) continue;
             busy_[i] += gap;
             port_free_[host_of_[i]] += gap;
@@ -232,6 +232,13 @@ double Rounds::rested(std::size_t from, double gap) {
 
 double Rounds::latency_of(std::size_t from, std::size_t to) const {
     return link(from, to).latency;
+}
+
+double Rounds::handshake(std::size_t from, std::size_t to) const {
+    constexpr double kUsualLimit = 16 * 1024;  // of MPICH over TCP, in bytes
+    const double known = costs_.cluster(cluster(from)).eager_limit;
+    const bool is_long = static_cast<double>(bytes_) > (known > 0 ? known : kUsualLimit);
+    return is_long && !is_local(from, to) ? latency_of(from, to) + latency_of(to, from) : 0;
 }
 
 double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {

@@ -70,6 +70,8 @@ class Rounds {
                                   : costs_.link(cluster(from), cluster(to));
     }
     double latency_of(std::size_t from, std::size_t to) const;
+    /// What goes before a long message: the sender asks, and the receiver answers.
+    double handshake(std::size_t from, std::size_t to) const;
     /// Each message of a size has a flow of its own.
     double ramp(std::size_t from, std::size_t to, double gap) const;
     double gap_of(std::size_t from, std::size_t to);
