@@ -34,6 +34,7 @@ Examples:
 /// The command line as it was typed: texts that still have to be understood.
 struct RawOptions {
     std::vector<std::string> collectives;
+    std::string counts;
     std::string range;
     std::string sizes;
     double cold_s = 0;
@@ -45,10 +46,6 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                                                     {"shared", ClockChoice::shared},
                                                     {"measured", ClockChoice::measured}};
     const std::map<std::string, Measured> libraries{{"stock", Measured::stock}, {"laple", Measured::laple}};
-    const std::map<std::string, Spread> spreads{{"equal", Spread::equal},
-                                                {"half", Spread::half},
-                                                {"empty-rows", Spread::empty_rows},
-                                                {"log-normal", Spread::log_normal}};
     raw.budget_s = options.budget.count();
     app.add_option("collective", raw.collectives,
                    fmt::format("{} (default: those without v and w)", fmt::join(benchmark_names(), ", ")))
@@ -64,11 +61,10 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
         ->type_name("N");
     app.add_option("--root", options.root, "root of rooted collectives (default: 0)")->type_name("RANK");
     app.add_option(
-           "--counts", options.spread,
+           "--counts", raw.counts,
            "how blocks differ where each rank has a count, such as in alltoallv; the size is their mean: "
            "equal; half: the last rank has half of all bytes; empty-rows: every second rank has "
            "nothing; log-normal: at random (default: equal)")
-        ->transform(CLI::CheckedTransformer(spreads).description(""))
         ->type_name("NAME");
     app.add_flag("-f,--full", options.full, "also minimum, 95th percentile, maximum and iterations");
     app.add_flag("-c,--validation", options.check, "compare every byte of each result with MPI's own");
@@ -129,6 +125,16 @@ std::vector<Bytes> parse_size_list(std::string_view text) {
     return sizes;
 }
 
+Spread parse_spread(const std::string& name) {
+    const std::map<std::string, Spread> spreads{{"equal", Spread::equal},
+                                                {"half", Spread::half},
+                                                {"empty-rows", Spread::empty_rows},
+                                                {"log-normal", Spread::log_normal}};
+    const auto found = spreads.find(name);
+    if (found != spreads.end()) return found->second;
+    throw Error(fmt::format("--counts {} is unknown", name), "use equal, half, empty-rows or log-normal");
+}
+
 void understand(const RawOptions& raw, Options& options) {
     for (const auto& name : raw.collectives) {
         const Benchmark benchmark = parse_benchmark(name);
@@ -144,6 +150,13 @@ void understand(const RawOptions& raw, Options& options) {
         options.sizes = parse_size_range(raw.range.empty() ? "8:1M" : raw.range);
     } else {
         options.sizes = parse_size_list(raw.sizes);
+    }
+    if (!raw.counts.empty()) {
+        options.spread = parse_spread(raw.counts);
+        const auto has_counts = [](Benchmark benchmark) { return benchmark.form != Form::one_count; };
+        if (std::none_of(options.benchmarks.begin(), options.benchmarks.end(), has_counts))
+            throw Error("--counts is for functions with a count for each rank",
+                        "name one of them, such as alltoallv");
     }
     options.cold = Seconds(raw.cold_s);
     options.budget = Seconds(raw.budget_s);

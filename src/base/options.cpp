@@ -35,9 +35,10 @@ constexpr std::array<SettingRow, 13> kRows{{
      "Where it is used up, and with 0, these messages go by MPI."},
     {"LAPLE_BLOCK_MEMORY", "64M", "BYTES",
      "How much memory a rank may take, beside its own buffers, for blocks of others that it passes on in "
-     "gathers, scatters, all-to-alls, reduce-scatters and scans. What does not fit goes straight to its "
-     "rank. Where "
-     "ranks differ, the least of theirs."},
+     "gathers, scatters, all-to-alls and scans. What does not fit goes straight to its rank, or the call is "
+     "MPI's "
+     "own. In reduce-scatters, for what has come and is not combined yet; sums take as much as the input at "
+     "most. Where ranks differ, the least of theirs."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
      "same on all ranks, in all calls of a job, and in every run with the same topology, model and settings; "

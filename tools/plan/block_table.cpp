@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "block_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <utility>
@@ -27,7 +28,9 @@ std::optional<Collective> collective_with_counts(std::string_view name) {
 
 BlockTable parse_block_table(const std::string& text, const std::string& file, Collective collective,
                              int ranks) {
+    constexpr Bytes kMostOfAll = Bytes{1} << 60U;  // sums of them stay exact
     BlockTable table{ranks, {}};
+    Bytes all = 0;
     const bool is_square = collective == Collective::alltoall;
     const auto of_each = static_cast<std::size_t>(ranks);
     std::istringstream lines(text);
@@ -42,6 +45,10 @@ BlockTable parse_block_table(const std::string& text, const std::string& file, C
                 throw Error({file, number, 0}, fmt::format("\"{}\" is no number of bytes", word),
                             "write for example 8 or 64K");
             }
+            all += std::min(table.bytes.back(), kMostOfAll);
+            if (all >= kMostOfAll)
+                throw Error({file, number, 0}, "all blocks together have more than an exabyte",
+                            "see whether these are bytes");
         }
         const std::size_t here = table.bytes.size() - before;
         if (is_square && here != 0 && here != of_each)

@@ -22,8 +22,12 @@ std::string time_text(double seconds) {
     return format_seconds(Seconds(seconds));
 }
 
-std::string size_text(const Request& request) {
+std::string size_text(const Explanation& explanation) {
+    const Request& request = explanation.request;
     const CollectiveRow& row = row_of(request.collective);
+    if (!explanation.function.empty())
+        return fmt::format("{} of blocks of up to {} bytes", explanation.function,
+                           format_bytes(request.bytes()));
     if (!row.has_data) return std::string(row.name);
     return fmt::format("{} of {} bytes", row.name, format_bytes(request.bytes()));
 }
@@ -290,7 +294,7 @@ Explanation explain(const Request& request, const Situation& situation, const Ru
 std::string text_of(const Explanation& explanation, const Situation& situation, int most_rows) {
     const Plan& plan = explanation.plan;
     const bool is_rooted = row_of(explanation.request.collective).is_rooted;
-    std::string text = fmt::format("{}{}, {}\n\n", size_text(explanation.request),
+    std::string text = fmt::format("{}{}, {}\n\n", size_text(explanation),
                                    is_rooted ? fmt::format(", root {}", explanation.request.root) : "",
                                    laple::describe(situation.machine));
     text += plan.algorithm->name();
@@ -343,9 +347,8 @@ std::string dot_of(const Explanation& explanation, const Situation& situation) {
         throw Error(fmt::format("{} is no tree", plan.algorithm->name()),
                     "use --format svg or trace for a picture of its messages");
     }
-    std::string text =
-        fmt::format("digraph \"{} {}{}\" {{\n  node [shape=circle];\n", size_text(explanation.request),
-                    plan.algorithm->name(), plan.algorithm->lanes() > 1 ? ", first lane" : "");
+    std::string text = fmt::format("digraph \"{} {}{}\" {{\n  node [shape=circle];\n", size_text(explanation),
+                                   plan.algorithm->name(), plan.algorithm->lanes() > 1 ? ", first lane" : "");
     for (int cluster = 0; cluster < machine.cluster_count(); ++cluster) {
         text += fmt::format("  subgraph cluster_{} {{ label=\"cluster {}\";", cluster, cluster);
         text += ranks_for_dot(machine, cluster) + " }\n";

@@ -15,6 +15,7 @@ namespace laple::plan {
 /// the call to MPI.
 struct Explanation {
     Request request;
+    std::string function;  ///< what the user calls the collective, where blocks differ; else empty
     Rules rules;
     Plan plan;
     std::vector<Candidate> candidates;

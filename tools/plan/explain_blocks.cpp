@@ -93,12 +93,12 @@ Json json_of(const BlockExplanation::Share& share) {
 
 }  // namespace
 
-BlockExplanation explain_blocks(Collective collective, const BlockTable& table, Rank root,
-                                const Situation& situation, const Rules& rules) {
+BlockExplanation explain_blocks(const std::string& function, Collective collective, const BlockTable& table,
+                                Rank root, const Situation& situation, const Rules& rules) {
     const Machine& machine = situation.machine;
     const Plan plan = choose_plan(varied_request(collective, root), machine, rules, situation.costs);
     BlockExplanation found;
-    found.collective = collective;
+    found.function = function;
     found.algorithm = plan.algorithm->name();
     found.is_native = plan.is_native();
     found.reason = plan.reason;
@@ -123,7 +123,7 @@ BlockExplanation explain_blocks(Collective collective, const BlockTable& table, 
 std::string text_of(const BlockExplanation& explanation, const Situation& situation) {
     const BlockExplanation& e = explanation;
     const auto all = e.together.blocks + e.straight.blocks + e.empty + e.kept;
-    std::string text = fmt::format("{} of {} blocks, {}\n\n{}: {}\n", name_of(e.collective), all,
+    std::string text = fmt::format("{} of {} blocks, {}\n\n{}: {}\n", e.function, all,
                                    laple::describe(situation.machine), e.algorithm, e.reason);
     if (!e.is_native) {
         text += "  planned for blocks of any size: no rank knows the counts of all others\n";
@@ -144,7 +144,7 @@ std::string text_of(const BlockExplanation& explanation, const Situation& situat
 std::string json_of(const BlockExplanation& explanation, const Situation& situation) {
     const BlockExplanation& e = explanation;
     const Json document{{"format", "laple-plan-blocks-1"},
-                        {"collective", name_of(e.collective)},
+                        {"collective", e.function},
                         {"ranks", situation.machine.rank_count()},
                         {"hosts", situation.machine.host_count()},
                         {"clusters", situation.machine.cluster_count()},

@@ -12,7 +12,7 @@ namespace laple::plan {
 /// What a call of MPI_Alltoallv, Gatherv or Scatterv moves, and how: which blocks go together, which
 /// straight, and what no algorithm can avoid.
 struct BlockExplanation {
-    Collective collective{};
+    std::string function;  ///< as the user calls it: "alltoallv"
     std::string algorithm;
     bool is_native = false;
     std::string reason;
@@ -32,8 +32,8 @@ struct BlockExplanation {
 };
 
 /// Of a personalized collective; `root` counts where it has one.
-BlockExplanation explain_blocks(Collective collective, const BlockTable& table, Rank root,
-                                const Situation& situation, const Rules& rules);
+BlockExplanation explain_blocks(const std::string& function, Collective collective, const BlockTable& table,
+                                Rank root, const Situation& situation, const Rules& rules);
 
 std::string text_of(const BlockExplanation& explanation, const Situation& situation);
 std::string json_of(const BlockExplanation& explanation, const Situation& situation);

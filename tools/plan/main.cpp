@@ -104,8 +104,8 @@ bool is_as_wanted(const Explanation& explanation, const Rules& rules) {
 /// without them.
 void run_explain_blocks(const Options& options, const Situation& situation, const BlockTable& table,
                         Collective collective) {
-    const BlockExplanation explanation =
-        explain_blocks(collective, table, options.root, situation, parse_rules(options.algorithm));
+    const BlockExplanation explanation = explain_blocks(options.collective, collective, table, options.root,
+                                                        situation, parse_rules(options.algorithm));
     if (options.format != "text" && options.format != "json")
         throw Error(fmt::format("there is no {} of blocks of different sizes", options.format),
                     "use --format text or json");
@@ -143,7 +143,8 @@ void run_explain(Options& options) {
         return run_explain_blocks(options, situation, *table, request.collective);
     if (table) add_counts(*table, request);
     const Rules rules = parse_rules(options.algorithm);
-    const Explanation explanation = explain(request, situation, rules);
+    Explanation explanation = explain(request, situation, rules);
+    if (table) explanation.function = options.collective;
     if (has_wishes(rules) && !is_as_wanted(explanation, rules)) {
         const std::string& why = explanation.plan.passed_over;
         fmt::print(stderr, "laple-plan: {}; see the choice without it\n",

@@ -224,7 +224,7 @@ void Process::say_what_was_verified() const {
     const int different = verification_count.different;
     if (compared == 0) {
         return say(
-            "LAPLE_VERIFY: nothing was compared: no broadcast or reduction was done by LaPle, or not all "
+            "LAPLE_VERIFY: nothing was compared: no collective with data was done by LaPle, or not all "
             "ranks have LAPLE_VERIFY=1");
     }
     say(fmt::format("LAPLE_VERIFY: {} results of rank 0 compared with MPI's own, {} differ", compared,

@@ -239,8 +239,8 @@ class Explain(PlanTest):
         one = self.file("one", " ".join(str(1000 * rank) for rank in range(16)))
         gathered = json.loads(self.output("explain", "gatherv", "--counts", one, "--root", "3", *SITES, "--format", "json"))
         self.assertEqual(gathered["bytes_between_clusters"], 1000 * (sum(range(16)) - 0 - 1 - 2 - 3))
-        self.assertIn("allgather of", self.output("explain", "allgatherv", "--counts", one, *SITES))
-        self.assertIn("reduce_scatter of", self.output("explain", "reduce_scatter", "--counts", one, *SITES))
+        self.assertIn("allgatherv of blocks of up to", self.output("explain", "allgatherv", "--counts", one, *SITES))
+        self.assertIn("reduce_scatter of blocks of up to", self.output("explain", "reduce_scatter", "--counts", one, *SITES))
 
     def test_wrong_counts_are_refused(self):
         short = self.file("short", "8 8 8\n")
@@ -250,6 +250,8 @@ class Explain(PlanTest):
         self.check_refused(["explain", "bcast", "--counts", short, *SITES], "bcast has no count for each rank")
         self.check_refused(["explain", "gatherv", "8", "--counts", short, *SITES], "both a size and --counts")
         self.check_refused(["explain", "alltoallv", "--counts", "/no/such", *SITES], "/no/such")
+        many = self.file("many", "\n".join(" ".join(["4000000000000000000"] * 16) for _ in range(16)))
+        self.check_refused(["explain", "alltoallv", "--counts", many, *SITES], "many:1", "more than an exabyte")
 
 
 class Hosts(PlanTest):

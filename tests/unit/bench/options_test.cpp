@@ -91,7 +91,11 @@ TEST_CASE("a mistake is named, and what was probably meant", "[bench]") {
         "unknown collective \"zzzzzzzz\"; name one of bcast, reduce, allreduce, barrier, "
         "allgather, gather, scatter, alltoall, reduce_scatter, scan, exscan, allgatherv, gatherv, scatterv, "
         "alltoallv, alltoallw");
-    CHECK(error_of({"--counts", "half-full"}) != "no error");
+    CHECK(error_of({"alltoallv", "--counts", "half-full"}) ==
+          "--counts half-full is unknown; use equal, half, empty-rows or log-normal");
+    CHECK(error_of({"alltoallv", "--counts", "2"}) != "no error");
+    CHECK(error_of({"bcast", "--counts", "half"}) ==
+          "--counts is for functions with a count for each rank; name one of them, such as alltoallv");
     CHECK(error_of({"-i", "0"}) != "no error");
     CHECK(error_of({"-i", "many"}) != "no error");
     CHECK(error_of({"-x", "-1"}) != "no error");
