@@ -206,31 +206,19 @@ class BlockSteps {
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
-/// Of messages to other clusters; 0: they are not cut. As long as needs no handshake and, unless a rank would
-/// have too many steps, as lets connections begin with one of them.
+/// Of messages to other clusters; 0: they are not cut.
 Bytes segment_for(const Pricing& pricing, Aggregation aggregation) {
-    constexpr Bytes kUsual = 16 * 1024;
-    constexpr Bytes kMostMessages = 8192;
     if (pricing.clusters() == 1 || aggregation == Aggregation::by_cluster) return 0;
     const Machine& machine = pricing.machine();
-    Bytes bytes = pricing.request().bytes();
-    auto peers = static_cast<Bytes>(machine.rank_count());
-    if (aggregation == Aggregation::by_host) {
-        const CollectiveRow& row = row_of(pricing.request().collective);
-        Bytes ranks = 1;
-        for (int c = 0; c < machine.cluster_count(); ++c)
-            ranks = std::max(ranks, static_cast<Bytes>(machine.most_ranks_on_a_host(c)));
-        bytes *= row.is_rooted ? ranks : ranks * ranks;
-        peers = static_cast<Bytes>(machine.host_count());
-    }
-    Request of_message = pricing.request();
-    of_message.units = bytes / std::max<Bytes>(of_message.unit_bytes, 1);
-    Bytes segment = kUsual;
-    for (const Bytes size : Pricing(of_message, machine, pricing.costs()).segment_sizes()) {
-        if (size <= kUsual) segment = size;
-    }
-    while (segment < bytes && bytes / segment * peers > kMostMessages) segment *= 2;
-    return segment < bytes ? segment : 0;
+    const Bytes bytes = pricing.request().bytes();
+    if (aggregation == Aggregation::none)
+        return pricing.paced_segment(bytes, static_cast<Bytes>(machine.rank_count()));
+    Bytes ranks = 1;
+    for (int c = 0; c < machine.cluster_count(); ++c)
+        ranks = std::max(ranks, static_cast<Bytes>(machine.most_ranks_on_a_host(c)));
+    const bool is_rooted = row_of(pricing.request().collective).is_rooted;
+    return pricing.paced_segment(bytes * ranks * (is_rooted ? 1 : ranks),
+                                 static_cast<Bytes>(machine.host_count()));
 }
 
 class BlockAlgorithm final : public Algorithm {
@@ -329,10 +317,9 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
         const bool is_direct = variant.aggregation == Aggregation::none;
-        const Bytes largest = pricing.clusters() > 1 || is_direct ? variant.largest : variant.together;
+        const Bytes largest = pricing.clusters() > 1 ? variant.largest : variant.together;
         if (pricing.request().bytes() > largest) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
-        if (is_direct && pricing.clusters() == 1) continue;
         const BlockAlgorithm algorithm(variant, pricing.request().is_varied && !is_direct
                                                     ? 0
                                                     : segment_for(pricing, variant.aggregation));

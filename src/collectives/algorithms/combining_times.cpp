@@ -104,17 +104,8 @@ class CombiningTraffic {
     /// Of hops one segment apart.
     double overlapping() const {
         const HopLoad load = all(HopLoad::Ports::rested);
-        return load.busiest() + load.latency() + around();
-    }
-    /// A segment around the hosts of the largest cluster.
-    double around() const {
-        double longest = 0;
-        for (int c = 0; c < costs_.count(); ++c) {
-            HopLoad one(machine_, costs_, segment_bytes_);
-            one.add(c, c, std::min(block_, static_cast<double>(segment_bytes_)), 1, 1, 1);
-            longest = std::max(longest, (hosts_[at(c)] - 1) * one.seconds());
-        }
-        return longest;
+        return load.busiest() + load.latency() +
+               time_around(machine_, costs_, std::min(block_, static_cast<double>(segment_bytes_)));
     }
     double part_of_segment() const { return std::min(static_cast<double>(segment_bytes_) / block_, 1.0); }
 

@@ -62,4 +62,14 @@ double HopLoad::busiest() const {
     return most;
 }
 
+double time_around(const Machine& machine, const MachineCosts& costs, double bytes) {
+    double longest = 0;
+    for (int c = 0; c < costs.count(); ++c) {
+        HopLoad one(machine, costs);
+        one.add(c, c, bytes, 1, 1, 1);
+        longest = std::max(longest, (static_cast<double>(machine.hosts_in(c).size()) - 1) * one.seconds());
+    }
+    return longest;
+}
+
 }  // namespace laple

@@ -51,4 +51,8 @@ class HopLoad {
     double latency_ = 0;
 };
 
+/// How long a message of `bytes` takes around the hosts of a cluster, each of whom passes it on: of the
+/// cluster where it takes longest.
+double time_around(const Machine& machine, const MachineCosts& costs, double bytes);
+
 }  // namespace laple

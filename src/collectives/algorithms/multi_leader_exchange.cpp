@@ -234,9 +234,12 @@ class ExchangeLoads {
     /// What is a cluster's own goes around while the first blocks of others are on their way.
     TreeTime time() const {
         TreeTime time;
-        time.first = far_.latency() + last_round();
+        // Until the last segment has gone around the largest cluster.
+        const double last_round =
+            time_around(machine_, costs_, std::min(block_, static_cast<double>(segment_bytes_)));
+        time.first = far_.latency() + last_round;
         time.sustained = all_.busiest();
-        time.last = last_round() + std::max(all_.busiest(), far_.latency() + of_others_.busiest());
+        time.last = last_round + std::max(all_.busiest(), far_.latency() + of_others_.busiest());
         return time;
     }
 
@@ -266,17 +269,6 @@ class ExchangeLoads {
     }
 
     double hosts(int cluster) const { return static_cast<double>(machine_.hosts_in(cluster).size()); }
-
-    /// Until the last segment has gone around the largest cluster.
-    double last_round() const {
-        double longest = 0;
-        for (int c = 0; c < costs_.count(); ++c) {
-            HopLoad one(machine_, costs_, segment_bytes_);
-            one.add(c, c, std::min(block_, static_cast<double>(segment_bytes_)), 1, 1, 1);
-            if (hosts(c) > 1) longest = std::max(longest, (hosts(c) - 1) * one.seconds());
-        }
-        return longest;
-    }
 
     const Machine& machine_;
     const MachineCosts& costs_;
@@ -332,16 +324,6 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     return std::make_shared<MultiLeaderExchange>(name.segment_bytes);
 }
 
-/// What is sent as one message: as long as needs no handshake and, unless a rank would have too many steps,
-/// as lets connections begin with one of them.
-Bytes segment_for(Bytes block, int hosts) {
-    constexpr Bytes kUsual = 16 * 1024;
-    constexpr Bytes kMostMessages = 8192;
-    Bytes segment = kUsual;
-    while (block / segment * at(hosts) > kMostMessages) segment *= 2;
-    return segment;
-}
-
 /// In one cluster it is the ring. Long blocks that all hosts send at once overrun the queues of uplinks,
 /// which no price knows: 64 KiB from 16 hosts at 4 sites took 141 ms, and 72 ms in segments at their pace.
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
@@ -351,9 +333,9 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     Bytes block = 0;
     for (Host host = 0; host < machine.host_count(); ++host)
         block = std::max(block, bytes_of_blocks(pricing.request(), machine.ranks_on(host)));
-    const Bytes segment = std::min(segment_for(block, machine.host_count()), block / 2);
-    if (block <= kLongBlock) found.push_back(*MultiLeaderExchange(0).price(pricing));
-    if (2 * block > kLongBlock) found.push_back(*MultiLeaderExchange(segment).price(pricing));
+    const Bytes segment = pricing.paced_segment(block, static_cast<Bytes>(machine.host_count()));
+    if (block <= kLongBlock || segment == 0) found.push_back(*MultiLeaderExchange(0).price(pricing));
+    if (segment > 0) found.push_back(*MultiLeaderExchange(segment).price(pricing));
 }
 
 }  // namespace

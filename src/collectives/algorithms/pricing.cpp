@@ -193,6 +193,16 @@ std::span<const Bytes> Pricing::segment_sizes() const {
     return sizes.first(static_cast<std::size_t>(end - sizes.begin()));
 }
 
+Bytes Pricing::paced_segment(Bytes bytes, Bytes peers) const {
+    constexpr Bytes kUsual = 16 * 1024;
+    constexpr Bytes kMostMessages = 8192;
+    Bytes segment = std::min(kUsual, longest_without_handshakes(costs_));
+    while (segment > bytes / 2 && segment > kSegments.front()) segment /= 2;
+    if (segment > bytes / 2) return 0;
+    while (segment < bytes && bytes / segment * peers > kMostMessages) segment *= 2;
+    return segment < bytes ? segment : 0;
+}
+
 Shape Pricing::best_local() {
     if (best_local_) return *best_local_;
     const SegmentTimes& segment = times_of_tree(0);

@@ -46,6 +46,9 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK(read({"LAPLE_MODEL=m", "LAPLE_TOPOLOGY=t"}).settings.topology_file() == "t");
     CHECK_FALSE(read({"LAPLE_MODEL=m", "LAPLE_TOPOLOGY=off"}).settings.has_topology_file());
     CHECK(read({}).settings.probe_budget == 2);
+    CHECK(read({"LAPLE_BLOCK_MEMORY=8K"}).settings.block_memory == 8192);
+    CHECK(read({"LAPLE_BLOCK_MEMORY=much"}).settings.block_memory == 64U << 20);
+    CHECK(read({"LAPLE_BLOCK_MEMORY=much"}).warnings.size() == 1);
     CHECK(read({"LAPLE_PROBE_BUDGET=0.5"}).settings.probe_budget == 0.5);
     for (const char* wrong : {"-1", "1s", "nan", "1e9"}) {
         const Read r = read({std::string("LAPLE_PROBE_BUDGET=") + wrong});

@@ -292,6 +292,40 @@ TEST_CASE("lanes share what is between two clusters", "[candidates]") {
     CHECK(candidate->time.binding.kind == Binding::Kind::trunk);
 }
 
+TEST_CASE("long messages of MPI's own shake hands first", "[candidates]") {
+    MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const auto scan = [&](Bytes bytes) {
+        return price_of("native", request_for(Collective::scan, bytes), kSites, costs)->seconds;
+    };
+    CHECK(scan(8) == Approx(20e-3).epsilon(0.1));  // two rounds between clusters
+    const double without_handshakes = 2 * (10e-3 + 64 * 1024 / 12.5e6);
+    CHECK(scan(64 * 1024) > without_handshakes + 40e-3);
+    for (int c = 0; c < 4; ++c) costs.cluster(c).eager_limit = 128 * 1024;
+    CHECK(scan(64 * 1024) < without_handshakes + 20e-3);
+}
+
+TEST_CASE("a reduce-scatter of MPI's own has more messages where ranks are no power of two", "[candidates]") {
+    const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    const Request request = request_for(Collective::reduce_scatter, 1024);
+    const auto native = [&](int ranks) {
+        return price_of("native", request, test::machine_of({ranks / 2, ranks - ranks / 2}), costs)->seconds;
+    };
+    CHECK(native(6) > native(4) + 6 * 1024 / 12.5e6);
+}
+
+TEST_CASE("segments at a pace need no handshake, and are not too many", "[candidates]") {
+    MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const Request request = request_for(Collective::alltoall, 64 * 1024);
+    const auto segment = [&](Bytes bytes, Bytes peers) {
+        return Pricing(request, kSites, costs).paced_segment(bytes, peers);
+    };
+    CHECK(segment(64 * 1024, 16) == 16 * 1024);
+    CHECK(segment(6 * 1024, 16) == 0);
+    CHECK(segment(1 << 20, 1024) > 16 * 1024);
+    for (int c = 0; c < 4; ++c) costs.cluster(c).eager_limit = 8 * 1024;
+    CHECK(segment(64 * 1024, 16) == 8 * 1024);
+}
+
 TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]") {
     MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
     const auto native = [&](const Request& request) { return *price_of("native", request, kSites, costs); };
