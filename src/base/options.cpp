@@ -26,7 +26,8 @@ constexpr std::array<SettingRow, 13> kRows{{
     {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used, "
      "and the next job goes on with what was measured. "
-     "Rates may take half as long again, and so may MPI's own collectives. 0: do not measure."},
+     "Rates may take half as long again, and so may MPI's own collectives; rates that are missing then are "
+     "measured by later jobs, as long each. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},

@@ -261,6 +261,22 @@ LinkSurveyInput link_survey_input(const Findings& found) {
     return {found.clusters, latencies_of(found.between, found.inside)};
 }
 
+LinkSurveyInput link_survey_input(const Model& model) {
+    LinkSurveyInput input;
+    input.latency = cluster_latencies(model);
+    if (input.latency.empty()) return {};
+    input.clusters.resize(at(model.topology.cluster_count()));
+    for (std::size_t node = 0; node < model.nodes.size(); ++node) {
+        const std::vector<Rank>& ranks = model.nodes[node].ranks;
+        const int cluster = model.topology.cluster_of(ranks.front());
+        for (const Rank rank : ranks) {
+            if (model.topology.cluster_of(rank) != cluster) return {};
+        }
+        input.clusters[at(cluster)].push_back(static_cast<int>(node));
+    }
+    return input;
+}
+
 std::vector<std::vector<Seconds>> cluster_latencies(const Model& model) {
     if (model.between.nodes() != model.topology.cluster_count()) return {};
     return latencies_of(model.between, model.inside);

@@ -73,6 +73,10 @@ std::string describe(const Model& model);
 /// What a survey of links begins with.
 LinkSurveyInput link_survey_input(const Findings& found);
 
+/// The same of a model with hosts; nodes are numbered as there. Empty where clusters divide hosts, or
+/// latencies between clusters are not known.
+LinkSurveyInput link_survey_input(const Model& model);
+
 /// One-way latencies between any two clusters of `model`, inside on the diagonal; empty where none are known.
 std::vector<std::vector<Seconds>> cluster_latencies(const Model& model);
 

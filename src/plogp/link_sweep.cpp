@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/index.hpp"
+#include "plogp/likely_uplinks.hpp"
 
 namespace laple {
 namespace {
@@ -34,6 +35,13 @@ constexpr double kEagerTrips = 4;
 constexpr const char* kRough =
     "rates were measured in passing, and no overheads: laple-discover --model measures all";
 
+constexpr const char* kUnfinished =
+    "there was no time to measure all rates: the next job on these hosts goes on";
+
+bool has_warning(const LinkModel& model, const char* warning) {
+    return std::find(model.warnings.begin(), model.warnings.end(), warning) != model.warnings.end();
+}
+
 /// What the two-parameter line knows: m / rate. Beyond `eager_limit`, unless that is 0, a round trip more.
 Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
     constexpr Bytes kLarge = 1 << 20;
@@ -48,6 +56,10 @@ Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
     }
     plogp.flood_gap = plogp.gap;
     return plogp;
+}
+
+Seconds duration_of_flow(Seconds trip) {
+    return std::max(kShortestFlow, kFlowTrips * trip);
 }
 
 /// Of one flow, or of several lanes together.
@@ -67,14 +79,21 @@ struct MeasuredRate {
 
 class LinkSweep {
   public:
-    LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, const std::function<bool(Seconds)>& has_time)
-        : probes_(probes), input_(input), has_time_(has_time) {}
-
-    LinkModel run() {
+    LinkSweep(LinkProbes& probes, const LinkSurveyInput& input, LinkModel known,
+              const std::function<bool(Seconds)>& has_time)
+        : probes_(probes), input_(input), has_time_(has_time), model_(std::move(known)) {
+        std::erase(model_.warnings, kRough);
+        std::erase(model_.warnings, kUnfinished);
+        is_of_use_ = !model_.clusters.empty();
         model_.clusters.resize(input_.clusters.size());
         reached_.resize(input_.clusters.size());
+        recall();
+    }
+
+    LinkModel run() {
         if (is_one_node()) measure_node();
         measure_inside();
+        measure_eager_limits();
         // Close ones first: they take the least time, so more of them fit in.
         std::vector<ProbeRound> rounds = input_.rounds();
         std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
@@ -84,20 +103,60 @@ class LinkSweep {
         if (eager_limit_ == 0 && !rounds.empty()) find_eager_limit(rounds.front().front());
         // What all lanes carry says more than what one does: all links have their turn first.
         for (const int most_lanes : {kMostLanes, 1}) {
-            for (const ProbeRound& round : rounds) measure_between(round, most_lanes);
-            // By now it is known what both ends of a link can do.
+            for (const ProbeRound& round : rounds) {
+                if (is_first_of_farthest(rounds, round)) measure_together();
+                measure_between(round, most_lanes);
+            }
+        }
+        // By now it is known what both ends of a link can do.
+        for (const int most_lanes : {kMostLanes, 1}) {
             for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
-        find_uplinks();
         measure_reserves();
-        if (is_of_use_) {
-            model_.warnings.emplace_back(kRough);
-            return std::move(model_);
-        }
-        return {};
+        if (!is_of_use_) return {};
+        const bool is_finished = !misses_rates();
+        set_uplinks(model_, input_, together_, is_finished);
+        model_.warnings.emplace_back(kRough);
+        if (!is_finished) model_.warnings.emplace_back(kUnfinished);
+        return std::move(model_);
     }
 
   private:
+    /// What an earlier sweep has found. Uplinks are what all links carried together, until it is finished.
+    void recall() {
+        for (int c = 0; c < input_.count(); ++c) {
+            const ClusterModel& cluster = model_.clusters[at(c)];
+            fastest_ = std::max(fastest_, cluster.nic_out);
+            const auto limit = static_cast<Bytes>(cluster.eager_limit);
+            if (limit > 0) eager_limit_ = eager_limit_ > 0 ? std::min(eager_limit_, limit) : limit;
+            if (!(cluster.uplink_out > 0)) continue;
+            together_.resize(input_.clusters.size());
+            together_[at(c)] = {cluster.uplink_out, cluster.uplink_in};
+            note_reached({c, c}, std::max(cluster.uplink_out, cluster.uplink_in));
+        }
+        for (const LinkPair& link : model_.links) {
+            for (const Lanes& lanes : {link.there, link.back}) {
+                note_reached({link.a, link.b}, lanes.most());
+                if (!lanes.rate.empty() && lanes.rate.begin()->first == 1)
+                    fastest_ = std::max(fastest_, lanes.rate.begin()->second);
+            }
+        }
+    }
+
+    bool misses_rates() const {
+        for (int a = 0; a < input_.count(); ++a) {
+            for (int b = a + 1; b < input_.count(); ++b) {
+                const LinkPair* link = model_.between(a, b);
+                for (const int lanes : {kMostLanes, 1}) {
+                    if (link == nullptr ||
+                        !link->there.rate.contains(std::min(input_.most_lanes(a, b), lanes)))
+                        return true;
+                }
+            }
+        }
+        return false;
+    }
+
     bool is_one_node() const { return input_.count() == 1 && input_.nodes_of(0).size() == 1; }
 
     /// Without a network, the time of reductions is all there is.
@@ -123,10 +182,10 @@ class LinkSweep {
         const Seconds trip = 2 * one_way;
         FlowOptions options;
         options.message_bytes = kMessage;
-        options.duration = std::max(kShortestFlow, kFlowTrips * trip);
+        options.duration = duration_of_flow(trip);
         options.window_bytes = window;
         if (flows.empty() || is_over_) return {};
-        is_over_ = !has_time_(options.duration + kOtherTrips * trip);
+        is_over_ = !has_time_(longest_step_of_sweep(one_way));
         if (is_over_) return {};
         is_of_use_ = true;
         return probes_.rates(flows, options);
@@ -171,63 +230,71 @@ class LinkSweep {
     /// What both clusters can send to others and get from them, for all that is known; 0: nothing is.
     double likely_between(int a, int b) const { return std::min(reached_[at(a)], reached_[at(b)]); }
 
-    void measure_inside() {
+    /// Of each of some clusters, one flow inside.
+    struct InsideFlows {
         std::vector<Flow> flows;
         std::vector<int> clusters;
-        Seconds longest{0};
+        Seconds longest{0};  // latency
+    };
+
+    /// Of the clusters of several nodes of which `is_missing` is true.
+    template <typename IsMissing>
+    InsideFlows inside_flows(IsMissing is_missing) const {
+        InsideFlows inside;
         for (int c = 0; c < input_.count(); ++c) {
             const std::vector<int>& nodes = input_.nodes_of(c);
-            if (nodes.size() < 2) continue;
-            flows.push_back({nodes[0], nodes[1]});
-            clusters.push_back(c);
-            longest = std::max(longest, input_.one_way(c, c));
+            if (nodes.size() < 2 || !is_missing(model_.clusters[at(c)])) continue;
+            inside.flows.push_back({nodes[0], nodes[1]});
+            inside.clusters.push_back(c);
+            inside.longest = std::max(inside.longest, input_.one_way(c, c));
         }
-        const std::vector<FlowRate> measured = rates(flows, longest);
+        return inside;
+    }
+
+    void measure_inside() {
+        const InsideFlows inside =
+            inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
+        const std::vector<FlowRate> measured = rates(inside.flows, inside.longest);
         for (std::size_t i = 0; i < measured.size(); ++i) {
-            ClusterModel& model = model_.clusters[at(clusters[i])];
+            const int cluster = inside.clusters[i];
+            ClusterModel& model = model_.clusters[at(cluster)];
             const double rate = measured[i].late;
-            model.inside = plogp_of(input_.one_way(clusters[i], clusters[i]), rate);
+            model.inside = plogp_of(input_.one_way(cluster, cluster), rate);
             model.nic_out = model.nic_in = rate;
             fastest_ = std::max(fastest_, rate);
         }
-        if (measured.empty()) return;
-        measure_eager_limits(flows, clusters, longest);
     }
 
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows, Seconds one_way) {
-        is_over_ = is_over_ || !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
+        if (flows.empty() || is_over_) return {};
+        is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
         if (is_over_) return {};
         std::vector<Bytes> limits = probes_.eager_limits(flows);
         eager_limit_ = *std::min_element(limits.begin(), limits.end());
         return limits;
     }
 
-    void measure_eager_limits(const std::vector<Flow>& flows, const std::vector<int>& clusters,
-                              Seconds one_way) {
-        const std::vector<Bytes> limits = eager_limits(flows, one_way);
+    void measure_eager_limits() {
+        const InsideFlows inside =
+            inside_flows([](const ClusterModel& cluster) { return !(cluster.eager_limit > 0); });
+        const std::vector<Bytes> limits = eager_limits(inside.flows, inside.longest);
         for (std::size_t i = 0; i < limits.size(); ++i)
-            model_.clusters[at(clusters[i])].eager_limit = static_cast<double>(limits[i]);
+            model_.clusters[at(inside.clusters[i])].eager_limit = static_cast<double>(limits[i]);
     }
 
     /// Where every host is alone.
     void find_eager_limit(const NodePair& clusters) {
         eager_limits({input_.lane(clusters.a, clusters.b, 0)}, input_.one_way(clusters.a, clusters.b));
+        for (const int cluster : {clusters.a, clusters.b})
+            model_.clusters[at(cluster)].eager_limit = static_cast<double>(eager_limit_);
     }
 
     /// Last of all: without them prices are too high, without rates between clusters there are none.
     void measure_reserves() {
-        std::vector<Flow> flows;
-        std::vector<int> clusters;
-        Seconds longest{0};
+        const auto& [flows, clusters, longest] = inside_flows(
+            [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !(cluster.reserve > 0); });
         double slowest = fastest_;
-        for (int c = 0; c < input_.count(); ++c) {
-            const double usual = model_.clusters[at(c)].nic_out;
-            if (!(usual > 0)) continue;
-            flows.push_back({input_.nodes_of(c)[0], input_.nodes_of(c)[1]});
-            clusters.push_back(c);
-            longest = std::max(longest, input_.one_way(c, c));
-            slowest = std::min(slowest, usual);
-        }
+        for (const int c : clusters) slowest = std::min(slowest, model_.clusters[at(c)].nic_out);
         if (flows.empty() || is_over_) return;
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
@@ -250,6 +317,8 @@ class LinkSweep {
         int lanes = 0;
         MeasuredRate there;
         MeasuredRate back;
+
+        bool is_climbing() const { return there.is_climbing() || back.is_climbing(); }
     };
 
     /// Both directions at once: links carry as much in one as if there were no other.
@@ -283,6 +352,51 @@ class LinkSweep {
         for (const Measuring& link : links) take(link);
     }
 
+    /// Whether the time has come for all links together: it takes as long as the farthest ones. Where all are
+    /// near, flows fill their links, and bursts make up much of what is sent in so short a time.
+    bool is_first_of_farthest(const std::vector<ProbeRound>& rounds, const ProbeRound& round) const {
+        const Seconds farthest = longest_latency(rounds.back());
+        return together_.empty() && duration_of_flow(2 * farthest) > kShortestFlow &&
+               2 * longest_latency(round) >= farthest;
+    }
+
+    /// Clusters that are next to each other, or next but one: as many as show what an uplink carries.
+    bool are_neighbours(int a, int b) const {
+        constexpr int kFarthest = 2;
+        const int apart = b - a;
+        return std::min(apart, input_.count() - apart) <= kFarthest;
+    }
+
+    /// All links of a cluster at once, or four of many: an uplink carries at least what they do together.
+    /// Where packets are lost now and then, one link's flows do not fill it.
+    ///
+    ///     A ══╗  6 + 6 MB/s: this uplink carries 12,
+    ///         ╠══> C         though no link alone is faster than 6
+    ///     B ══╝
+    void measure_together() {
+        if (input_.count() < 3) return;
+        std::vector<Measuring> links;
+        Seconds longest{0};
+        for (int a = 0; a < input_.count(); ++a) {
+            for (int b = a + 1; b < input_.count(); ++b) {
+                if (!are_neighbours(a, b)) continue;
+                links.push_back({{a, b}, std::min(input_.most_lanes(a, b), kMostLanes), {}, {}});
+                longest = std::max(longest, input_.one_way(a, b));
+            }
+        }
+        const auto ends = 2 * static_cast<int>(links.size());
+        if (!measure(links, longest, ends / input_.count())) return;
+        together_.resize(input_.clusters.size());
+        for (const auto& [pair, lanes, there, back] : links) {
+            together_[at(pair.a)].out += there.rate();
+            together_[at(pair.b)].in += there.rate();
+            together_[at(pair.b)].out += back.rate();
+            together_[at(pair.a)].in += back.rate();
+        }
+        for (int c = 0; c < input_.count(); ++c)
+            note_reached({c, c}, std::max(together_[at(c)].out, together_[at(c)].in));
+    }
+
     /// As much as both clusters have reached with others, and as NICs can.
     double likely_of_lanes(int a, int b, int lanes) const {
         double likely = likely_between(a, b);
@@ -294,10 +408,15 @@ class LinkSweep {
     }
 
     /// False where there is nothing to measure, or no time.
-    bool measure(std::vector<Measuring>& links, Seconds one_way) {
+    bool measure(std::vector<Measuring>& links, Seconds one_way) { return measure(links, one_way, 1); }
+
+    /// `at_once` links of each cluster, about, share its uplink. That may be no faster than a NIC; two
+    /// windows for each that it were give flows of a faster one some more.
+    bool measure(std::vector<Measuring>& links, Seconds one_way, int at_once) {
         std::vector<Flow> flows;
         for (const auto& [pair, lanes, there, back] : links) {
-            const int slower = how_much_slower(pair.a, pair.b, lanes);
+            const int slower = at_once == 1 ? how_much_slower(pair.a, pair.b, lanes)
+                                            : std::clamp(at_once * lanes / 2, 1, kMostSlower);
             for (int lane = 0; lane < lanes; ++lane) {
                 flows.push_back(input_.lane(pair.a, pair.b, lane));
                 flows.back().slower = slower;
@@ -359,6 +478,13 @@ class LinkSweep {
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
         const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+        if (lanes > 1 && measured.is_climbing()) settle_one_flow(link);
+    }
+
+    /// One flow would be on its way up for longer yet, and say nothing: it is not measured.
+    void settle_one_flow(LinkPair& link) const {
+        for (Lanes* lanes : {&link.there, &link.back})
+            lanes->rate.emplace(1, likely_of_one(link.a, link.b, lanes->most()));
     }
 
     /// What flows would carry once TCP has found the link's rate: as much as all lanes of this link, which
@@ -368,45 +494,6 @@ class LinkSweep {
         if (!measured.is_climbing()) return measured.rate();
         const double likely = together > 0 ? likely_of_one(a, b, together) : likely_between(a, b);
         return std::max(measured.rate(), likely);
-    }
-
-    /// Uplinks that bind, and show it.
-    void find_uplinks() {
-        for (int c = 0; c < input_.count(); ++c) {
-            ClusterModel& cluster = model_.clusters[at(c)];
-            cluster.uplink_out = binding_uplink(c, true);
-            cluster.uplink_in = binding_uplink(c, false);
-        }
-    }
-
-    /// What the fastest link of a cluster carries away from it, or to it.
-    double most_of(int cluster, bool is_out) const {
-        double most = 0;
-        for (const LinkPair& link : model_.links) {
-            if (link.a != cluster && link.b != cluster) continue;
-            const Lanes& lanes = is_out == (link.a == cluster) ? link.there : link.back;
-            if (!lanes.rate.empty()) most = std::max(most, lanes.most());
-        }
-        return most;
-    }
-
-    /// What cluster `c` sends to others, or gets from them, over its uplink: two links at least carry as much
-    /// as any does, though its hosts could do more, and so have done the clusters at their other ends. 0: its
-    /// links do not tell.
-    double binding_uplink(int c, bool is_out) const {
-        constexpr double kSame = 0.85;
-        const double more = input_.nodes_of(c).size() > 1 ? 1.25 : 1.5;  // a host alone may just be busy
-        const double most = most_of(c, is_out);
-        const double nic = model_.clusters[at(c)].nic_out;
-        int held_up = 0;
-        for (const LinkPair& link : model_.links) {
-            if (link.a != c && link.b != c) continue;
-            const Lanes& lanes = is_out == (link.a == c) ? link.there : link.back;
-            if (lanes.rate.empty() || lanes.most() < kSame * most) continue;
-            const bool are_hosts_faster = nic <= 0 || nic * lanes.rate.rbegin()->first > more * most;
-            if (are_hosts_faster && most_of(link.a == c ? link.b : link.a, !is_out) > more * most) ++held_up;
-        }
-        return held_up >= 2 ? most : 0;
     }
 
     /// A flow that is nearly as fast as the slower NIC is held up by that, for all that is known: that it
@@ -430,9 +517,10 @@ class LinkSweep {
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
     LinkModel model_;
-    double fastest_ = 0;           // of the flows so far, in bytes a second
-    std::vector<double> reached_;  // of flows to and from others, by cluster
-    Bytes eager_limit_ = 0;        // the least that was found
+    double fastest_ = 0;                 // of the flows so far, in bytes a second
+    std::vector<double> reached_;        // of flows to and from others, by cluster
+    std::vector<UplinkRates> together_;  // of all flows of a cluster at once; empty: not measured
+    Bytes eager_limit_ = 0;              // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
 };
@@ -440,12 +528,21 @@ class LinkSweep {
 }  // namespace
 
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
-                      const std::function<bool(Seconds)>& has_time) {
-    return LinkSweep(probes, input, has_time).run();
+                      const std::function<bool(Seconds)>& has_time, LinkModel known) {
+    return LinkSweep(probes, input, std::move(known), has_time).run();
 }
 
 bool is_rough(const LinkModel& model) {
-    return std::find(model.warnings.begin(), model.warnings.end(), kRough) != model.warnings.end();
+    return has_warning(model, kRough);
+}
+
+bool is_unfinished(const LinkModel& model) {
+    return has_warning(model, kUnfinished);
+}
+
+Seconds longest_step_of_sweep(Seconds one_way) {
+    const Seconds trip = 2 * one_way;
+    return duration_of_flow(trip) + kOtherTrips * trip;
 }
 
 }  // namespace laple

@@ -23,11 +23,18 @@ namespace laple {
 /// between 1 and the most; a warning says so.
 ///
 /// `has_time` is asked before each step with the time it will take, about; when it says no, what has been
-/// measured until then is the model.
+/// measured until then is the model, is_unfinished(), and may be `known` to a later sweep of the same
+/// clusters, which goes on.
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
-                      const std::function<bool(Seconds)>& has_time);
+                      const std::function<bool(Seconds)>& has_time, LinkModel known = {});
 
 /// Whether that is where `model` comes from.
 bool is_rough(const LinkModel& model);
+
+/// Whether a sweep had no time for all of `model`.
+bool is_unfinished(const LinkModel& model);
+
+/// The longest step of a sweep of clusters that are not farther than `one_way` from each other.
+Seconds longest_step_of_sweep(Seconds one_way);
 
 }  // namespace laple

@@ -293,6 +293,12 @@ class Agreeing {
             const Discovery discovery =
                 discover(comm_, process_.settings(), ModelCache(ModelCache::default_directory()));
             if (rank_ == 0) found.agreement = of_discovery(discovery);
+        } else if (payload.content == Content::measure_rates) {
+            if (rank_ == 0) {
+                found.agreement = with_rates_of(*hosts);
+            } else {
+                discover_rates(comm_, process_.settings(), {});
+            }
         } else if (payload.content == Content::measure_natives) {
             JobTimes native = discover_natives(comm_, process_.settings());
             if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
@@ -313,6 +319,8 @@ class Agreeing {
         tell(describe_labels(hosts));
         tell(fmt::format("topology from {}", found->file));
         const bool is_world = size_ == size_of(MPI_COMM_WORLD);
+        if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
+            return {Content::measure_rates, std::nullopt};
         if (is_world && model.links.job.times.empty() && !model.links.clusters.empty() &&
             can_measure_natives(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_natives, std::nullopt};
@@ -327,6 +335,19 @@ class Agreeing {
         if (process_.settings().probe_budget <= 0)
             return {Content::agreement, agreement_on(Topology::flat(size_))};
         return {Content::measure, std::nullopt};
+    }
+
+    /// What the cache has for these hosts, with rates that the jobs before had no time for.
+    Agreement with_rates_of(const std::vector<Node>& hosts) const {
+        std::string note;
+        const ModelCache cache(ModelCache::default_directory());
+        auto found = cache.find(hosts, mpi_version(), note);
+        Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
+        model.links = discover_rates(comm_, process_.settings(), model);
+        if (!found) return agreement_on(Topology::flat(size_));
+        cache.keep(model, note);
+        tell(note.empty() ? "measured more of the rates between these hosts" : note);
+        return agreement_on(model);
     }
 
     /// What the cache has for these hosts, with the times of MPI's own collectives in this job.

@@ -45,6 +45,12 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     return discovery;
 }
 
+std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
+    std::vector<std::vector<Rank>> ranks;
+    for (const Node& node : nodes) ranks.push_back(node.ranks);
+    return ranks;
+}
+
 /// `host` has the ranks of this rank's host.
 JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
     const Plogp memory = measure_memory(comm, host, settings.shared_memory);
@@ -82,6 +88,33 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
     JobTimes native = measure_job(comm, layout.node(), settings);
     if (model) model->links.job = std::move(native);
     return discovery;
+}
+
+bool can_measure_rates(const Model& model, Seconds budget) {
+    const bool are_missing = model.links.clusters.empty() || is_unfinished(model.links);
+    return are_missing && model.nodes.size() > 1 && longest_step_of_sweep(farthest(model)) < budget &&
+           !link_survey_input(model).clusters.empty();
+}
+
+LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model) {
+    const NodeLayout layout(comm);
+    LinkModel links = model.links;
+    if (!layout.is_good()) return links;
+    const Seconds end = now() + Seconds(settings.probe_budget);
+    if (layout.probes() != MPI_COMM_NULL) {
+        Prober prober(layout.probes(), {end, nullptr});
+        if (layout.nodes().empty()) {
+            prober.follow();
+        } else {
+            if (ranks_of(layout.nodes()) == ranks_of(model.nodes))
+                links = sweep_links(
+                    prober, link_survey_input(model), [end](Seconds needed) { return now() + needed < end; },
+                    std::move(links));
+            prober.dismiss();
+        }
+    }
+    layout.sleep_until_measured();
+    return links;
 }
 
 bool can_measure_natives(const Model& model, Seconds budget) {

@@ -25,6 +25,13 @@ struct Discovery {
 /// Collective; the result is rank 0's. (LAPLE_TOPOLOGY=auto)
 Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache);
 
+/// Whether an earlier job had no time for all rates of `model`, and `budget` suffices for some of the others.
+bool can_measure_rates(const Model& model, Seconds budget);
+
+/// Goes on with the rates of `model`, rank 0's, for the hosts of `comm`: for as long as the budget.
+/// Collective; the result is rank 0's: the links of `model` with what was measured since.
+LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
+
 /// Whether half of `budget` may suffice to measure MPI's own collectives on all ranks of `model`.
 bool can_measure_natives(const Model& model, Seconds budget);
 

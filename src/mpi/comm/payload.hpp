@@ -13,6 +13,7 @@ enum class Content : int {
     nothing,
     agreement,
     measure,          ///< all are to measure the network
+    measure_rates,    ///< all are to go on measuring rates of the network
     measure_natives,  ///< all are to measure MPI's own collectives
     unknown,          ///< no model is known for the hosts as ranks name them: all are to ask MPI for hosts
 };

@@ -118,6 +118,25 @@ class OnTwoSites(unittest.TestCase):
         self.assertNotEqual(matrix[0][1], 0)
         self.assertEqual(glob.glob(self.file("laple/*.latencies")), [])
 
+    def test_rates_that_an_earlier_job_had_no_time_for_are_measured(self):
+        self.bench(LAPLE_PROBE_BUDGET="2")
+        with open(self.kept("*.json"), encoding="utf-8") as file:
+            model = json.load(file)
+        measured = {key: model.pop(key) for key in ("clusters", "links", "warnings")}
+        with open(self.kept("*.json"), "w", encoding="utf-8") as file:
+            json.dump(model, file)
+        _, said = self.bench(LAPLE_PROBE_BUDGET="0.02")  # too short for any: not even tried
+        self.assertNotIn("rates", said)
+        algorithms, said = self.bench(LAPLE_PROBE_BUDGET="2")
+        self.assertIn("measured more of the rates between these hosts", said)
+        self.assertNotEqual(set(algorithms), {"native"})
+        with open(self.kept("*.json"), encoding="utf-8") as file:
+            model = json.load(file)
+        self.assertEqual([link["between"] for link in model["links"]], [[0, 1]])
+        self.assertEqual(len(model["clusters"]), len(measured["clusters"]))
+        _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+        self.assertNotIn("rates", said)
+
     def test_a_job_on_some_of_the_hosts_measures_nothing(self):
         self.bench()
         _, said = self.bench_on("a-2,b-1", 4)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plogp/link_sweep.hpp"
 
+#include <utility>
+
 #include <catch2/catch.hpp>
 
 #include "fake_network.hpp"
@@ -61,7 +63,12 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     CHECK(sweep(probes, 2).links.empty());
     CHECK(sweep(probes, 2).clusters[0].eager_limit == 16384);
 
-    CHECK(sweep(probes, 3).links.size() == 2);
+    CHECK(sweep(probes, 3).links.empty());
+    CHECK(sweep(probes, 3).clusters[0].uplink_out > 0);  // of all links at once
+
+    CHECK(sweep(probes, 4).links.size() == 2);
+    CHECK(is_unfinished(sweep(probes, 4)));
+    CHECK_FALSE(is_unfinished(sweep(probes, kAll)));
 
     // Inside, eager limits, then all lanes: one flow of them is as fast as a NIC, likely.
     const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
@@ -71,6 +78,26 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     REQUIRE(part.links.size() == 1);
     CHECK(part.links[0].there.rate == std::map<int, double>{{4, 25e6}});
     CHECK(part.links[0].plogp.gap.at(16384).count() == Approx(16384 / 12.5e6));
+}
+
+TEST_CASE("a sweep goes on where an earlier one stopped", "[link_sweep]") {
+    FakeNetwork lossy = four_sites();
+    lossy.far_flow = 4e6;
+    for (const FakeNetwork& network : {four_sites(), lossy}) {
+        FakeProbes at_once(network);
+        const LinkModel all = sweep_links(at_once, input_for(network), [](Seconds) { return true; });
+        FakeProbes probes(network);
+        LinkModel known;
+        int sweeps = 0;
+        do {
+            bool has_time = true;  // for one step
+            known = sweep_links(
+                probes, input_for(network), [&](Seconds) { return std::exchange(has_time, false); }, known);
+            CHECK(known.warnings.size() == (is_unfinished(known) ? 2 : 1));
+        } while (is_unfinished(known) && ++sweeps < 50);
+        CHECK(known == all);
+        CHECK(sweeps < 20);
+    }
 }
 
 TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_sweep]") {
@@ -151,6 +178,19 @@ TEST_CASE("an uplink that binds is told from one that its peers hold up", "[link
     FakeProbes equal_probes(equal);
     for (const ClusterModel& cluster : sweep_links(equal_probes, input_for(equal), all).clusters)
         CHECK(cluster.uplink_out == 0);
+}
+
+TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]") {
+    // 2 MB/s each, for packets are lost: four carry 8 of 12.5.
+    FakeNetwork lossy{{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}};
+    lossy.far_flow = 2e6;
+    FakeProbes probes(lossy);
+    const LinkModel model = sweep_links(probes, input_for(lossy), [](Seconds) { return true; });
+    for (const LinkPair& link : model.links) CHECK(link.there.most() == Approx(8e6));
+    for (const ClusterModel& cluster : model.clusters) {
+        CHECK(cluster.uplink_out == Approx(12.5e6));
+        CHECK(cluster.uplink_in == Approx(12.5e6));
+    }
 }
 
 TEST_CASE("flows to where little has arrived before are smaller", "[link_sweep]") {
