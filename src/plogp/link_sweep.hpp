@@ -7,16 +7,17 @@
 
 namespace laple {
 
-/// A rough model in about a second, for a job that has not been measured before: latencies are those of
-/// `input`, and of everything else only rates are measured, for a few round trips each.
+/// A rough model in about a second, where hosts are near, for a job that has not been measured before:
+/// latencies are those of `input`, and of everything else only rates are measured, for a few round trips each.
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
-/// 2. Between two clusters, in both directions at once: as many lanes as they have pairs of nodes, 8 at most;
-///    when all pairs have had their turn, as in survey_links(), one. What says little is measured twice:
-///    packets were lost, TCP was on its way up, or both clusters have done much better with others.
-/// 3. Uplinks, from links that carry the same, where the hosts and the clusters at the other ends can do
-/// more.
-/// 4. What NICs inside clusters let pass at once after a rest.
+/// 2. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of
+///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
+///    still on their way up. What says little is measured twice: packets were lost, TCP was on its way up,
+///    or both clusters have done much better with others.
+/// 3. Before the farthest pairs, where these are far: all links at once, or four of each cluster.
+/// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp).
+/// 5. What NICs inside clusters let pass at once after a rest.
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
 /// for many. Overheads, idle connections, most uplinks and reductions stay unknown, as do numbers of lanes
