@@ -8,7 +8,8 @@
 namespace laple {
 
 /// A rough model in about a second, where hosts are near, for a job that has not been measured before:
-/// latencies are those of `input`, and of everything else only rates are measured, for a few round trips each.
+/// latencies are those of `input`, and of everything else only rates are measured, for a few round trips
+/// each.
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
 /// 2. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of

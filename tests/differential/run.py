@@ -67,7 +67,8 @@ def draw_algorithm(draw, collective):
     if collective == "reduce_scatter":
         return draw.choice(["direct", "host-combining", "cluster-combining"]) + segment
     if collective in ("scan", "exscan"):
-        return draw.choice(["prefix-chain" + segment, "prefix-exchange", "prefix-gather"])
+        return draw.choice(["prefix-chain" + segment, "prefix-exchange" + draw.choice(["", "/binary", "/3ary"]) + segment,
+                            "prefix-gather"])
     if draw.random() < 0.2:
         return draw.choice(OVER_HOSTS[collective])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:

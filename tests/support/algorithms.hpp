@@ -54,7 +54,15 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "host-combining@16",
                 "cluster-combining",
                 "cluster-combining@16"};
-    if (is_prefix(collective)) return {"prefix-chain", "prefix-chain@16", "prefix-exchange", "prefix-gather"};
+    if (is_prefix(collective))
+        return {"prefix-chain",
+                "prefix-chain@16",
+                "prefix-exchange",
+                "prefix-exchange@16",
+                "prefix-exchange/binary",
+                "prefix-exchange/3ary",
+                "prefix-exchange/binary@16",
+                "prefix-gather"};
     std::vector<std::string> names{
         "flat/flat",
         "flat/binomial",
