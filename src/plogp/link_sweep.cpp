@@ -15,7 +15,8 @@ constexpr Bytes kMessage = 16 * 1024;  // less than what a handshake precedes on
 constexpr Bytes kLeastWindow = 128 * 1024;
 constexpr Bytes kMostWindow = 4 * 1024 * 1024;
 constexpr Bytes kFirstWindow = 256 * 1024;  // where nothing is known yet
-constexpr double kFilled = 0.5;             // of its window: a flow that carries less is held up by the link
+constexpr double kUsualRate = 12.5e6;  // bytes a second; then a window for a longer link holds a round trip
+constexpr double kFilled = 0.5;        // of its window: a flow that carries less is held up by the link
 constexpr int kMostLanes = 8;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
@@ -116,8 +117,9 @@ class LinkSweep {
         if (!is_of_use_) return {};
         const bool is_finished = !misses_rates();
         set_uplinks(model_, input_, together_, is_finished);
+        // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
-        if (!is_finished) model_.warnings.emplace_back(kUnfinished);
+        if (!is_finished && has_measured_) model_.warnings.emplace_back(kUnfinished);
         return std::move(model_);
     }
 
@@ -134,13 +136,20 @@ class LinkSweep {
             together_[at(c)] = {cluster.uplink_out, cluster.uplink_in};
             note_reached({c, c}, std::max(cluster.uplink_out, cluster.uplink_in));
         }
-        for (const LinkPair& link : model_.links) {
-            for (const Lanes& lanes : {link.there, link.back}) {
-                note_reached({link.a, link.b}, lanes.most());
-                if (!lanes.rate.empty() && lanes.rate.begin()->first == 1)
-                    fastest_ = std::max(fastest_, lanes.rate.begin()->second);
+        for (LinkPair& link : model_.links) {
+            for (Lanes* lanes : {&link.there, &link.back}) {
+                std::erase_if(lanes->rate, [](const auto& rate) { return !(rate.second > 0); });
+                if (lanes->rate.empty()) continue;
+                note_reached({link.a, link.b}, lanes->most());
+                const auto& [flows, rate] = *lanes->rate.begin();
+                if (flows == 1) fastest_ = std::max(fastest_, rate);
             }
         }
+    }
+
+    /// In both directions: a cached file may hold anything.
+    static bool is_known(const LinkPair* link, int lanes) {
+        return link != nullptr && link->there.rate.contains(lanes) && link->back.rate.contains(lanes);
     }
 
     bool misses_rates() const {
@@ -148,9 +157,7 @@ class LinkSweep {
             for (int b = a + 1; b < input_.count(); ++b) {
                 const LinkPair* link = model_.between(a, b);
                 for (const int lanes : {kMostLanes, 1}) {
-                    if (link == nullptr ||
-                        !link->there.rate.contains(std::min(input_.most_lanes(a, b), lanes)))
-                        return true;
+                    if (!is_known(link, std::min(input_.most_lanes(a, b), lanes))) return true;
                 }
             }
         }
@@ -187,7 +194,7 @@ class LinkSweep {
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(longest_step_of_sweep(one_way));
         if (is_over_) return {};
-        is_of_use_ = true;
+        is_of_use_ = has_measured_ = true;
         return probes_.rates(flows, options);
     }
 
@@ -196,20 +203,18 @@ class LinkSweep {
     /// TCP has as many flows as it needs to find the rate. What later flows do not reach because there is one
     /// of each is taken from here.
     void find_fastest(const ProbeRound& round) {
-        std::vector<Flow> flows;
-        for (const auto& [a, b] : round) flows.push_back(input_.lane(a, b, 0));
+        std::vector<Measuring> links;
+        for (const NodePair& pair : round) links.push_back({pair, 1, {}, {}});
         const Seconds one_way = longest_latency(round);
-        Bytes window = kFirstWindow;
+        Bytes window =
+            std::clamp(static_cast<Bytes>(2 * one_way.count() * kUsualRate), kFirstWindow, kMostWindow);
         for (int climbs = 0; climbs < kMostClimbs;) {
-            const std::vector<FlowRate> measured = rates(flows, one_way, window);
-            if (measured.empty()) return;
+            if (!fill(links, rates(flows_of(links, 0), one_way, window))) return;
             bool is_climbing = false;
-            for (std::size_t i = 0; i < measured.size(); ++i) {
-                MeasuredRate rate;
-                rate.add(measured[i]);
-                note_reached(round[i], rate.rate());
-                is_climbing = is_climbing || rate.is_climbing();
-                fastest_ = std::max(fastest_, rate.rate());
+            for (const Measuring& link : links) {
+                take(link);
+                is_climbing = is_climbing || link.is_climbing();
+                fastest_ = std::max({fastest_, link.there.rate(), link.back.rate()});
             }
             const bool is_filled = fastest_ * 2 * one_way.count() > kFilled * static_cast<double>(window);
             if (is_filled && window < kMostWindow) {
@@ -269,6 +274,7 @@ class LinkSweep {
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
         if (is_over_) return {};
+        has_measured_ = true;
         std::vector<Bytes> limits = probes_.eager_limits(flows);
         eager_limit_ = *std::min_element(limits.begin(), limits.end());
         return limits;
@@ -327,8 +333,7 @@ class LinkSweep {
         for (const NodePair& pair : round) {
             const int lanes = std::min(input_.most_lanes(pair.a, pair.b), most_lanes);
             const LinkPair* known = model_.between(pair.a, pair.b);
-            if (known == nullptr || !known->there.rate.contains(lanes))
-                links.push_back({pair, lanes, {}, {}});
+            if (!is_known(known, lanes)) links.push_back({pair, lanes, {}, {}});
         }
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
@@ -344,7 +349,7 @@ class LinkSweep {
         for (const auto& [a, b] : round) {
             const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
             const LinkPair* known = model_.between(a, b);
-            if (known == nullptr || !known->there.rate.contains(lanes)) continue;
+            if (!is_known(known, lanes)) continue;
             const double slower = std::min(known->there.rate.at(lanes), known->back.rate.at(lanes));
             if (slower < kDoubtful * likely_of_lanes(a, b, lanes)) links.push_back({{a, b}, lanes, {}, {}});
         }
@@ -385,7 +390,7 @@ class LinkSweep {
             }
         }
         const auto ends = 2 * static_cast<int>(links.size());
-        if (!measure(links, longest, ends / input_.count())) return;
+        if (!fill(links, rates(flows_of(links, ends / input_.count()), longest))) return;
         together_.resize(input_.clusters.size());
         for (const auto& [pair, lanes, there, back] : links) {
             together_[at(pair.a)].out += there.rate();
@@ -408,14 +413,17 @@ class LinkSweep {
     }
 
     /// False where there is nothing to measure, or no time.
-    bool measure(std::vector<Measuring>& links, Seconds one_way) { return measure(links, one_way, 1); }
+    bool measure(std::vector<Measuring>& links, Seconds one_way) {
+        return fill(links, rates(flows_of(links, 0), one_way));
+    }
 
-    /// `at_once` links of each cluster, about, share its uplink. That may be no faster than a NIC; two
-    /// windows for each that it were give flows of a faster one some more.
-    bool measure(std::vector<Measuring>& links, Seconds one_way, int at_once) {
+    /// Those of all lanes, in both directions. `at_once` links of each cluster, about, share its uplink; 0:
+    /// they do not. It may be no faster than a NIC; two windows for each that it were give flows of a faster
+    /// one some more.
+    std::vector<Flow> flows_of(const std::vector<Measuring>& links, int at_once) const {
         std::vector<Flow> flows;
         for (const auto& [pair, lanes, there, back] : links) {
-            const int slower = at_once == 1 ? how_much_slower(pair.a, pair.b, lanes)
+            const int slower = at_once == 0 ? how_much_slower(pair.a, pair.b, lanes)
                                             : std::clamp(at_once * lanes / 2, 1, kMostSlower);
             for (int lane = 0; lane < lanes; ++lane) {
                 flows.push_back(input_.lane(pair.a, pair.b, lane));
@@ -424,7 +432,11 @@ class LinkSweep {
                 flows.back().slower = slower;
             }
         }
-        const std::vector<FlowRate> measured = rates(flows, one_way);
+        return flows;
+    }
+
+    /// Sums up the rates of their flows; false where these were not measured.
+    static bool fill(std::vector<Measuring>& links, const std::vector<FlowRate>& measured) {
         if (measured.empty()) return false;
         auto rate = measured.begin();
         for (Measuring& link : links) {
@@ -523,6 +535,7 @@ class LinkSweep {
     Bytes eager_limit_ = 0;              // the least that was found
     bool is_over_ = false;
     bool is_of_use_ = false;
+    bool has_measured_ = false;
 };
 
 }  // namespace

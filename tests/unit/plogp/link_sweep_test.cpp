@@ -83,7 +83,8 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
 TEST_CASE("a sweep goes on where an earlier one stopped", "[link_sweep]") {
     FakeNetwork lossy = four_sites();
     lossy.far_flow = 4e6;
-    for (const FakeNetwork& network : {four_sites(), lossy}) {
+    const FakeNetwork alone{{{0}, {1}, {2}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}, 40e-3 * Seconds(1)};
+    for (const FakeNetwork& network : {four_sites(), lossy, alone}) {
         FakeProbes at_once(network);
         const LinkModel all = sweep_links(at_once, input_for(network), [](Seconds) { return true; });
         FakeProbes probes(network);
@@ -98,6 +99,20 @@ TEST_CASE("a sweep goes on where an earlier one stopped", "[link_sweep]") {
         CHECK(known == all);
         CHECK(sweeps < 20);
     }
+}
+
+TEST_CASE("a sweep measures what a cached model knows of one direction only, or as nothing", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    const auto all = [](Seconds) { return true; };
+    const LinkModel good = sweep_links(probes, input_for(four_sites()), all);
+    LinkModel broken = good;
+    broken.links[0].back.rate.erase(1);
+    for (auto& [lanes, rate] : broken.links[1].there.rate) rate = 0;
+    const LinkModel mended = sweep_links(probes, input_for(four_sites()), all, broken);
+    CHECK(mended.links == good.links);
+    // With no time for anything there is nothing to go on with.
+    CHECK_FALSE(is_unfinished(sweep_links(
+        probes, input_for(four_sites()), [](Seconds) { return false; }, broken)));
 }
 
 TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_sweep]") {
