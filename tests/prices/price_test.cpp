@@ -82,7 +82,7 @@ const std::vector<Bar> kBars{
     {"prefix-chain@", "scan", 0.005, 0.02},
     {"prefix-exchange", "exscan", 0.070, 0.42},
     {"prefix-exchange", "scan", 0.070, 0.08},
-    {"prefix-exchange@", "exscan", 0.340, 0.48},
+    {"prefix-exchange@", "exscan", 0.085, 0.32},
     {"prefix-exchange@", "scan", 0.025, 0.03},
     {"prefix-gather", "exscan", 0.005, 0.09},
     {"prefix-gather", "scan", 0.005, 0.09},

@@ -246,8 +246,9 @@ std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
     Candidate candidate;
     candidate.algorithm = std::make_shared<PrefixExchange>(between_, segment_bytes_);
     candidate.time.first = inside.seconds() + between.seconds + spread.seconds() + on_host + combining;
-    candidate.time.interval =
-        inside.busiest_port() + between.busiest + spread.busiest_port() + on_host + combining;
+    // What comes from the cluster and from others, and what goes out to both.
+    const double ports = between.busiest + std::max(inside.busiest_port(), spread.busiest_port());
+    candidate.time.interval = std::max(ports, on_host) + combining;
     candidate.time.last = candidate.time.first + (segments - 1) * candidate.time.interval;
     candidate.time.sustained = segments * candidate.time.interval;
     candidate.seconds = candidate.time.last;
@@ -270,8 +271,11 @@ AlgorithmPtr parse_prefix_exchange(const AlgorithmName& name) {
 
 void propose_prefix_exchanges(Pricing& pricing, std::vector<Candidate>& found) {
     const int clusters = pricing.machine().cluster_count();
+    constexpr Bytes kMostSegments = 64;  // each takes memory in each round; longer messages have the chain
+    const Bytes bytes = pricing.request().bytes();
     std::vector<Bytes> segments{0};
-    if (const Bytes segment = pricing.paced_segment(pricing.request().bytes(), 1); segment > 0)
+    if (const Bytes segment = pricing.paced_segment(bytes, 1);
+        segment > 0 && bytes / segment <= kMostSegments)
         segments.push_back(segment);
     for (const Bytes segment : segments) {
         found.push_back(*PrefixExchange(Shape(), segment).price(pricing));
