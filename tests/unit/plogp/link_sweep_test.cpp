@@ -110,6 +110,19 @@ TEST_CASE("a sweep measures what a cached model knows of one direction only, or 
     for (auto& [lanes, rate] : broken.links[1].there.rate) rate = 0;
     const LinkModel mended = sweep_links(probes, input_for(four_sites()), all, broken);
     CHECK(mended.links == good.links);
+    // Where all are near nothing else tells that zeros are wrong.
+    FakeNetwork near = four_sites();
+    near.one_way = Seconds(0.5e-3);
+    FakeProbes near_probes(near);
+    const LinkModel right = sweep_links(near_probes, input_for(near), all);
+    LinkModel zeros = right;
+    for (LinkPair& link : zeros.links) {
+        for (Lanes* lanes : {&link.there, &link.back}) {
+            for (auto& [flows, rate] : lanes->rate) rate = 0;
+        }
+    }
+    for (ClusterModel& cluster : zeros.clusters) cluster.uplink_out = cluster.uplink_in = 0;
+    CHECK(sweep_links(near_probes, input_for(near), all, zeros).links == right.links);
     // With no time for anything there is nothing to go on with.
     CHECK_FALSE(is_unfinished(sweep_links(
         probes, input_for(four_sites()), [](Seconds) { return false; }, broken)));
@@ -193,6 +206,17 @@ TEST_CASE("an uplink that binds is told from one that its peers hold up", "[link
     FakeProbes equal_probes(equal);
     for (const ClusterModel& cluster : sweep_links(equal_probes, input_for(equal), all).clusters)
         CHECK(cluster.uplink_out == 0);
+}
+
+TEST_CASE("one flow is not measured where several are still on their way up", "[link_sweep]") {
+    const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {12.5e6, 12.5e6}};
+    FakeProbes probes(pair);
+    probes.slow_start = 0.9;
+    probes.slow_trials = kAll;
+    const LinkModel model = sweep_links(probes, input_for(pair), [](Seconds) { return true; });
+    const std::map<int, double>& rates = model.links.at(0).there.rate;
+    CHECK(rates.at(1) == Approx(rates.at(2)));
+    CHECK(probes.flow_trials == 1 + 2);  // inside, then both lanes twice
 }
 
 TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]") {
