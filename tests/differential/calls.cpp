@@ -476,6 +476,14 @@ class Call {
         const int ours = call(true);
         const int theirs = call(false);
         if (operands.named != nullptr) clear_both(*operands.named, result);
+        if (is_in_place && all > 0) {
+            // Of the memory behind the result, which has held the input, MPI says nothing.
+            const std::size_t of_element = operands.own.size() / static_cast<std::size_t>(all);
+            const std::size_t own_bytes =
+                of_element * static_cast<std::size_t>(counts[static_cast<std::size_t>(rank_)]);
+            std::copy(result.their_start() + own_bytes, result.their_start() + operands.own.size(),
+                      result.our_start() + own_bytes);
+        }
         std::string difference = codes(ours, theirs);
         if (difference.empty()) difference = first_difference(input, "the input");
         return difference.empty() ? first_difference(result, "the result") : difference;
