@@ -16,7 +16,7 @@ using Function = int (*)(const NativeArguments& a);
 
 /// In the order of kAllCollectives.
 constexpr std::array<Function, kAllCollectives.size()> kLaple{
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...) \
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
     [](const NativeArguments& a) { return MPI_##name native_arguments; },
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
 #define LAPLE_OF_COUNTS(...)

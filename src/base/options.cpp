@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 13> kRows{{
+constexpr std::array<SettingRow, 14> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -58,6 +58,10 @@ constexpr std::array<SettingRow, 13> kRows{{
      "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
      "programs steer profilers with it, some on one rank only: LaPle needs it on all, and no "
      "MPI_THREAD_MULTIPLE."},
+    {"LAPLE_PROGRESS", "calls", "calls, thread",
+     "What lets non-blocking and persistent collectives go on. calls: every MPI call that waits or tests. "
+     "thread: a thread of LaPle's own too, while some are under way; MPI is initialised with "
+     "MPI_THREAD_MULTIPLE for it, which costs all calls some time."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr. "
@@ -127,6 +131,9 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         settings.verify = digit_or(settings.verify ? 1 : 0, "0 or 1", '1') == 1;
     } else if (name == "LAPLE_PCONTROL") {
         settings.heeds_pcontrol = digit_or(settings.heeds_pcontrol ? 1 : 0, "0 or 1", '1') == 1;
+    } else if (name == "LAPLE_PROGRESS") {
+        settings.has_progress_thread = value == "thread";
+        if (value != "calls" && value != "thread") refuse("calls or thread");
     } else if (name == "LAPLE_DEBUG") {
         settings.debug = digit_or(settings.debug, "0, 1 or 2", '2');
     } else if (name == "LAPLE_REPORT") {

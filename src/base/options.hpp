@@ -30,6 +30,7 @@ struct Settings {
     bool adapts = true;                                ///< LAPLE_ADAPT
     bool verify = false;                               ///< LAPLE_VERIFY
     bool heeds_pcontrol = false;                       ///< LAPLE_PCONTROL
+    bool has_progress_thread = false;                  ///< LAPLE_PROGRESS=thread
     int debug = 0;                                     ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
     std::string report;                                ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 

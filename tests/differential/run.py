@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls collectives at random through LaPle and through MPI alone, under random maps, algorithms and numbers of ranks,
-until so many have been compared. Each job prints its seed; --seed repeats it, with --jobs 1.
+until so many have been compared; in some jobs some of them non-blocking, some persistent. Each job prints its seed; --seed repeats it, with --jobs 1.
 
     tests/differential/run.py build/dev                    some 2,000 collectives
     tests/differential/run.py build/dev --calls 100000
@@ -117,15 +117,21 @@ def run_job(options, seed):
             settings["LAPLE_VERIFY"] = "1"
         if draw.random() < 0.15:
             settings["LAPLE_REPRODUCIBLE"] = "strict"
-        if threads == 1:
-            settings["LD_PRELOAD"] = f"{options.build}/lib/liblaple_yield.so"
+        preloads = [f"{options.build}/lib/liblaple_yield.so"] if threads == 1 else []
+        started = f"{options.build}/lib/liblaple_test_started.so"
+        if os.path.exists(started) and draw.random() < 0.4:
+            preloads.append(started)
+            if threads == 1 and draw.random() < 0.2:
+                settings["LAPLE_PROGRESS"] = "thread"
+        settings["LD_PRELOAD"] = ":".join(preloads)
         command = [options.mpiexec]
         for name, value in settings.items():
             command += ["-genv", name, value]
         command += ["-n", str(ranks), f"{options.build}/bin/differential", "--seed", str(seed), "--calls",
                     str(options.calls_of_job), "--most", str(most), "--threads", str(threads)]
         what = f"seed {seed}: {ranks} ranks, {algorithm or 'planned'}, messages up to {most}, threads {threads}" + \
-            "".join(f", {name}" for name in ("LAPLE_VERIFY", "LAPLE_REPRODUCIBLE") if name in settings)
+            "".join(f", {name}" for name in ("LAPLE_VERIFY", "LAPLE_REPRODUCIBLE", "LAPLE_PROGRESS") if name in settings) + \
+            (", started" if started in preloads else "")
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout, check=False)
         except subprocess.TimeoutExpired as late:

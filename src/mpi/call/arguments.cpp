@@ -267,6 +267,15 @@ bool has_lasting_handles(const Call& call, int rank) {
            (call.op == MPI_OP_NULL || is_predefined(call.op));
 }
 
+Bytes bytes_for_report(const Arguments& arguments) {
+    if (!arguments.request.is_varied) return arguments.request.bytes();
+    const std::vector<UserBlock>& blocks =
+        arguments.result_blocks.empty() ? arguments.input_blocks : arguments.result_blocks;
+    MPI_Count bytes = 0;
+    for (const UserBlock& block : blocks) bytes += block.bytes();
+    return static_cast<Bytes>(bytes) / std::max<std::size_t>(blocks.size(), 1);
+}
+
 Bytes reported_bytes(const Call& call, int rank) {
     const CollectiveRow& row = row_of(call.collective);
     if (call.has_blocks) return 0;

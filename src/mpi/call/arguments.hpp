@@ -39,7 +39,10 @@ bool find_arguments(const Call& call, const CommState& state, Arguments& argumen
 /// on this rank may be no handles. `rank`: this one in the call's communicator.
 bool has_lasting_handles(const Call& call, int rank);
 
-/// The size of a message, or of a block, for the report; 0 where blocks differ, and when MPI is about to
+/// The size of a message, or of a block, for the report; of blocks that differ, what one has that this rank
+/// gets, or else sends, on the average.
+Bytes bytes_for_report(const Arguments& arguments);
+/// The same where LaPle does nothing with the call; 0 where blocks differ, and when MPI is about to
 /// refuse the call. `rank`: this one in the call's communicator.
 Bytes reported_bytes(const Call& call, int rank);
 

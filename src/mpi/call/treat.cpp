@@ -2,18 +2,16 @@
 #include "mpi/call/treat.hpp"
 
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "mpi/call/arguments.hpp"
-#include "mpi/call/packed_message.hpp"
+#include "mpi/call/call_run.hpp"
+#include "mpi/call/pcontrol.hpp"
 #include "mpi/call/verification.hpp"
 #include "mpi/comm/bypass.hpp"
 #include "mpi/comm/comm_state.hpp"
@@ -46,9 +44,6 @@ class Recorder {
     Bytes bytes_;
     Clock::time_point start_;
 };
-
-/// By MPI_Pcontrol.
-std::atomic<bool> is_switched_off{false};
 
 /// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
 CommState* state_of(MPI_Comm comm) {
@@ -104,120 +99,6 @@ int give_up(MPI_Comm comm) {
         // Not even enough for the message.
     }
     return finish(MPI_ERR_NO_MEM, comm);
-}
-
-/// Of blocks that differ, what one has that this rank gets, or else sends, on the average.
-Bytes bytes_for_report(const Arguments& arguments) {
-    if (!arguments.request.is_varied) return arguments.request.bytes();
-    const std::vector<UserBlock>& blocks =
-        arguments.result_blocks.empty() ? arguments.input_blocks : arguments.result_blocks;
-    MPI_Count bytes = 0;
-    for (const UserBlock& block : blocks) bytes += block.bytes();
-    return static_cast<Bytes>(bytes) / std::max<std::size_t>(blocks.size(), 1);
-}
-
-/// The first error stands.
-void note_error(Operands& operands, int code) {
-    if (operands.code == MPI_SUCCESS) operands.code = code;
-}
-
-/// What is moved goes as bytes.
-int run_moving(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
-    const Request& request = arguments.request;
-    const CollectiveRow& row = row_of(request.collective);
-    const BufferSizes sizes = row.buffers(request, state.size(), state.rank());
-    const bool is_source = !row.has_input && state.rank() == request.root;
-    const PackedMessage result(arguments.result, arguments.result_layout, state.inner(),
-                               is_source || arguments.is_in_place, !is_source);
-    Operands& operands = arguments.operands;
-    note_error(operands, result.code());
-    operands.result = result.data();
-    std::optional<ScratchPool::Lease> scratch;
-    if ((arguments.is_in_place && sizes.input_in_result == BufferSizes::kApart) ||
-        arguments.is_result_in_input)
-        scratch.emplace(ScratchPool::of_packing());
-    std::optional<PackedMessage> input;
-    if (arguments.is_in_place && sizes.input_in_result == BufferSizes::kApart) {
-        std::byte* const copy = (**scratch).get(sizes.input_units);
-        std::memcpy(copy, operands.result, sizes.input_units);
-        operands.input = copy;
-    } else if (arguments.is_in_place) {
-        operands.input = operands.result + sizes.input_in_result;
-    } else if (row.has_input) {
-        input.emplace(arguments.input, arguments.input_layout, state.inner(), true, false);
-        note_error(operands, input->code());
-        operands.input = input->data();
-    }
-    if (arguments.is_result_in_input) operands.result = (**scratch).get(sizes.result_units);
-    const int code = state.run(plan, operands);
-    return code == MPI_SUCCESS ? result.unpack() : code;
-}
-
-/// The blocks of all ranks in their order, one after the other.
-int run_gathering(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
-    PackedBlocks result(arguments.result_blocks, state.inner(), arguments.is_in_place, Arrangement::in_order);
-    Operands& operands = arguments.operands;
-    note_error(operands, result.code());
-    operands.result = result.as_one();
-    std::optional<PackedBlocks> input;
-    if (arguments.is_in_place) {
-        operands.input = operands.result + arguments.request.block_begin(state.rank());
-    } else {
-        input.emplace(arguments.input_blocks, state.inner(), true, Arrangement::any);
-        note_error(operands, input->code());
-        operands.input = input->as_one();
-    }
-    const int code = state.run(plan, operands);
-    return code == MPI_SUCCESS ? result.unpack() : code;
-}
-
-/// Each block may go its own way. What a rank has for itself does not go anywhere.
-int run_varied(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
-    const bool is_all_to_all = !row_of(arguments.request.collective).is_rooted;
-    // In place, a root has its own block there.
-    const PackedBlocks result(arguments.result_blocks, state.inner(), arguments.is_in_place,
-                              Arrangement::any);
-    const bool is_in_result = arguments.is_in_place && is_all_to_all;
-    const PackedBlocks input(is_in_result ? arguments.result_blocks : arguments.input_blocks, state.inner(),
-                             true, is_in_result ? Arrangement::copied : Arrangement::any);
-    BlockOperands operands{input.memory(), result.memory()};
-    int code = input.code();
-    const auto own_of = [&](const std::vector<BlockMemory>& blocks) {
-        return blocks.size() == 1 ? blocks.front() : blocks[static_cast<std::size_t>(state.rank())];
-    };
-    if (!operands.input.empty() && !operands.result.empty() &&
-        (is_all_to_all || state.rank() == arguments.request.root)) {
-        const BlockMemory from = own_of(operands.input);
-        const BlockMemory to = own_of(operands.result);
-        if (from.bytes > to.bytes) code = MPI_ERR_TRUNCATE;
-        if (from.bytes > 0) std::memmove(to.data, from.data, std::min(from.bytes, to.bytes));
-    }
-    const int moved = state.run(plan, operands);
-    const int unpacked = result.unpack();
-    for (const int each : {moved, unpacked}) code = code == MPI_SUCCESS ? each : code;
-    return code;
-}
-
-/// In place, what the rank contributes is copied away first: the result is written over it.
-int run_in_parts(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
-    Operands& operands = arguments.operands;
-    if (!arguments.is_in_place) return state.run(plan, operands);
-    const ScratchPool::Lease scratch(ScratchPool::of_packing());
-    const UserBuffer& input = arguments.input;
-    const int count = static_cast<int>(input.count);
-    const TypeLayout::Span span = operands.layout.span_of(static_cast<std::uint64_t>(count));
-    std::byte* const copy = moved((*scratch).get(static_cast<std::size_t>(span.bytes)), -span.low);
-    note_error(operands, send_to_self(input.data, count, input.type, copy, count, input.type, state.inner()));
-    operands.input = copy;
-    return state.run(plan, operands);
-}
-
-int run(CommState& state, const PreparedPlan& plan, Arguments& arguments) {
-    if (plan.blocks != nullptr) return run_varied(state, plan, arguments);
-    if (!arguments.result_blocks.empty()) return run_gathering(state, plan, arguments);
-    if (is_combined_in_parts(arguments.request.collective)) return run_in_parts(state, plan, arguments);
-    if (!row_of(arguments.request.collective).combines) return run_moving(state, plan, arguments);
-    return state.run(plan, arguments.operands);
 }
 
 /// MPI's own call, for comparison. An error is the user's after the ranks have agreed.
@@ -286,7 +167,9 @@ int treat(const Call& call) try {
     if (trials != nullptr) state->come_together();
     Recorder recorder(*state, call, bytes_for_report(arguments));
     const Seconds start = trials != nullptr ? now() : Seconds(0);
-    int code = run(*state, *plan, arguments);
+    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways());
+    state->watch(*plan, [&] { return run.to_end(); });
+    int code = run.finish();
     if (trials != nullptr) trials->add(now() - start);
     recorder.done(plan->algorithm);
     state->note_algorithm(plan->algorithm);
@@ -300,10 +183,6 @@ int treat(const Call& call) try {
     return finish(code, call.comm);
 } catch (const std::bad_alloc&) {
     return give_up(call.comm);
-}
-
-void switch_by(int level) noexcept {
-    is_switched_off = level == 0;
 }
 
 void heed_info(MPI_Comm comm, MPI_Info info) noexcept try {

@@ -15,10 +15,6 @@ namespace laple::mpi {
 ///     enabled? set up? valid? → plan → record, run, note, verify, watch → finish
 int treat(const Call& call);
 
-/// MPI_Pcontrol was called: 0 leaves all calls to MPI, where LAPLE_PCONTROL asks for that, anything else
-/// takes them back.
-void switch_by(int level) noexcept;
-
 /// Looks for "laple_algorithm" in what MPI_Comm_set_info or MPI_Comm_dup_with_info gave to `comm`. Collective
 /// when it is there: then it must be there on all ranks; rank 0's value holds.
 void heed_info(MPI_Comm comm, MPI_Info info) noexcept;

@@ -18,6 +18,7 @@
 #include "mpi/comm/discovery.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
+#include "mpi/comm/progress_engine.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
@@ -40,17 +41,12 @@ struct Consensus {
     bool is_strict = false;  ///< all ranks want it, as the next
     bool is_verified = false;
     bool heeds_pcontrol = false;
+    bool has_progress = false;
     Adapting adapting = Adapting::never;
     Bytes block_memory = 0;  ///< the least of all
 };
 
-using Maxima = std::array<std::int64_t, 8>;  // of what each rank brings
-
-bool allows_racing_threads() {
-    int level = MPI_THREAD_MULTIPLE;
-    PMPI_Query_thread(&level);
-    return level >= MPI_THREAD_MULTIPLE;
-}
+using Maxima = std::array<std::int64_t, 9>;  // of what each rank brings
 
 /// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle does
 /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
@@ -73,13 +69,14 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                                         Proposal proposal) {
     const Settings& settings = process.settings();
     const Maxima mine{static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
-                      allows_racing_threads() ? 1 : 0,
+                      may_threads_race() ? 1 : 0,
                       settings.reproducible == Reproducible::strict ? 0 : 1,
                       settings.verify ? 0 : 1,
                       settings.heeds_pcontrol ? 0 : 1,
                       settings.adapts ? 0 : 1,
                       settings.reproducible == Reproducible::fast ? 0 : 1,
-                      -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory))};
+                      -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
+                      ProgressEngine::is_there() ? 0 : 1};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -91,6 +88,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     // It says nothing of which calls of other threads come before it.
     consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
     consensus.block_memory = static_cast<Bytes>(-most[7]);
+    consensus.has_progress = most[8] == 0;
     // What is compared with MPI's own takes longer.
     if (most[5] == 0 && !consensus.is_verified)
         consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
@@ -164,9 +162,13 @@ class Agreeing {
                                               : settings.has_topology_file() ? Proposal::file
                                                                              : Proposal::measure);
         if (!consensus) return {};
-        Terms terms{std::nullopt,           consensus->is_strict,
-                    consensus->is_verified, consensus->heeds_pcontrol,
-                    consensus->adapting,    consensus->block_memory};
+        Terms terms{std::nullopt,
+                    consensus->is_strict,
+                    consensus->is_verified,
+                    consensus->heeds_pcontrol,
+                    consensus->has_progress,
+                    consensus->adapting,
+                    consensus->block_memory};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

@@ -89,7 +89,7 @@ Machine machine_of(const Topology& topology, const std::vector<int>& host_of,
 
 int on_delete(MPI_Comm comm, int, void* value, void*) {
     forget_bypass(comm);
-    delete static_cast<CommState*>(value);
+    static_cast<CommState*>(value)->leave();
     return MPI_SUCCESS;
 }
 
@@ -113,15 +113,6 @@ void say_former_names(const Rules& rules, Process& process) {
     for (const std::string& note : rules.renamed) say(fmt::format("LAPLE_ALGORITHM: {}", note));
 }
 
-/// Why a collective has ended with an error, as far as LaPle knows more than MPI.
-void explain(int code, Process& process) {
-    int error_class = MPI_SUCCESS;
-    PMPI_Error_class(code, &error_class);
-    if (error_class != MPI_ERR_TRUNCATE || !process.may_warn_of(Warning::lengths)) return;
-    say("a collective ends with MPI_ERR_TRUNCATE: its ranks gave messages of different lengths, or one of "
-        "them has met another error");
-}
-
 }  // namespace
 
 CommState* CommState::find(MPI_Comm comm) {
@@ -142,13 +133,19 @@ CommState* CommState::of(MPI_Comm comm) {
     int is_inter = 0;
     if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter != 0) return nullptr;
     make_keyval();
-    std::unique_ptr<CommState> state(new CommState(*process, comm));
+    std::shared_ptr<CommState> state(new CommState(*process, comm));
     if (PMPI_Comm_set_attr(comm, comm_keyval, state.get()) != MPI_SUCCESS) return nullptr;
     process->add(state.get());
-    return state.release();
+    state->self_ = state;
+    return state.get();
 }
 
-CommState::CommState(Process& process, MPI_Comm comm) : process_(&process), comms_(comm) {
+void CommState::leave() {
+    users_ = MPI_COMM_NULL;
+    const std::shared_ptr<CommState> last = std::move(self_);
+}
+
+CommState::CommState(Process& process, MPI_Comm comm) : users_(comm), process_(&process), comms_(comm) {
     rank_ = rank_in(comm);
     size_ = size_of(comm);
     machine_ = Machine(Topology::flat(size_));
@@ -172,6 +169,7 @@ void CommState::set_up(MPI_Comm comm) {
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     heeds_pcontrol_ = terms.heeds_pcontrol;
+    has_progress_ = terms.has_progress;
     is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));
     is_watched_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
@@ -295,24 +293,19 @@ bool CommState::find_longest(std::vector<double>& times) {
     return code == MPI_SUCCESS;
 }
 
-int CommState::run(const PreparedPlan& plan, const Operands& operands) {
-    if (!is_watched_ || plan.watched_prediction == Seconds(0)) return run_unwatched(plan, operands);
-    const Seconds start = now();
-    const int code = run_unwatched(plan, operands);
-    is_check_due_ = slowness_.add(plan.watched_prediction, now() - start);
-    return code;
-}
-
-int CommState::run(const PreparedPlan& plan, const BlockOperands& operands) {
-    const int code = BlockExchange(*plan.schedule, *plan.blocks, operands, comms_.ways()).to_end();
-    if (code != MPI_SUCCESS && process_ != nullptr) explain(code, *process_);
-    return code;
+void CommState::explain(int code) {
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    if (error_class != MPI_ERR_TRUNCATE || process_ == nullptr || !process_->may_warn_of(Warning::lengths))
+        return;
+    say("a collective ends with MPI_ERR_TRUNCATE: its ranks gave messages of different lengths, or one of "
+        "them has met another error");
 }
 
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
     const ScratchPool::Lease scratch(ScratchPool::of_runs());
     const int code = Operation(*plan.schedule, operands, comms_.ways(), *scratch).to_end();
-    if (code != MPI_SUCCESS && process_ != nullptr) explain(code, *process_);
+    if (code != MPI_SUCCESS) explain(code);
     return code;
 }
 

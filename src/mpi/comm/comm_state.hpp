@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
 
 #include "collectives/planner/slowness_watch.hpp"
+#include "mpi/comm/call_numbers.hpp"
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/plan_cache.hpp"
 #include "mpi/exec/operation.hpp"
+#include "mpi/exec/transport.hpp"
 #include "topology/machine.hpp"
 
 namespace laple::mpi {
@@ -40,8 +46,14 @@ class CommState {
     bool is_strict() const { return is_strict_; }
     /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
     bool is_verified() const { return is_verified_; }
+    /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
+    bool has_progress() const { return has_progress_; }
     int rank() const { return rank_; }
     int size() const { return size_; }
+    /// The program's communicator; MPI_COMM_NULL when it has freed that, and calls are still under way.
+    MPI_Comm users() const { return users_; }
+    /// Keeps this while calls are under way, or may be started again.
+    std::shared_ptr<CommState> shared() const { return self_; }
     /// LaPle's own; made with the first plan that is not native.
     MPI_Comm inner() const { return comms_.inner(); }
     const Machine& machine() const { return machine_; }
@@ -63,6 +75,26 @@ class CommState {
         return plans_->next(request, may_be_repeated);
     }
 
+    /// As PlanCache has it.
+    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, PlanCache::Wait wait) {
+        last_algorithm_ = nullptr;
+        return plans_->plan_to_start(request, wait);
+    }
+    /// A call that is started now: its number, and where its messages go. To be called on all ranks in the
+    /// same order.
+    std::pair<std::uint64_t, Ways> start_call() {
+        const std::uint64_t number = numbers_.add();
+        return {number, comms_.ways_of_started(number)};
+    }
+    /// Whether no earlier call has its tags. For all threads, as the next.
+    bool may_begin(std::uint64_t number) const {
+        return number - numbers_.oldest() < comms_.started_at_a_time();
+    }
+    void complete_call(std::uint64_t number) { numbers_.complete(number); }
+    /// Where messages of a persistent call go; nothing where there are too many of them. To be called on all
+    /// ranks in the same order.
+    std::optional<Ways> init_call() { return comms_.ways_of_persistent(persistent_calls_++); }
+
     /// Lets all ranks go on at about the same time, before a call that is timed. Collective.
     void come_together();
     /// Times a reduction by `plan`, whose operands are those of the user's own, and throws its result away:
@@ -76,10 +108,21 @@ class CommState {
     /// because a rank made it wrongly are not taken for those of the next ones.
     void count_call() { comms_.change_tags(); }
 
-    /// Runs a plan that is not native. Collective; returns MPI's error code.
-    int run(const PreparedPlan& plan, const Operands& operands);
-    /// The same, of blocks that have different sizes.
-    int run(const PreparedPlan& plan, const BlockOperands& operands);
+    /// Where messages of the operation that is under way go.
+    const Ways& ways() const { return comms_.ways(); }
+    /// Returns what `run` does, a run of `plan`: MPI's error code. It is timed where SlownessWatch looks at
+    /// it.
+    template <typename Run>
+    int watch(const PreparedPlan& plan, Run run) {
+        const bool is_timed = is_watched_ && plan.watched_prediction > Seconds(0);
+        const Seconds start = is_timed ? clock_time() : Seconds(0);
+        const int code = run();
+        if (is_timed) is_check_due_ = slowness_.add(plan.watched_prediction, clock_time() - start);
+        if (code != MPI_SUCCESS) explain(code);
+        return code;
+    }
+    /// Says why a collective has ended with an error, as far as LaPle knows more than MPI.
+    void explain(int code);
 
     /// To be called after each call that ran a plan, when nothing of it is left to do: looks now and then
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
@@ -104,6 +147,8 @@ class CommState {
     /// MPI_Finalize has begun: frees what MPI holds for LaPle while MPI is still there. All calls are MPI's
     /// own from then on.
     void detach_from_process();
+    /// The program frees the communicator: this is gone when no call is under way any more.
+    void leave();
 
   private:
     CommState(Process& process, MPI_Comm comm);
@@ -113,14 +158,19 @@ class CommState {
     const PreparedPlan& barrier();
     bool find_longest(std::vector<double>& times);
 
+    std::shared_ptr<CommState> self_;
+    std::atomic<MPI_Comm> users_;
     Process* process_;
     int rank_ = 0;
     int size_ = 0;
     Machine machine_ = Machine(Topology::flat(0));
     bool is_strict_ = false;
     bool is_verified_ = false;
+    bool has_progress_ = false;
     bool heeds_pcontrol_ = false;
     OwnComms comms_;
+    CallNumbers numbers_;  // of calls that are started
+    std::uint64_t persistent_calls_ = 0;
     NativeCalls native_calls_;
     std::optional<PlanCache> plans_;  // where there is work
     bool is_watched_ = false;         // all ranks of the job are in it

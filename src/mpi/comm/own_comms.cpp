@@ -14,13 +14,16 @@ namespace {
 constexpr int kFirstTag = 16;
 constexpr int kChannels = results(AlgorithmName::kMostLanes - 1) + 1;
 
-/// MPI_TAG_UB of the standard's least: 32767.
+/// Of the kinds of calls: blocking ones, started ones, persistent ones. Each has a third of the tags.
+enum Kind { kBlocking, kStarted, kPersistent, kKinds };
+
+/// Of each kind. MPI_TAG_UB of the standard's least: 32767.
 int count_tag_sets() {
     void* value = nullptr;
     int is_there = 0;
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &is_there);
     const int most = is_there != 0 ? *static_cast<int*>(value) : 32767;
-    return (most - kFirstTag) / kChannels;
+    return (most - kFirstTag) / kChannels / kKinds;
 }
 
 }  // namespace
@@ -77,6 +80,24 @@ void OwnComms::change_tags() {
     ++ways_.call;
     if (++tag_set_ >= tag_sets_) tag_set_ = 0;
     ways_.first_tag = kFirstTag + tag_set_ * kChannels;
+}
+
+/// Messages inside a host go by MPI: its memory is for one call at a time.
+Ways OwnComms::ways_of(int kind, std::uint64_t number) const {
+    Ways ways;
+    ways.comm = ways_.comm;
+    const int tag_set = kind * tag_sets_ + static_cast<int>(number % started_at_a_time());
+    ways.first_tag = kFirstTag + tag_set * kChannels;
+    return ways;
+}
+
+Ways OwnComms::ways_of_started(std::uint64_t number) const {
+    return ways_of(kStarted, number);
+}
+
+std::optional<Ways> OwnComms::ways_of_persistent(std::uint64_t number) const {
+    if (number >= started_at_a_time()) return std::nullopt;
+    return ways_of(kPersistent, number);
 }
 
 /// What a collective has left unreceived because a rank called it wrongly is an error to MPICH 5, raised by

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,14 +59,28 @@ class OwnComms {
     /// it: then messages inside its host go by MPI.
     void join_host();
 
-    /// Tags, and a number, of its own for the next call.
+    /// Whether create() and join_host() have been called, so that they do nothing any more, and messages can
+    /// go.
+    bool is_ready() const { return ways_.comm != MPI_COMM_NULL && allowance_ == nullptr; }
+
+    /// Tags, and a number, of its own for the next blocking call.
     void change_tags();
     const Ways& ways() const { return ways_; }
+
+    /// Tags of its own for the next call that is started and completed later, by `number`, from 0.
+    Ways ways_of_started(std::uint64_t number) const;
+    /// Calls whose numbers are so far apart have the same tags: the later one must not begin before the
+    /// earlier one is complete on this rank. Then messages match in their order.
+    std::uint64_t started_at_a_time() const { return static_cast<std::uint64_t>(tag_sets_); }
+    /// The same for persistent calls, which keep their tags; nothing where none are left.
+    std::optional<Ways> ways_of_persistent(std::uint64_t number) const;
 
     /// While MPI is still there.
     void free();
 
   private:
+    Ways ways_of(int kind, std::uint64_t number) const;
+
     MPI_Comm parent_;
     bool has_tried_to_create_ = false;
     Ways ways_;
@@ -73,7 +89,7 @@ class OwnComms {
     std::unique_ptr<HostMemory> host_;
     HostAllowance::Share share_;
     bool has_tried_to_join_ = false;
-    int tag_sets_ = 1;  // as many calls have tags of their own
+    int tag_sets_ = 1;  // so many calls of each kind have tags of their own
     int tag_set_ = 0;   // of the call that is under way
 };
 

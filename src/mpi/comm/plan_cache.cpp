@@ -152,10 +152,19 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     return next;
 }
 
+std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait) {
+    Entry& entry = entry_for(request);
+    const std::optional<Trials>& trials = entry.choice->trials;
+    const std::size_t usual = trials ? trials->plan_of_calls() : 0;
+    const Plan& plan = entry.choice->plans[usual];
+    if (plan.is_native() || plan.algorithm->is_native_in_clusters()) return nullptr;
+    if (wait == Wait::no && !comms_.is_ready()) return nullptr;
+    return prepared(request, usual, entry).is_native() ? nullptr : entry.plans[usual];
+}
+
 const PreparedPlan& PlanCache::prepared(const Request& request, std::size_t number, Entry& entry) {
-    std::optional<PreparedPlan>& plan = entry.plans[number];
-    if (!plan) prepare_and_keep(request, number, entry);
-    return *plan;
+    if (entry.plans[number] == nullptr) prepare_and_keep(request, number, entry);
+    return *entry.plans[number];
 }
 
 PlanCache::Entry& PlanCache::entry_for(const Request& request) {
@@ -205,7 +214,7 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
         say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
                         request.root, prepared.algorithm, plan.reason, predicted));
     }
-    entry.plans[number] = std::move(prepared);
+    entry.plans[number] = std::make_shared<const PreparedPlan>(std::move(prepared));
 }
 
 PlanCache::TrialTimes PlanCache::trial_times() const {

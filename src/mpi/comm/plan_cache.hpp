@@ -58,6 +58,11 @@ class PlanCache {
     };
     /// `may_be_repeated`: the call may be done once more, without a trace (Trials::next).
     Next next(const Request& request, bool may_be_repeated);
+    /// What a call does that is started and goes on by itself: as blocking calls do. nullptr where that is
+    /// MPI's own, or where its steps block; and, unless it may wait for other ranks here, where they must get
+    /// ready together first.
+    enum class Wait { no, yes };
+    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, Wait wait);
     PreparedPlan make(const Request& request);
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
@@ -88,7 +93,7 @@ class PlanCache {
     /// Of one request: of the plans of its size class those that were needed.
     struct Entry {
         Choice* choice;
-        std::vector<std::optional<PreparedPlan>> plans;
+        std::vector<std::shared_ptr<const PreparedPlan>> plans;
     };
 
     Choice choose(const Request& request) const;

@@ -23,6 +23,7 @@
 #include "mpi/comm/finalize.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
+#include "mpi/comm/progress_engine.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/provenance.hpp"
 
@@ -116,6 +117,9 @@ Process::Process(Settings settings) : settings_(std::move(settings)) {
         if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
         settings_.algorithm.clear();
     }
+    if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
+        say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was initialised before LaPle was "
+            "loaded; calls do it");
 }
 
 const std::optional<Model>& Process::model() {
@@ -207,6 +211,7 @@ void Process::remove(CommState* state) {
 
 int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     is_over = true;
+    end_started_calls();          // likewise
     answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();

@@ -40,6 +40,7 @@ struct Terms {
     bool is_strict = false;              ///< all want LAPLE_REPRODUCIBLE=strict
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
+    bool has_progress = false;           ///< calls that are started go on by themselves, on all
     Adapting adapting = Adapting::never;
     Bytes block_memory = 0;  ///< the least LAPLE_BLOCK_MEMORY
 };

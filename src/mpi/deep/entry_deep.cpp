@@ -81,26 +81,56 @@ bool is_of_mpi(const void* address) {
         return MPI_##name arguments;                                                                      \
     }
 
+#define LAPLE_UNWRAP(...) __VA_ARGS__
+#define LAPLE_DEEP_STARTED(name, parameters, arguments) \
+    LAPLE_DEEP(name, (LAPLE_UNWRAP parameters, MPI_Request * request), (LAPLE_UNWRAP arguments, request))
+#define LAPLE_DEEP_PERSISTENT(name, parameters, arguments)                            \
+    LAPLE_DEEP(name, (LAPLE_UNWRAP parameters, MPI_Info info, MPI_Request * request), \
+               (LAPLE_UNWRAP arguments, info, request))
+
 namespace with_int {
 using Count = int;
 using Displacement = int;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name, parameters, arguments)
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, ...) \
+    LAPLE_DEEP(name, parameters, arguments)                             \
+    LAPLE_DEEP_STARTED(started, parameters, arguments)
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
 #define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
 #include "mpi/exec/collectives.def"
 }  // namespace with_int
 
 #if MPI_VERSION >= 4
+namespace persistent_with_int {
+using Count = int;
+using Displacement = int;
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, ...) \
+    LAPLE_DEEP_PERSISTENT(name##_init, parameters, arguments)
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
+#include "mpi/exec/collectives.def"
+}  // namespace persistent_with_int
+
 namespace with_large_count {
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, ...) LAPLE_DEEP(name##_c, parameters, arguments)
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, ...) \
+    LAPLE_DEEP(name##_c, parameters, arguments)                         \
+    LAPLE_DEEP_STARTED(started##_c, parameters, arguments)              \
+    LAPLE_DEEP_PERSISTENT(name##_init_c, parameters, arguments)
 #define LAPLE_WITHOUT_COUNT(...)
 #define LAPLE_OF_COUNTS LAPLE_COLLECTIVE
 #include "mpi/exec/collectives.def"
 }  // namespace with_large_count
 #endif
 
+LAPLE_DEEP(Start, (MPI_Request * request), (request))
+LAPLE_DEEP(Startall, (int count, MPI_Request requests[]), (count, requests))
+LAPLE_DEEP(Request_free, (MPI_Request * request), (request))
+LAPLE_DEEP(Type_free, (MPI_Datatype * type), (type))
+LAPLE_DEEP(Op_free, (MPI_Op * op), (op))
+LAPLE_DEEP(Init, (int* argc, char*** argv), (argc, argv))
+LAPLE_DEEP(Init_thread, (int* argc, char*** argv, int required, int* provided),
+           (argc, argv, required, provided))
 LAPLE_DEEP(Finalize, (void), ())
 LAPLE_DEEP(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info))
 LAPLE_DEEP(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), (comm, info, copy))

@@ -3,10 +3,14 @@
 // the strong ones, found first when liblaple comes before MPI in the link or is preloaded.
 #include <mpi.h>
 
+#include "mpi/call/pcontrol.hpp"
+#include "mpi/call/started.hpp"
 #include "mpi/call/treat.hpp"
 #include "mpi/comm/bypass.hpp"
 #include "mpi/comm/finalize.hpp"
+#include "mpi/comm/kept_handles.hpp"
 #include "mpi/comm/process.hpp"
+#include "mpi/comm/progress_engine.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -20,39 +24,75 @@ void* as_input(const void* buffer) {
 
 }  // namespace
 
+// The arguments of a call without their parentheses, so that others can follow.
+#define LAPLE_UNWRAP(...) __VA_ARGS__
+
+#define LAPLE_CALL(id, its_name, native_call, ...) \
+    { .collective = Collective::id, .function = #its_name, .native = native_call, .comm = comm, __VA_ARGS__ }
+
+// `symbol`: MPI_name, or MPI_name_c. It is done by `way`, treat() or start(), with `...` after the call.
+#define LAPLE_BLOCKING(id, name, symbol, parameters, arguments, ...)     \
+    LAPLE_EXPORT int MPI_##symbol parameters {                           \
+        if (is_bypassed(comm)) return PMPI_##symbol arguments;           \
+        const BoundCall native([=] { return PMPI_##symbol arguments; }); \
+        return treat(LAPLE_CALL(id, name, native, __VA_ARGS__));         \
+    }
+#define LAPLE_STARTED(id, name, symbol, parameters, arguments, ...)                             \
+    LAPLE_EXPORT int MPI_##symbol(LAPLE_UNWRAP parameters, MPI_Request* request) {              \
+        if (is_bypassed(comm)) return PMPI_##symbol(LAPLE_UNWRAP arguments, request);           \
+        const BoundCall native([=] { return PMPI_##symbol(LAPLE_UNWRAP arguments, request); }); \
+        return start(LAPLE_CALL(id, name, native, __VA_ARGS__), request);                       \
+    }
+#define LAPLE_PERSISTENT(id, name, symbol, parameters, arguments, ...)                                \
+    LAPLE_EXPORT int MPI_##symbol(LAPLE_UNWRAP parameters, MPI_Info info, MPI_Request* request) {     \
+        if (is_bypassed(comm)) return PMPI_##symbol(LAPLE_UNWRAP arguments, info, request);           \
+        const BoundCall native([=] { return PMPI_##symbol(LAPLE_UNWRAP arguments, info, request); }); \
+        return init(LAPLE_CALL(id, name, native, __VA_ARGS__), request);                              \
+    }
+
 namespace with_int {
 
 using Count = int;
 using Displacement = int;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                             \
-    LAPLE_EXPORT int MPI_##name parameters {                                                                 \
-        if (is_bypassed(comm)) return bypass.name arguments;                                                 \
-        const BoundCall native([=] { return PMPI_##name arguments; });                                       \
-        return treat(                                                                                        \
-            {.collective = Collective::id, .function = #name, .native = native, .comm = comm, __VA_ARGS__}); \
-    }
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
+    LAPLE_EXPORT int MPI_##name parameters {                                              \
+        if (is_bypassed(comm)) return bypass.name arguments;                              \
+        const BoundCall native([=] { return PMPI_##name arguments; });                    \
+        return treat(LAPLE_CALL(id, name, native, __VA_ARGS__));                          \
+    }                                                                                     \
+    LAPLE_STARTED(id, started, started, parameters, arguments, __VA_ARGS__)
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
-#define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \
-    LAPLE_COLLECTIVE(id, name, parameters, arguments, (), __VA_ARGS__)
+#define LAPLE_OF_COUNTS(id, name, started, parameters, arguments, ...) \
+    LAPLE_COLLECTIVE(id, name, started, parameters, arguments, (), __VA_ARGS__)
 #include "mpi/exec/collectives.def"
 
 }  // namespace with_int
 
 #if MPI_VERSION >= 4
+namespace persistent_with_int {
+
+using Count = int;
+using Displacement = int;
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
+    LAPLE_PERSISTENT(id, name##_init, name##_init, parameters, arguments, __VA_ARGS__)
+#define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
+#define LAPLE_OF_COUNTS(id, name, started, parameters, arguments, ...) \
+    LAPLE_COLLECTIVE(id, name, started, parameters, arguments, (), __VA_ARGS__)
+#include "mpi/exec/collectives.def"
+
+}  // namespace persistent_with_int
+
 namespace with_large_count {
 
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LAPLE_COLLECTIVE(id, name, parameters, arguments, native_arguments, ...)                             \
-    LAPLE_EXPORT int MPI_##name##_c parameters {                                                             \
-        if (is_bypassed(comm)) return PMPI_##name##_c arguments;                                             \
-        const BoundCall native([=] { return PMPI_##name##_c arguments; });                                   \
-        return treat(                                                                                        \
-            {.collective = Collective::id, .function = #name, .native = native, .comm = comm, __VA_ARGS__}); \
-    }
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
+    LAPLE_BLOCKING(id, name, name##_c, parameters, arguments, __VA_ARGS__)                \
+    LAPLE_STARTED(id, started, started##_c, parameters, arguments, __VA_ARGS__)           \
+    LAPLE_PERSISTENT(id, name##_init, name##_init_c, parameters, arguments, __VA_ARGS__)
 #define LAPLE_WITHOUT_COUNT(...)
-#define LAPLE_OF_COUNTS(id, name, parameters, arguments, ...) \
-    LAPLE_COLLECTIVE(id, name, parameters, arguments, (), __VA_ARGS__)
+#define LAPLE_OF_COUNTS(id, name, started, parameters, arguments, ...) \
+    LAPLE_COLLECTIVE(id, name, started, parameters, arguments, (), __VA_ARGS__)
 #include "mpi/exec/collectives.def"
 
 }  // namespace with_large_count
@@ -61,10 +101,36 @@ using Displacement = MPI_Aint;
 }  // namespace laple::mpi
 
 using laple::mpi::DyingComm;
+using laple::mpi::KeptHandles;
+
+LAPLE_EXPORT int MPI_Start(MPI_Request* request) {
+    return laple::mpi::start_persistent(request);
+}
+
+LAPLE_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+    return laple::mpi::start_all_persistent(count, requests);
+}
+
+LAPLE_EXPORT int MPI_Request_free(MPI_Request* request) {
+    return laple::mpi::free_persistent(request);
+}
+
+LAPLE_EXPORT int MPI_Type_free(MPI_Datatype* type) {
+    if (type == nullptr || !KeptHandles::free_later(*type)) return PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+LAPLE_EXPORT int MPI_Op_free(MPI_Op* op) {
+    if (op == nullptr || !KeptHandles::free_later_op(*op)) return PMPI_Op_free(op);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}
 
 /// Before any delete callback of the user's runs: collectives in those are MPI's own, on all ranks alike.
 /// Where this is bypassed (some Fortran bindings), the attribute on MPI_COMM_SELF ends LaPle.
 LAPLE_EXPORT int MPI_Finalize(void) {
+    laple::mpi::end_started_calls();
     laple::mpi::Process::end();
     if (!laple::mpi::is_disabled()) laple::mpi::answer_others_in_finalize();
     return PMPI_Finalize();
@@ -72,7 +138,7 @@ LAPLE_EXPORT int MPI_Finalize(void) {
 
 /// What follows the level is for other tools, and cannot be passed on; MPI's own ignores it.
 LAPLE_EXPORT int MPI_Pcontrol(const int level, ...) {
-    laple::mpi::switch_by(level);
+    laple::mpi::is_switched_off = level == 0;
     return PMPI_Pcontrol(level);
 }
 

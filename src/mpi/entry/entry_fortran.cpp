@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran. mpif.h and `use mpi` reach the C symbols by themselves. `use mpi_f08` calls PMPI_Barrier directly,
-// so its barrier is caught by name. The two MPI_Init shims only forward: a program whose own objects name a
-// symbol of liblaple keeps it under the linker's --as-needed, and every Fortran program names one of these.
+// Fortran. mpif.h and `use mpi` reach the C symbols by themselves. `use mpi_f08` calls PMPI_X directly where
+// X has no buffer, so those calls are caught by name. The two MPI_Init shims only forward: a program whose
+// own objects name a symbol of liblaple keeps it under the linker's --as-needed, and every Fortran program
+// names one of these.
 //
 // MPI's standard ABI has no Fortran of its own: what is above it calls C.
+#include <cstddef>
+#include <vector>
+
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -13,13 +17,17 @@
 
 namespace {
 
+/// `ierror` is optional in mpi_f08, and may be absent.
+void give(int code, MPI_Fint* ierror) {
+    if (ierror != nullptr) *ierror = code;
+}
+
 using FortranInit = void (*)(MPI_Fint*);
 
 void forward_init(const char* symbol, MPI_Fint* ierror) {
     const auto next = reinterpret_cast<FortranInit>(dlsym(RTLD_NEXT, symbol));
     if (next != nullptr) return next(ierror);
-    const int code = MPI_Init(nullptr, nullptr);
-    if (ierror != nullptr) *ierror = code;
+    give(MPI_Init(nullptr, nullptr), ierror);
 }
 
 }  // namespace
@@ -32,10 +40,58 @@ LAPLE_EXPORT void mpi_init_f08_(MPI_Fint* ierror) {
     forward_init("mpi_init_f08_", ierror);
 }
 
-/// `comm` is a TYPE(MPI_Comm), whose one member is the handle; `ierror` is optional and may be absent.
+/// `comm` is a TYPE(MPI_Comm), whose one member is the handle.
 LAPLE_EXPORT void mpi_barrier_f08_(const MPI_Fint* comm, MPI_Fint* ierror) {
-    const int code = MPI_Barrier(MPI_Comm_f2c(*comm));
-    if (ierror != nullptr) *ierror = code;
+    give(MPI_Barrier(MPI_Comm_f2c(*comm)), ierror);
+}
+
+// The same for calls without a buffer that start collectives, or free what these use. A TYPE(MPI_Request),
+// ... holds nothing but the handle.
+
+LAPLE_EXPORT void mpi_ibarrier_f08_(const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror) {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    give(MPI_Ibarrier(MPI_Comm_f2c(*comm), &handle), ierror);
+    *request = MPI_Request_c2f(handle);
+}
+
+#if MPI_VERSION >= 4
+LAPLE_EXPORT void mpi_barrier_init_f08_(const MPI_Fint* comm, const MPI_Fint* info, MPI_Fint* request,
+                                        MPI_Fint* ierror) {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    give(MPI_Barrier_init(MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), &handle), ierror);
+    *request = MPI_Request_c2f(handle);
+}
+#endif
+
+LAPLE_EXPORT void mpi_start_f08_(MPI_Fint* request, MPI_Fint* ierror) {
+    MPI_Request handle = MPI_Request_f2c(*request);
+    give(MPI_Start(&handle), ierror);
+    *request = MPI_Request_c2f(handle);
+}
+
+LAPLE_EXPORT void mpi_startall_f08_(const MPI_Fint* count, MPI_Fint* requests, MPI_Fint* ierror) {
+    std::vector<MPI_Request> handles;
+    for (MPI_Fint i = 0; i < *count; ++i) handles.push_back(MPI_Request_f2c(requests[i]));
+    give(MPI_Startall(*count, handles.data()), ierror);
+    for (std::size_t i = 0; i < handles.size(); ++i) requests[i] = MPI_Request_c2f(handles[i]);
+}
+
+LAPLE_EXPORT void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* ierror) {
+    MPI_Request handle = MPI_Request_f2c(*request);
+    give(MPI_Request_free(&handle), ierror);
+    *request = MPI_Request_c2f(handle);
+}
+
+LAPLE_EXPORT void mpi_type_free_f08_(MPI_Fint* type, MPI_Fint* ierror) {
+    MPI_Datatype handle = MPI_Type_f2c(*type);
+    give(MPI_Type_free(&handle), ierror);
+    *type = MPI_Type_c2f(handle);
+}
+
+LAPLE_EXPORT void mpi_op_free_f08_(MPI_Fint* op, MPI_Fint* ierror) {
+    MPI_Op handle = MPI_Op_f2c(*op);
+    give(MPI_Op_free(&handle), ierror);
+    *op = MPI_Op_c2f(handle);
 }
 
 #endif

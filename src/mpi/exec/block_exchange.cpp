@@ -78,16 +78,26 @@ double BlockExchange::pace() const {
     return plan_.pace * std::min(1.0, (sent + others) / (static_cast<double>(plan_.near_ranks) * sent));
 }
 
+void BlockExchange::progress() {
+    if (is_complete()) return;
+    do {
+        start_what_can_start();
+    } while (!is_complete() && look());
+    if (has_failed()) abandon();
+}
+
 int BlockExchange::to_end() {
     while (!is_complete()) {
-        start_ready();
-        start_straight();
-        if (!is_complete()) look();
-        if (code_ == MPI_SUCCESS || code_ == MPI_ERR_TRUNCATE) continue;
-        abandon();
-        break;
+        start_what_can_start();
+        if (!is_complete()) wait();
+        if (has_failed()) abandon();
     }
     return code_;
+}
+
+void BlockExchange::start_what_can_start() {
+    start_ready();
+    start_straight();
 }
 
 void BlockExchange::start_ready() {
@@ -211,8 +221,7 @@ void BlockExchange::start_straight() {
 /// False where nothing is left, or enough under way.
 bool BlockExchange::start_segment(Straight& straight) {
     const StraightBlock& block = *straight.block;
-    if (straight.started == straight.memory.bytes || straight.under_way == window_ ||
-        (code_ != MPI_SUCCESS && code_ != MPI_ERR_TRUNCATE))
+    if (straight.started == straight.memory.bytes || straight.under_way == window_ || has_failed())
         return false;
     const std::size_t bytes = std::min(segment_of(block), straight.memory.bytes - straight.started);
     std::byte* const data = straight.memory.data + straight.started;
@@ -231,30 +240,50 @@ bool BlockExchange::start_segment(Straight& straight) {
     return true;
 }
 
-/// Whether something has completed, or the next segment may start.
-void BlockExchange::look() {
+/// Whether something has completed, with an error or without.
+bool BlockExchange::look() {
+    if (requests_.empty()) return false;
+    int finished = MPI_UNDEFINED;
+    MPI_Status status{};
+    const int code = look_for_any(requests_, finished, &status);
+    return take(code, finished, status);
+}
+
+/// Until something has completed, or the next segment may start.
+void BlockExchange::wait() {
     const auto waits_for_its_time = [&](const Straight& send) {
         return send.block->is_far && send.started < send.memory.bytes && send.under_way < window_;
     };
     const bool is_paced = std::any_of(sends_.begin(), sends_.end(), waits_for_its_time);
+    if (is_paced || requests_.empty()) {
+        if (!look()) let_time_pass(next_paced_ - clock_time());
+        return;
+    }
     int finished = MPI_UNDEFINED;
     MPI_Status status{};
-    if (requests_.empty()) return let_time_pass(next_paced_ - clock_time());
-    const int code =
-        is_paced ? look_for_any(requests_, finished, &status) : wait_for_any(requests_, finished, &status);
+    const int code = wait_for_any(requests_, finished, &status);
+    take(code, finished, status);
+}
+
+/// What a look has found; false where it is nothing.
+bool BlockExchange::take(int code, int finished, const MPI_Status& status) {
     if (code != MPI_SUCCESS) {
         // A message that is too long has come all the same: the others go on, and must not wait for this
         // rank.
         int error_class = MPI_SUCCESS;
         PMPI_Error_class(code, &error_class);
-        if (error_class != MPI_ERR_TRUNCATE || finished == MPI_UNDEFINED) return check(code);
+        if (error_class != MPI_ERR_TRUNCATE || finished == MPI_UNDEFINED) {
+            check(code);
+            return true;
+        }
         check(MPI_ERR_TRUNCATE);
     }
-    if (finished != MPI_UNDEFINED) return take(finished, status);
-    let_time_pass(next_paced_ - clock_time());
+    if (finished == MPI_UNDEFINED) return false;
+    take_message(finished, status);
+    return true;
 }
 
-void BlockExchange::take(int finished, const MPI_Status& status) {
+void BlockExchange::take_message(int finished, const MPI_Status& status) {
     const auto index = static_cast<std::size_t>(finished);
     const Message message = std::exchange(under_way_[index], under_way_.back());
     requests_[index] = requests_.back();

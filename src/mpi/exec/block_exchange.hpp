@@ -56,9 +56,15 @@ class BlockExchange {
     BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan, const BlockOperands& operands,
                   const Ways& ways);
 
-    /// Does everything, and waits where it must. Returns MPI's error code; MPI_ERR_TRUNCATE where a block is
-    /// longer than its rank expects.
+    /// Does what can be done without waiting.
+    void progress();
+    /// Does everything, and waits where it must. Returns code().
     int to_end();
+
+    /// Whether it is over, with an error or without.
+    bool is_complete() const { return has_failed() || (steps_left_ == 0 && bytes_left_ == 0); }
+    /// MPI's error code; MPI_ERR_TRUNCATE where a block is longer than its rank expects.
+    int code() const { return code_; }
 
   private:
     struct Straight {
@@ -94,9 +100,13 @@ class BlockExchange {
     BlockMemory& slot(Place place, std::size_t i) {
         return slots_[place.buffer][blocks_of(place.offset) + i];
     }
-    bool is_complete() const { return steps_left_ == 0 && bytes_left_ == 0; }
-    void look();
-    void take(int finished, const MPI_Status& status);
+    /// Whether this rank's part cannot go on. After a message that was too long it does.
+    bool has_failed() const { return code_ != MPI_SUCCESS && code_ != MPI_ERR_TRUNCATE; }
+    void start_what_can_start();
+    bool look();
+    void wait();
+    bool take(int code, int finished, const MPI_Status& status);
+    void take_message(int finished, const MPI_Status& status);
     void abandon();
     void check(int code);
 

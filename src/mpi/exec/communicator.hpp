@@ -18,6 +18,13 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
+/// Whether threads of this process may call MPI at the same time.
+inline bool may_threads_race() {
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    return level >= MPI_THREAD_MULTIPLE;
+}
+
 /// From one form of data to another, by a message of this rank to itself. Returns MPI's error code.
 inline int send_to_self(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                         MPI_Datatype to_type, MPI_Comm comm) {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call/started.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpi/call/arguments.hpp"
+#include "mpi/call/call_run.hpp"
+#include "mpi/call/pcontrol.hpp"
+#include "mpi/comm/bypass.hpp"
+#include "mpi/comm/comm_state.hpp"
+#include "mpi/comm/kept_handles.hpp"
+#include "mpi/comm/log.hpp"
+#include "mpi/comm/own_request.hpp"
+#include "mpi/comm/process.hpp"
+#include "mpi/comm/progress_engine.hpp"
+#include "mpi/comm/report.hpp"
+#include "mpi/exec/transport.hpp"
+
+namespace laple::mpi {
+namespace {
+
+/// The program's own handles that the call uses.
+template <typename Handle, typename IsPredefined>
+void add_handle(std::vector<Handle>& handles, Handle handle, IsPredefined is_predefined) {
+    if (is_predefined(handle)) return;
+    if (std::find(handles.begin(), handles.end(), handle) == handles.end()) handles.push_back(handle);
+}
+
+KeptHandles handles_of(const Arguments& arguments) {
+    std::vector<MPI_Datatype> types;
+    std::vector<MPI_Op> ops;
+    for (MPI_Datatype type : {arguments.operands.type, arguments.input.type, arguments.result.type})
+        add_handle(types, type, is_named);
+    for (const auto* blocks : {&arguments.input_blocks, &arguments.result_blocks}) {
+        for (const UserBlock& block : *blocks) add_handle(types, block.buffer.type, is_named);
+    }
+    if (arguments.operands.op != MPI_OP_NULL) {
+        add_handle(ops, arguments.operands.op, [](MPI_Op op) { return is_predefined(op); });
+    }
+    return {std::move(types), std::move(ops)};
+}
+
+/// A call that LaPle can start; a persistent one again and again.
+struct StartableCall {
+    StartableCall(std::shared_ptr<CommState> its_state, std::shared_ptr<const PreparedPlan> its_plan,
+                  Arguments its_arguments, std::string_view its_function)
+        : state(std::move(its_state)),
+          plan(std::move(its_plan)),
+          arguments(std::move(its_arguments)),
+          function(its_function),
+          handles(handles_of(arguments)) {}
+
+    std::shared_ptr<CommState> state;  // the program may free its communicator
+    std::shared_ptr<const PreparedPlan> plan;
+    Arguments arguments;
+    std::string_view function;
+    KeptHandles handles;
+    OwnRequest request;
+};
+
+/// One start of a call, until it is complete.
+class Started final : public StartedCall {
+  public:
+    /// `ways`: for this start; `number`: of CommState::start_call(), nothing for persistent calls. Packs.
+    Started(std::shared_ptr<const StartableCall> call, Ways ways, std::optional<std::uint64_t> number)
+        : call_(std::move(call)),
+          arguments_(call_->arguments),
+          ways_(std::move(ways)),
+          number_(number),
+          start_(clock_time()),
+          run_(*call_->plan, arguments_, call_->state->rank(), call_->state->size(), ways_) {}
+
+    bool progress() noexcept override;
+
+  private:
+    CommState& state() const { return *call_->state; }
+
+    std::shared_ptr<const StartableCall> call_;
+    Arguments arguments_;
+    Ways ways_;
+    std::optional<std::uint64_t> number_;
+    Seconds start_;
+    CallRun run_;
+};
+
+/// Calls whose tags an earlier one has still in use wait for it (OwnComms::ways_of_started).
+bool Started::progress() noexcept try {
+    if (number_ && !state().may_begin(*number_)) return false;
+    run_.progress();
+    if (!run_.is_complete()) return false;
+    const int code = run_.finish();
+    if (code != MPI_SUCCESS) state().explain(code);
+    if (Report* report = state().report()) {
+        report->add(arguments_.request.collective, call_->function, bytes_for_report(arguments_),
+                    call_->plan->algorithm, clock_time() - start_);
+    }
+    if (number_) state().complete_call(*number_);
+    call_->request.complete(code, state().users());
+    return true;
+} catch (const std::exception&) {
+    // No memory is left. Others wait for this rank, and nothing can be told to them.
+    say("a collective cannot go on: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    return true;
+}
+
+/// The state of the call's communicator where LaPle may do something with calls that are started. `find`: how
+/// it is found.
+CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm)) {
+    if (is_disabled() || call.comm == MPI_COMM_NULL || DyingComm::is_dying(call.comm)) return nullptr;
+    CommState* state = find(call.comm);
+    if (state == nullptr || !state->has_work() || !state->has_progress()) return nullptr;
+    return state->heeds_pcontrol() && is_switched_off ? nullptr : state;
+}
+
+/// MPI does it. A report counts it, but cannot see how long it takes.
+int pass_on(const Call& call) {
+    CommState* state = is_disabled() ? nullptr : CommState::find(call.comm);
+    if (state != nullptr) state->note_algorithm(kNativeCall);
+    if (state != nullptr && state->report() != nullptr) {
+        state->report()->add(call.collective, call.function, reported_bytes(call, state->rank()), kNativeCall,
+                             Seconds(0));
+    }
+    return call.native();
+}
+
+/// The persistent calls by their requests.
+class PersistentCalls {
+  public:
+    struct Entry {
+        std::shared_ptr<const StartableCall> call;
+        Ways ways;
+    };
+
+    static PersistentCalls& get() {
+        static auto& all = *new PersistentCalls;  // a program may call MPI after main
+        return all;
+    }
+
+    bool is_empty() const { return is_empty_.load(std::memory_order_relaxed); }
+    void add(MPI_Request request, Entry entry) {
+        const std::lock_guard lock(mutex_);
+        entries_.insert_or_assign(request, std::move(entry));
+        is_empty_ = false;
+    }
+    std::optional<Entry> find(MPI_Request request) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        return found == entries_.end() ? std::nullopt : std::optional(found->second);
+    }
+    void remove(MPI_Request request) {
+        std::optional<Entry> removed;  // goes without the lock
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        if (found == entries_.end()) return;
+        removed = std::move(found->second);
+        entries_.erase(found);
+        is_empty_ = entries_.empty();
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::map<MPI_Request, Entry> entries_;
+    std::atomic<bool> is_empty_{true};
+};
+
+/// After MPI has begun its request.
+void run_if_persistent(MPI_Request request) {
+    auto entry = PersistentCalls::get().find(request);
+    if (!entry) return;
+    ProgressEngine::get().add(
+        std::make_unique<Started>(std::move(entry->call), std::move(entry->ways), std::nullopt));
+}
+
+/// What LaPle can start of it, by MPI's rules alike on all ranks. nullptr: MPI does it. `wait`: for other
+/// ranks, where that is needed before the call can be started.
+std::shared_ptr<const StartableCall> startable(const Call& call, CommState* state, PlanCache::Wait wait) {
+    Arguments arguments;
+    if (state == nullptr || !find_arguments(call, *state, arguments)) return nullptr;
+    auto plan = state->plan_to_start(arguments.request, wait);
+    if (plan == nullptr) return nullptr;
+    return std::make_shared<const StartableCall>(state->shared(), std::move(plan), std::move(arguments),
+                                                 call.function);
+}
+
+int no_memory(MPI_Comm comm) {
+    say("a collective cannot be started: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
+    return PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
+}
+
+}  // namespace
+
+int start(const Call& call, MPI_Request* request) try {
+    CommState* state = request != nullptr ? state_for(call, CommState::find) : nullptr;
+    auto startable_call = startable(call, state, PlanCache::Wait::no);
+    if (startable_call == nullptr) return pass_on(call);
+    state->note_algorithm(startable_call->plan->algorithm);
+    const int code = startable_call->request.start(*request);
+    if (code != MPI_SUCCESS) return code;
+    auto [number, ways] = state->start_call();
+    ProgressEngine::get().add(std::make_unique<Started>(std::move(startable_call), std::move(ways), number));
+    return MPI_SUCCESS;
+} catch (const std::bad_alloc&) {
+    return no_memory(call.comm);
+}
+
+int init(const Call& call, MPI_Request* request) try {
+    CommState* state = request != nullptr ? state_for(call, CommState::of) : nullptr;
+    auto startable_call = startable(call, state, PlanCache::Wait::yes);
+    auto ways = startable_call != nullptr ? state->init_call() : std::nullopt;
+    if (!ways) return pass_on(call);
+    state->note_algorithm(startable_call->plan->algorithm);
+    const int code = startable_call->request.init(*request);
+    if (code == MPI_SUCCESS)
+        PersistentCalls::get().add(*request, {std::move(startable_call), std::move(*ways)});
+    return code;
+} catch (const std::bad_alloc&) {
+    return no_memory(call.comm);
+}
+
+int start_persistent(MPI_Request* request) {
+    const int code = PMPI_Start(request);
+    if (code == MPI_SUCCESS && !PersistentCalls::get().is_empty()) run_if_persistent(*request);
+    return code;
+}
+
+int start_all_persistent(int count, MPI_Request* requests) {
+    const int code = PMPI_Startall(count, requests);
+    if (code != MPI_SUCCESS || PersistentCalls::get().is_empty()) return code;
+    for (int i = 0; i < count; ++i) run_if_persistent(requests[i]);
+    return code;
+}
+
+int free_persistent(MPI_Request* request) {
+    if (request != nullptr && !PersistentCalls::get().is_empty()) PersistentCalls::get().remove(*request);
+    return PMPI_Request_free(request);
+}
+
+}  // namespace laple::mpi

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+namespace laple::mpi {
+
+/// A request of MPI's own that stands for a call of LaPle's: the receive of an empty message from this rank
+/// to itself, which is sent when the call is complete. So each of MPI's functions takes it (Wait*, Test*,
+/// Request_get_status, Start, Request_free), beside others, in every language.
+///
+/// MPI's generalized requests cannot be persistent, and in MPICH 4.0 MPI_Waitall does not poll them.
+///
+/// For all threads.
+class OwnRequest {
+  public:
+    OwnRequest();
+    ~OwnRequest();
+    OwnRequest(const OwnRequest&) = delete;
+    OwnRequest& operator=(const OwnRequest&) = delete;
+
+    /// Its receive, begun. Returns MPI's error code.
+    int start(MPI_Request& request) const;
+    /// Its receive, persistent and not begun yet; MPI_Start begins it. Returns MPI's error code.
+    int init(MPI_Request& request) const;
+
+    /// To be called once for each time that it was begun. The errors of `code` are raised by the handler of
+    /// `comm`, the communicator of the call; MPI_COMM_NULL: that of MPI_COMM_SELF.
+    void complete(int code, MPI_Comm comm) const;
+
+    /// Frees what all of them share, while MPI is still there.
+    static void end();
+
+  private:
+    int tag_;  // no other one has it
+};
+
+}  // namespace laple::mpi

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/progress_engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sched.h>
+
+#include "mpi/comm/log.hpp"
+#include "mpi/comm/own_request.hpp"
+#include "mpi/comm/ucx.hpp"
+#include "mpi/exec/communicator.hpp"
+
+namespace laple::mpi {
+namespace {
+
+void progress_all() {
+    ProgressEngine::get().progress();
+}
+
+/// Between looks of the thread, since it has had something to do. Ranks share cores with it: what it waits
+/// for takes milliseconds where it is worth having.
+void pause(int looks) {
+    constexpr int kWithoutPause = 16;
+    constexpr std::chrono::microseconds kPause(50);
+    if (looks < kWithoutPause) {
+        sched_yield();
+    } else {
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+}  // namespace
+
+// Never destroyed: a program may call MPI from destructors of its own, after main.
+ProgressEngine& ProgressEngine::get() {
+    static auto& engine = *new ProgressEngine;
+    return engine;
+}
+
+bool ProgressEngine::is_there() {
+    return may_threads_race() || sees_progress();
+}
+
+void ProgressEngine::add(std::unique_ptr<StartedCall> call) {
+    const bool may_race = may_threads_race();
+    {
+        const std::lock_guard lock(mutex_);
+        added_.push_back(std::move(call));
+        ++count_;
+        if (may_race && !thread_) thread_.emplace([this] { run_thread(); });
+    }
+    if (!may_race) at_progress(progress_all);
+    has_work_.notify_one();
+    progress();
+}
+
+/// The program's signals are not for this thread.
+void ProgressEngine::run_thread() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    std::unique_lock lock(mutex_);
+    int looks = 0;
+    while (!is_over_) {
+        if (count() == 0) {
+            has_work_.wait(lock);
+            looks = 0;
+            continue;
+        }
+        lock.unlock();
+        progress();
+        pause(looks++);
+        lock.lock();
+    }
+}
+
+std::size_t ProgressEngine::end() {
+    at_progress(nullptr);
+    {
+        const std::lock_guard lock(mutex_);
+        is_over_ = true;
+    }
+    has_work_.notify_one();
+    if (thread_) std::exchange(thread_, std::nullopt)->join();
+    take_added();
+    for (std::unique_ptr<StartedCall>& call : calls_) static_cast<void>(call.release());
+    calls_.clear();
+    return count_.exchange(0);
+}
+
+bool ProgressEngine::take_added() {
+    const std::lock_guard lock(mutex_);
+    std::move(added_.begin(), added_.end(), std::back_inserter(calls_));
+    added_.clear();
+    return !calls_.empty();
+}
+
+void ProgressEngine::progress() {
+    if (count() == 0 || is_progressing_.test_and_set(std::memory_order_acquire)) return;
+    if (take_added()) {
+        const auto is_complete = [](const std::unique_ptr<StartedCall>& call) { return call->progress(); };
+        const auto end = std::remove_if(calls_.begin(), calls_.end(), is_complete);
+        count_ -= static_cast<std::size_t>(calls_.end() - end);
+        calls_.erase(end, calls_.end());
+        if (count() == 0) at_progress(nullptr);
+    }
+    is_progressing_.clear(std::memory_order_release);
+}
+
+void end_started_calls() {
+    const std::size_t unfinished = ProgressEngine::get().end();
+    if (unfinished > 0)
+        say(
+            fmt::format("MPI_Finalize: {} collectives that this rank has started are not complete; a program "
+                        "must complete each, by MPI_Wait or MPI_Test",
+                        unfinished));
+    OwnRequest::end();
+}
+
+}  // namespace laple::mpi
