@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "mpi/exec/native_call.hpp"
 
 namespace laple::bench {
 namespace {
@@ -140,13 +139,10 @@ Call CallShape::call(const void* send, void* receive) const {
     return {benchmark_, bytes_, root_, send, receive, &sent_, &received_};
 }
 
-void run(Library library, const Call& call, MPI_Comm comm) {
-    if (call.benchmark.form == Form::counts) return run_with_counts(library, call, comm);
-    if (call.benchmark.form == Form::counts_and_types) return run_with_types(library, call, comm);
-    const Collective collective = call.benchmark.collective;
-    const bool combines = row_of(collective).combines;
+mpi::NativeArguments arguments_of(const Call& call, MPI_Comm comm) {
+    const bool combines = row_of(call.benchmark.collective).combines;
     const bool doubles = combines && adds_doubles(call.bytes);
-    const NativeArguments arguments{
+    return {
         .input = call.send,
         .result = call.receive,
         .count = static_cast<int>(doubles ? call.bytes / sizeof(double) : call.bytes),
@@ -157,6 +153,13 @@ void run(Library library, const Call& call, MPI_Comm comm) {
         .root = call.root,
         .comm = comm,
     };
+}
+
+void run(Library library, const Call& call, MPI_Comm comm) {
+    if (call.benchmark.form == Form::counts) return run_with_counts(library, call, comm);
+    if (call.benchmark.form == Form::counts_and_types) return run_with_types(library, call, comm);
+    const Collective collective = call.benchmark.collective;
+    const NativeArguments arguments = arguments_of(call, comm);
     if (library == Library::stock) {
         mpi::call_native(collective, arguments);
     } else {

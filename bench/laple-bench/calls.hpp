@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "bench/laple-bench/benchmark.hpp"
 #include "bench/laple-bench/block_sizes.hpp"
+#include "mpi/exec/native_call.hpp"
 
 namespace laple::bench {
 
@@ -60,6 +61,9 @@ class CallShape {
     Bytes input_bytes_ = 0;
     Bytes result_bytes_ = 0;
 };
+
+/// Those of a function of one count.
+mpi::NativeArguments arguments_of(const Call& call, MPI_Comm comm);
 
 /// Makes the call. MPI's error handler on `comm` sees to errors.
 void run(Library library, const Call& call, MPI_Comm comm);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,7 +21,9 @@
 #include "bench/laple-bench/loaded_laple.hpp"
 #include "bench/laple-bench/measure.hpp"
 #include "bench/laple-bench/options.hpp"
+#include "bench/laple-bench/overlap.hpp"
 #include "bench/laple-bench/report.hpp"
+#include "bench/laple-bench/started_call.hpp"
 #include "bench/laple-bench/statistics.hpp"
 #include "collectives/collective/lower_bound.hpp"
 #include "mpi/probe/clock.hpp"
@@ -55,16 +62,24 @@ class Bench {
         if (rank_ == 0) begin_report();
         for (const Benchmark benchmark : options_.benchmarks) {
             if (!has_data(benchmark)) {
-                run_row(benchmark, 0);
+                run_any_row(benchmark, 0);
                 continue;
             }
-            for (const Bytes bytes : options_.sizes) run_row(benchmark, bytes);
+            for (const Bytes bytes : options_.sizes) run_any_row(benchmark, bytes);
         }
         if (rank_ == 0) end_report();
         return all_correct_ ? 0 : kWrongResult;
     }
 
   private:
+    void run_any_row(Benchmark benchmark, Bytes bytes) {
+        if (options_.overlap) {
+            run_overlap_row(benchmark, bytes);
+        } else {
+            run_row(benchmark, bytes);
+        }
+    }
+
     void run_row(Benchmark benchmark, Bytes bytes) {
         clock_.synchronize();
         Row row;
@@ -79,13 +94,9 @@ class Bench {
         const CallShape shape(benchmark, options_.spread, bytes, options_.root, rank_, size_);
         std::vector<unsigned char> send(shape.input_bytes());
         std::vector<unsigned char> receive(shape.result_bytes());
-        RowPlan plan;
-        plan.call = shape.call(send.data(), receive.data());
-        plan.iterations = iterations_for(options_, bytes);
-        plan.warmups = warmups_for(options_, bytes);
-        plan.cold = options_.cold;
-        plan.budget = options_.budget;
-        plan.measured = options_.measured;
+        RowPlan plan = row_plan(bytes);
+        const Call call = shape.call(send.data(), receive.data());
+        plan.call = [&](Library library) { bench::run(library, call, MPI_COMM_WORLD); };
         const RowSamples samples = measurer_.measure(plan);
         row.stock_us = summarize(samples.stock_us);
         row.laple_us = summarize(samples.laple_us);
@@ -93,6 +104,77 @@ class Bench {
         const bool is_equal = benchmark.form == Form::one_count || options_.spread == Spread::equal;
         if (context_.has_bounds && is_equal) row.bound = bound_of(benchmark.collective, bytes);
         if (rank_ == 0) report(row, samples);
+    }
+
+    RowPlan row_plan(Bytes bytes) const {
+        RowPlan plan;
+        plan.iterations = iterations_for(options_, bytes);
+        plan.warmups = warmups_for(options_, bytes);
+        plan.cold = options_.cold;
+        plan.budget = options_.budget;
+        plan.measured = options_.measured;
+        return plan;
+    }
+
+    void run_overlap_row(Benchmark benchmark, Bytes bytes) {
+        clock_.synchronize();
+        OverlapRow row;
+        row.benchmark = benchmark;
+        row.bytes = bytes;
+        const CallShape shape(benchmark, options_.spread, bytes, options_.root, rank_, size_);
+        std::vector<unsigned char> send(shape.input_bytes());
+        std::vector<unsigned char> receive(shape.result_bytes());
+        const Call call = shape.call(send.data(), receive.data());
+        RowPlan plan = row_plan(bytes);
+        plan.call = [&](Library library) { bench::run(library, call, MPI_COMM_WORLD); };
+        note(plan, &Overlap::blocking, row);
+        StartedCall started(call, MPI_COMM_WORLD, options_.persistent);
+        plan.call = [&](Library library) {
+            started.start(library);
+            started.wait();
+        };
+        note(plan, &Overlap::pure, row);
+        std::array<double, 2> work_us{row.stock.pure.median, row.laple.pure.median};
+        PMPI_Bcast(work_us.data(), 2, MPI_DOUBLE, 0, control_);
+        plan.call = [&](Library library) {
+            started.start(library);
+            work(started, work_us[library == Library::stock ? 0 : 1]);
+            started.wait();
+        };
+        note(plan, &Overlap::overlapped, row);
+        if (rank_ == 0) report_overlap(row);
+    }
+
+    /// Collective. The times are complete on rank 0 only.
+    void note(const RowPlan& plan, Summary Overlap::*time, OverlapRow& row) {
+        const RowSamples samples = measurer_.measure(plan);
+        row.stock.*time = summarize(samples.stock_us);
+        row.laple.*time = summarize(samples.laple_us);
+        row.algorithm = options_.measured == Measured::stock ? "-" : samples.algorithm;
+    }
+
+    /// The program's own, for so long.
+    void work(StartedCall& started, double us) const {
+        const std::int64_t end_ns = clock_.now_ns() + static_cast<std::int64_t>(us * 1000);
+        const auto every_ns = static_cast<std::int64_t>(options_.test_every.count() * 1e9);
+        bool is_complete = false;
+        while (clock_.now_ns() < end_ns) {
+            const std::int64_t left_ns = end_ns - clock_.now_ns();
+            const std::int64_t part_ns = every_ns > 0 ? std::min(every_ns, left_ns) : left_ns;
+            const std::int64_t part_end_ns = clock_.now_ns() + part_ns;
+            if (options_.idle_work) std::this_thread::sleep_for(std::chrono::nanoseconds(part_ns));
+            while (clock_.now_ns() < part_end_ns) {
+            }
+            if (every_ns > 0 && !is_complete) is_complete = started.test();
+        }
+    }
+
+    void report_overlap(const OverlapRow& row) {
+        overlap_rows_.push_back(row);
+        fmt::print("{}\n", format_overlap_row(row));
+        std::fflush(stdout);
+        if (!options_.json_file.empty())
+            write_file(options_.json_file, overlap_to_json(context_, overlap_rows_).dump(2) + "\n");
     }
 
     void place_in_network() {
@@ -116,7 +198,8 @@ class Bench {
     }
 
     void begin_report() const {
-        fmt::print("{}", format_header(context_, options_.full));
+        fmt::print("{}", options_.overlap ? format_overlap_header(context_)
+                                          : format_header(context_, options_.full));
         std::fflush(stdout);
         if (!laple_.present() && options_.measured != Measured::stock) {
             fmt::print(stderr,
@@ -162,6 +245,7 @@ class Bench {
     Network network_;                   // on rank 0, if it is given
     std::vector<int> cluster_of_host_;  // in the order of context_.hosts
     std::vector<Row> rows_;
+    std::vector<OverlapRow> overlap_rows_;
     bool all_correct_ = true;
 };
 

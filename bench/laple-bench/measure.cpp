@@ -92,7 +92,7 @@ Measurer::Sample Measurer::take_sample(const RowPlan& plan, Library library) {
     const double lead_us = lead_us_ + plan.cold.count() * 1e6;
     const std::int64_t start_ns = begin + static_cast<std::int64_t>(lead_us * 1000);
     send_command(library == Library::stock ? Command::run_stock : Command::run_laple, start_ns);
-    const Timing worst = run_at(plan.call, library, start_ns);
+    const Timing worst = run_at(plan, library, start_ns);
     adapt_lead(lead_us + worst.command);
     return {worst.finish, worst.start > std::max(kLateUs, kLateShare * worst.finish)};
 }
@@ -103,7 +103,7 @@ void Measurer::follow_row(const RowPlan& plan) {
         PMPI_Bcast(message.data(), 2, MPI_INT64_T, 0, control_);
         const auto command = static_cast<Command>(message[0]);
         if (command == Command::end_of_row) return;
-        run_at(plan.call, command == Command::run_stock ? Library::stock : Library::laple, message[1]);
+        run_at(plan, command == Command::run_stock ? Library::stock : Library::laple, message[1]);
     }
 }
 
@@ -113,11 +113,11 @@ void Measurer::send_command(Command command, std::int64_t start_ns) {
 }
 
 /// Makes the call at `start_ns`. Returns, on rank 0, the worst of all ranks.
-Measurer::Timing Measurer::run_at(const Call& call, Library library, std::int64_t start_ns) {
+Measurer::Timing Measurer::run_at(const RowPlan& plan, Library library, std::int64_t start_ns) {
     const std::int64_t command_ns = clock_.now_ns();
     clock_.wait_until(start_ns);
     const std::int64_t begin_ns = clock_.now_ns();
-    run(library, call, world_);
+    plan.call(library);
     const std::int64_t finish_ns = clock_.now_ns();
     const std::array<double, Timing::kValues> mine{
         us_between(start_ns, finish_ns), us_between(start_ns, begin_ns), us_between(start_ns, command_ns)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace laple::bench {
 
 /// How one row is measured.
 struct RowPlan {
-    Call call;
-    int iterations = 1;  ///< of each library
-    int warmups = 0;     ///< of each library
+    std::function<void(Library library)> call;  ///< made on all ranks
+    int iterations = 1;                         ///< of each library
+    int warmups = 0;                            ///< of each library
     Seconds cold{0};
     Seconds budget{0};
     Measured measured = Measured::both;
@@ -59,7 +60,7 @@ class Measurer {
     void take_kept_sample(const RowPlan& plan, Library library, RowSamples& samples);
     void send_command(Command command, std::int64_t start_ns);
     struct Timing;
-    Timing run_at(const Call& call, Library library, std::int64_t start_ns);
+    Timing run_at(const RowPlan& plan, Library library, std::int64_t start_ns);
     void adapt_lead(double needed_us);
 
     MPI_Comm world_;

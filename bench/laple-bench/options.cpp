@@ -28,6 +28,7 @@ Examples:
   laple-run mpiexec -n 8 laple-bench allreduce --sizes 8,64K --json out.json
   laple-run mpiexec -n 8 laple-bench barrier -i 1000 -x 50 -f
   laple-run mpiexec -n 8 laple-bench alltoallv --counts log-normal -c
+  laple-run mpiexec -n 8 laple-bench allreduce --overlap      started, then work, then waited for
   mpiexec -n 8 laple-bench                                    without LaPle: how large is the noise?
 )";
 
@@ -39,6 +40,7 @@ struct RawOptions {
     std::string sizes;
     double cold_s = 0;
     double budget_s = 0;
+    double test_every_s = 0;
 };
 
 void declare(CLI::App& app, Options& options, RawOptions& raw) {
@@ -68,6 +70,13 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
         ->type_name("NAME");
     app.add_flag("-f,--full", options.full, "also minimum, 95th percentile, maximum and iterations");
     app.add_flag("-c,--validation", options.check, "compare every byte of each result with MPI's own");
+    app.add_flag("--overlap", options.overlap,
+                 "how much of MPI_Iallreduce, ... is hidden behind work that takes as long as the call");
+    app.add_flag("--persistent", options.persistent, "with --overlap: MPI_Allreduce_init, ... and MPI_Start");
+    app.add_flag("--idle", options.idle_work,
+                 "with --overlap: the work is to sleep, where ranks share cores; else it is to count");
+    app.add_option("--test-every", raw.test_every_s, "with --overlap: call MPI_Test so often during the work")
+        ->type_name("SECONDS");
     app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");
     app.add_option("--budget", raw.budget_s, "end a row after so long (default: 20)")->type_name("SECONDS");
     app.add_option("--clock", options.clock,
@@ -160,6 +169,7 @@ void understand(const RawOptions& raw, Options& options) {
     }
     options.cold = Seconds(raw.cold_s);
     options.budget = Seconds(raw.budget_s);
+    options.test_every = Seconds(raw.test_every_s);
 }
 
 void refuse_nonsense(const Options& options) {
@@ -169,6 +179,17 @@ void refuse_nonsense(const Options& options) {
     // Written so that "nan" is refused as well.
     if (!(options.cold.count() >= 0 && options.cold.count() <= 3600)) {
         throw Error("--cold is out of range", "choose 0 to 3600 seconds");
+    }
+    if (!(options.test_every.count() >= 0 && options.test_every.count() <= 3600))
+        throw Error("--test-every is out of range", "choose 0 to 3600 seconds");
+    if (!options.overlap && (options.persistent || options.idle_work || options.test_every.count() > 0))
+        throw Error("--persistent, --idle and --test-every say how calls overlap", "add --overlap");
+    if (options.overlap) {
+        const auto has_counts = [](Benchmark benchmark) { return benchmark.form != Form::one_count; };
+        if (std::any_of(options.benchmarks.begin(), options.benchmarks.end(), has_counts))
+            throw Error("--overlap measures functions with one count", "leave those with v and w out");
+        if (options.check || options.full || !options.network_file.empty() || !options.csv_file.empty())
+            throw Error("--overlap takes no -c, -f, --network and --csv", "leave them out; --json works");
     }
     if (!(options.budget.count() > 0)) throw Error("--budget is not positive", "give seconds per row");
 }

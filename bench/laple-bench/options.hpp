@@ -28,7 +28,11 @@ struct Options {
     Spread spread = Spread::equal;  ///< of blocks, where each rank has a count
     bool full = false;
     bool check = false;
-    Seconds cold{0};  ///< idle time before each measured call; 0: none
+    bool overlap = false;     ///< calls that are started, and completed after work of the program's own
+    bool persistent = false;  ///< by requests that are made once
+    bool idle_work = false;   ///< the work needs no core
+    Seconds test_every{0};    ///< MPI_Test during the work; 0: never
+    Seconds cold{0};          ///< idle time before each measured call; 0: none
     Seconds budget{20};
     ClockChoice clock = ClockChoice::automatic;
     Measured measured = Measured::both;

@@ -58,24 +58,6 @@ Json row_json(const Row& row) {
             {"laple_samples", row.laple_us.count}};
 }
 
-Json context_json(const Context& context) {
-    return {{"ranks", context.ranks},
-            {"hosts", context.hosts},
-            {"host_of_rank", context.host_of_rank},
-            {"mpi_library", context.mpi_library},
-            {"laple_version", optional_json(context.laple_version)},
-            {"date", context.date},
-            {"root", context.root},
-            {"iterations", optional_json(context.iterations)},
-            {"cold_s", context.cold_s},
-            {"budget_s", context.budget_s},
-            {"clock", context.clock},
-            {"late_starts_repeated", context.late_starts_repeated},
-            {"late_starts_kept", context.late_starts_kept},
-            {"command", context.command},
-            {"environment", Json(context.environment)}};
-}
-
 /// A CSV field: quoted when it has to be.
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -116,11 +98,33 @@ std::optional<double> efficiency(const Row& row) {
     return row.bound->time.count() * 1e6 / median;
 }
 
+Json context_json(const Context& context) {
+    return {{"ranks", context.ranks},
+            {"hosts", context.hosts},
+            {"host_of_rank", context.host_of_rank},
+            {"mpi_library", context.mpi_library},
+            {"laple_version", optional_json(context.laple_version)},
+            {"date", context.date},
+            {"root", context.root},
+            {"iterations", optional_json(context.iterations)},
+            {"cold_s", context.cold_s},
+            {"budget_s", context.budget_s},
+            {"clock", context.clock},
+            {"late_starts_repeated", context.late_starts_repeated},
+            {"late_starts_kept", context.late_starts_kept},
+            {"command", context.command},
+            {"environment", Json(context.environment)}};
+}
+
+std::string format_run(const Context& context) {
+    return fmt::format("# laple-bench: {} rank{} on {} host{}{}; LaPle {}\n# {}\n", context.ranks,
+                       context.ranks == 1 ? "" : "s", context.hosts.size(),
+                       context.hosts.size() == 1 ? "" : "s", describe_placement(context),
+                       context.laple_version.value_or("not loaded"), context.mpi_library);
+}
+
 std::string format_header(const Context& context, bool full) {
-    std::string text = fmt::format("# laple-bench: {} rank{} on {} host{}{}; LaPle {}\n# {}\n", context.ranks,
-                                   context.ranks == 1 ? "" : "s", context.hosts.size(),
-                                   context.hosts.size() == 1 ? "" : "s", describe_placement(context),
-                                   context.laple_version.value_or("not loaded"), context.mpi_library);
+    std::string text = format_run(context);
     text += fmt::format("# time of a call: agreed start to the last rank's finish, medians; clock: {}\n",
                         context.clock);
     text += fmt::format("#{:<11} {:>10} {:>12} {:>12} {:>9}", " collective", "bytes", "stock[us]",

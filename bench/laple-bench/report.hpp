@@ -53,6 +53,10 @@ double speedup(const Row& row);
 /// and what the bound's network leaves out. Nothing when it cannot be said.
 std::optional<double> efficiency(const Row& row);
 
+/// The comment lines that say what ran where; each ends with a newline.
+std::string format_run(const Context& context);
+Json context_json(const Context& context);
+
 /// The comment lines above the table, the last one naming the columns; each ends with a newline.
 std::string format_header(const Context& context, bool full);
 

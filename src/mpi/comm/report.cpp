@@ -28,10 +28,10 @@ std::string Report::table() const {
         const auto& [collective, function, bytes, algorithm] = key;
         std::string name(function);
         name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+        const auto shown = [](Seconds time) { return time > Seconds(0) ? format_seconds(time) : "-"; };
         text += fmt::format("{:<20} {:>10}  {:<28} {:>8} {:>10} {:>10} {:>10}\n", name, format_bytes(bytes),
-                            algorithm, line.calls, format_seconds(line.total),
-                            format_seconds(line.total / static_cast<double>(line.calls)),
-                            format_seconds(line.longest));
+                            algorithm, line.calls, shown(line.total),
+                            shown(line.total / static_cast<double>(line.calls)), shown(line.longest));
     }
     return text;
 }

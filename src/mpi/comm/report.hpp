@@ -17,7 +17,8 @@ namespace laple::mpi {
 /// What this process called: function × size class × algorithm × calls × time. Thread safe.
 class Report {
   public:
-    /// `function` is MPI's name, without "MPI_", and has to outlive the report.
+    /// `function` is MPI's name, without "MPI_", and has to outlive the report. `time`: 0 where it is not
+    /// known.
     void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
              Seconds time);
 

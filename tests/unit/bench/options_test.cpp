@@ -106,6 +106,23 @@ TEST_CASE("a mistake is named, and what was probably meant", "[bench]") {
     CHECK(error_of({"--clock", "sundial"}) != "no error");
 }
 
+TEST_CASE("how calls overlap is said beside --overlap only, and without what it does not measure",
+          "[bench]") {
+    const Options options =
+        parse({"allreduce", "--overlap", "--persistent", "--idle", "--test-every", "0.001"});
+    CHECK(options.overlap);
+    CHECK(options.persistent);
+    CHECK(options.idle_work);
+    CHECK(options.test_every.count() == Approx(0.001));
+    CHECK(error_of({"--persistent"}) ==
+          "--persistent, --idle and --test-every say how calls overlap; add --overlap");
+    CHECK(error_of({"--idle"}) != "no error");
+    CHECK(error_of({"--test-every", "1"}) != "no error");
+    CHECK(error_of({"--overlap", "--test-every", "-1"}) != "no error");
+    CHECK(error_of({"--overlap", "-c"}) != "no error");
+    CHECK(error_of({"alltoallv", "--overlap"}) != "no error");
+}
+
 TEST_CASE("large messages and idle pauses get fewer iterations", "[bench]") {
     Options options = parse({});
     CHECK(iterations_for(options, 8) > iterations_for(options, 64 * 1024));
