@@ -156,8 +156,11 @@ bool find_moved(const Call& call, const CommState& state, Arguments& arguments) 
     const CollectiveRow& row = row_of(call.collective);
     const Ends ends(call, state.rank());
     arguments.is_in_place = ends.has_input && call.input.data == MPI_IN_PLACE;
-    arguments.is_result_in_input = row.is_personalized && row.is_rooted && ends.has_input &&
-                                   ends.has_result && call.result.data == MPI_IN_PLACE;
+    // A root that scatters keeps its block where it is sent from; all others have theirs where they get it.
+    const bool is_scatter = row.is_rooted && !row.runs_to_root;
+    if (arguments.is_in_place && is_scatter) return false;
+    arguments.is_result_in_input =
+        is_scatter && ends.has_input && ends.has_result && call.result.data == MPI_IN_PLACE;
     const UserBuffer& block = measure_of(call, ends);
     if (!is_valid(block)) return false;
     const TypeLayout layout = layout_of(block.type);

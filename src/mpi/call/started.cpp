@@ -5,12 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,12 +70,94 @@ struct StartableCall {
     OwnRequest request;
 };
 
+/// The requests of LaPle's calls: of those under way, and of all persistent ones. For all threads.
+class Requests {
+  public:
+    struct Persistent {
+        std::shared_ptr<const StartableCall> call;
+        Ways ways;
+    };
+
+    static Requests& get() {
+        static auto& all = *new Requests;  // a program may call MPI after main
+        return all;
+    }
+
+    bool is_empty() const { return is_empty_.load(std::memory_order_relaxed); }
+    /// One that is not persistent: its call is under way.
+    void add(MPI_Request request) { insert(request, {std::nullopt, true}); }
+    void add(MPI_Request request, Persistent persistent) { insert(request, {std::move(persistent), false}); }
+
+    /// What to run now that MPI has begun the request; nothing where it is no persistent one of LaPle's.
+    std::optional<Persistent> start(MPI_Request request) {
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        if (found == entries_.end() || !found->second.persistent) return std::nullopt;
+        found->second.is_under_way = true;
+        return found->second.persistent;
+    }
+    /// To be called before the program can see that the call is complete. Returns whether it has given the
+    /// request up meanwhile.
+    bool complete(MPI_Request request) {
+        std::optional<Entry> removed;  // goes without the lock
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        found->second.is_under_way = false;
+        const bool is_given_up = found->second.is_given_up;
+        if (!found->second.persistent || is_given_up) remove(found, removed);
+        return is_given_up;
+    }
+    bool is_under_way(MPI_Request request) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        return found != entries_.end() && found->second.is_under_way;
+    }
+    enum class Free { by_mpi, when_complete, never };
+    /// The program frees the request. Who does it; never: it is erroneous.
+    Free free(MPI_Request request) {
+        std::optional<Entry> removed;
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(request);
+        if (found == entries_.end()) return Free::by_mpi;
+        if (!found->second.persistent) return Free::never;
+        found->second.is_given_up = true;
+        if (found->second.is_under_way) return Free::when_complete;
+        remove(found, removed);
+        return Free::by_mpi;
+    }
+
+  private:
+    struct Entry {
+        std::optional<Persistent> persistent;
+        bool is_under_way = false;
+        bool is_given_up = false;  // by MPI_Request_free
+    };
+    using Entries = std::unordered_map<MPI_Request, Entry>;
+
+    void insert(MPI_Request request, Entry entry) {
+        const std::lock_guard lock(mutex_);
+        entries_.insert_or_assign(request, std::move(entry));
+        is_empty_ = false;
+    }
+    void remove(Entries::iterator found, std::optional<Entry>& removed) {
+        removed = std::move(found->second);
+        entries_.erase(found);
+        is_empty_ = entries_.empty();
+    }
+
+    mutable std::mutex mutex_;
+    Entries entries_;
+    std::atomic<bool> is_empty_{true};
+};
+
 /// One start of a call, until it is complete.
 class Started final : public StartedCall {
   public:
     /// `ways`: for this start; `number`: of CommState::start_call(), nothing for persistent calls. Packs.
-    Started(std::shared_ptr<const StartableCall> call, Ways ways, std::optional<std::uint64_t> number)
+    Started(std::shared_ptr<const StartableCall> call, MPI_Request request, Ways ways,
+            std::optional<std::uint64_t> number)
         : call_(std::move(call)),
+          request_(request),
           arguments_(call_->arguments),
           ways_(std::move(ways)),
           number_(number),
@@ -87,6 +170,7 @@ class Started final : public StartedCall {
     CommState& state() const { return *call_->state; }
 
     std::shared_ptr<const StartableCall> call_;
+    MPI_Request request_;
     Arguments arguments_;
     Ways ways_;
     std::optional<std::uint64_t> number_;
@@ -106,7 +190,11 @@ bool Started::progress() noexcept try {
                     call_->plan->algorithm, clock_time() - start_);
     }
     if (number_) state().complete_call(*number_);
-    call_->request.complete(code, state().users());
+    if (code != MPI_SUCCESS && state().users() != MPI_COMM_NULL)
+        PMPI_Comm_call_errhandler(state().users(), code);
+    const bool is_given_up = Requests::get().complete(request_);
+    call_->request.complete(code);
+    if (is_given_up) PMPI_Request_free(&request_);
     return true;
 } catch (const std::exception&) {
     // No memory is left. Others wait for this rank, and nothing can be told to them.
@@ -135,52 +223,19 @@ int pass_on(const Call& call) {
     return call.native();
 }
 
-/// The persistent calls by their requests.
-class PersistentCalls {
-  public:
-    struct Entry {
-        std::shared_ptr<const StartableCall> call;
-        Ways ways;
-    };
-
-    static PersistentCalls& get() {
-        static auto& all = *new PersistentCalls;  // a program may call MPI after main
-        return all;
-    }
-
-    bool is_empty() const { return is_empty_.load(std::memory_order_relaxed); }
-    void add(MPI_Request request, Entry entry) {
-        const std::lock_guard lock(mutex_);
-        entries_.insert_or_assign(request, std::move(entry));
-        is_empty_ = false;
-    }
-    std::optional<Entry> find(MPI_Request request) const {
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        return found == entries_.end() ? std::nullopt : std::optional(found->second);
-    }
-    void remove(MPI_Request request) {
-        std::optional<Entry> removed;  // goes without the lock
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        if (found == entries_.end()) return;
-        removed = std::move(found->second);
-        entries_.erase(found);
-        is_empty_ = entries_.empty();
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::map<MPI_Request, Entry> entries_;
-    std::atomic<bool> is_empty_{true};
-};
-
 /// After MPI has begun its request.
 void run_if_persistent(MPI_Request request) {
-    auto entry = PersistentCalls::get().find(request);
-    if (!entry) return;
-    ProgressEngine::get().add(
-        std::make_unique<Started>(std::move(entry->call), std::move(entry->ways), std::nullopt));
+    auto persistent = Requests::get().start(request);
+    if (!persistent) return;
+    ProgressEngine::get().add(std::make_unique<Started>(std::move(persistent->call), request,
+                                                        std::move(persistent->ways), std::nullopt));
+}
+
+/// What a program must not do with a request, as MPI raises it.
+int refuse(const char* function) {
+    say(std::string(function) + ": a non-blocking collective must be completed, by MPI_Wait or MPI_Test");
+    PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+    return MPI_ERR_REQUEST;
 }
 
 /// What LaPle can start of it, by MPI's rules alike on all ranks. nullptr: MPI does it. `wait`: for other
@@ -208,8 +263,10 @@ int start(const Call& call, MPI_Request* request) try {
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.start(*request);
     if (code != MPI_SUCCESS) return code;
+    Requests::get().add(*request);
     auto [number, ways] = state->start_call();
-    ProgressEngine::get().add(std::make_unique<Started>(std::move(startable_call), std::move(ways), number));
+    ProgressEngine::get().add(
+        std::make_unique<Started>(std::move(startable_call), *request, std::move(ways), number));
     return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
     return no_memory(call.comm);
@@ -222,8 +279,7 @@ int init(const Call& call, MPI_Request* request) try {
     if (!ways) return pass_on(call);
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.init(*request);
-    if (code == MPI_SUCCESS)
-        PersistentCalls::get().add(*request, {std::move(startable_call), std::move(*ways)});
+    if (code == MPI_SUCCESS) Requests::get().add(*request, {std::move(startable_call), std::move(*ways)});
     return code;
 } catch (const std::bad_alloc&) {
     return no_memory(call.comm);
@@ -231,20 +287,34 @@ int init(const Call& call, MPI_Request* request) try {
 
 int start_persistent(MPI_Request* request) {
     const int code = PMPI_Start(request);
-    if (code == MPI_SUCCESS && !PersistentCalls::get().is_empty()) run_if_persistent(*request);
+    if (code == MPI_SUCCESS && !Requests::get().is_empty()) run_if_persistent(*request);
     return code;
 }
 
 int start_all_persistent(int count, MPI_Request* requests) {
     const int code = PMPI_Startall(count, requests);
-    if (code != MPI_SUCCESS || PersistentCalls::get().is_empty()) return code;
+    if (code != MPI_SUCCESS || Requests::get().is_empty()) return code;
     for (int i = 0; i < count; ++i) run_if_persistent(requests[i]);
     return code;
 }
 
-int free_persistent(MPI_Request* request) {
-    if (request != nullptr && !PersistentCalls::get().is_empty()) PersistentCalls::get().remove(*request);
-    return PMPI_Request_free(request);
+int free_request(MPI_Request* request) {
+    if (request == nullptr || Requests::get().is_empty()) return PMPI_Request_free(request);
+    switch (Requests::get().free(*request)) {
+        case Requests::Free::never:
+            return refuse("MPI_Request_free");
+        case Requests::Free::when_complete:
+            *request = MPI_REQUEST_NULL;
+            return MPI_SUCCESS;
+        default:
+            return PMPI_Request_free(request);
+    }
+}
+
+int cancel(MPI_Request* request) {
+    const bool is_ours =
+        request != nullptr && !Requests::get().is_empty() && Requests::get().is_under_way(*request);
+    return is_ours ? refuse("MPI_Cancel") : PMPI_Cancel(request);
 }
 
 }  // namespace laple::mpi

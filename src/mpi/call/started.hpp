@@ -23,7 +23,9 @@ int init(const Call& call, MPI_Request* request);
 int start_persistent(MPI_Request* request);
 /// MPI_Startall.
 int start_all_persistent(int count, MPI_Request* requests);
-/// MPI_Request_free of a request of any kind.
-int free_persistent(MPI_Request* request);
+/// MPI_Request_free and MPI_Cancel of a request of any kind. Both are errors while a non-blocking collective
+/// is under way; a persistent one is freed when it is complete.
+int free_request(MPI_Request* request);
+int cancel(MPI_Request* request);
 
 }  // namespace laple::mpi

@@ -34,6 +34,7 @@ MPI_Comm communicator() {
     PMPI_Comm_group(MPI_COMM_SELF, &group);
     PMPI_Comm_create(MPI_COMM_SELF, group, &all.comm);
     PMPI_Group_free(&group);
+    PMPI_Comm_set_errhandler(all.comm, MPI_ERRORS_RETURN);
     return all.comm;
 }
 
@@ -81,16 +82,9 @@ int OwnRequest::init(MPI_Request& request) const {
 }
 
 /// A message that is longer than the receive expects is an error of the receive.
-void OwnRequest::complete(int code, MPI_Comm comm) const {
+void OwnRequest::complete(int code) const {
     const std::byte surplus{};
-    MPI_Comm own = communicator();
-    if (code != MPI_SUCCESS) {
-        MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-        PMPI_Comm_get_errhandler(comm != MPI_COMM_NULL ? comm : MPI_COMM_SELF, &handler);
-        PMPI_Comm_set_errhandler(own, handler);
-        PMPI_Errhandler_free(&handler);
-    }
-    PMPI_Send(&surplus, code == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, tag_, own);
+    PMPI_Send(&surplus, code == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, tag_, communicator());
     wake_waiting_calls();
 }
 

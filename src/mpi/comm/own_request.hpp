@@ -24,9 +24,9 @@ class OwnRequest {
     /// Its receive, persistent and not begun yet; MPI_Start begins it. Returns MPI's error code.
     int init(MPI_Request& request) const;
 
-    /// To be called once for each time that it was begun. The errors of `code` are raised by the handler of
-    /// `comm`, the communicator of the call; MPI_COMM_NULL: that of MPI_COMM_SELF.
-    void complete(int code, MPI_Comm comm) const;
+    /// To be called once for each time that it was begun. With an error code, completing it returns an error,
+    /// MPI_ERR_TRUNCATE; error handlers are the caller's business.
+    void complete(int code) const;
 
     /// Frees what all of them share, while MPI is still there.
     static void end();

@@ -112,7 +112,11 @@ LAPLE_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 LAPLE_EXPORT int MPI_Request_free(MPI_Request* request) {
-    return laple::mpi::free_persistent(request);
+    return laple::mpi::free_request(request);
+}
+
+LAPLE_EXPORT int MPI_Cancel(MPI_Request* request) {
+    return laple::mpi::cancel(request);
 }
 
 LAPLE_EXPORT int MPI_Type_free(MPI_Datatype* type) {

@@ -82,6 +82,11 @@ LAPLE_EXPORT void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* ierror) {
     *request = MPI_Request_c2f(handle);
 }
 
+LAPLE_EXPORT void mpi_cancel_f08_(const MPI_Fint* request, MPI_Fint* ierror) {
+    MPI_Request handle = MPI_Request_f2c(*request);
+    give(MPI_Cancel(&handle), ierror);
+}
+
 LAPLE_EXPORT void mpi_type_free_f08_(MPI_Fint* type, MPI_Fint* ierror) {
     MPI_Datatype handle = MPI_Type_f2c(*type);
     give(MPI_Type_free(&handle), ierror);
