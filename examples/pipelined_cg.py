@@ -15,11 +15,11 @@ TOLERANCE = 1e-10
 comm = MPI.COMM_WORLD
 rank, ranks = comm.rank, comm.size
 work = float(sys.argv[1]) if len(sys.argv) > 1 else 0.01
-solves = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+solves = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 
 
 def multiply(x):
-    """A x for A = tridiagonal (-1, 4, -1). The ends of x come from the neighbours while the rank is at work."""
+    """A x for A = tridiagonal (-1, 2.1, -1). The ends of x come from the neighbours while the rank is at work."""
     ends = np.zeros(2)
     left = rank - 1 if rank > 0 else MPI.PROC_NULL
     right = rank + 1 if rank + 1 < ranks else MPI.PROC_NULL
@@ -28,7 +28,7 @@ def multiply(x):
     time.sleep(work)
     MPI.Request.Waitall(requests)
     padded = np.concatenate((ends[:1], x, ends[1:]))
-    return 4 * x - padded[:-2] - padded[2:]
+    return 2.1 * x - padded[:-2] - padded[2:]
 
 
 def sums(*own):
