@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/call/started.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "mpi/call/arguments.hpp"
 #include "mpi/call/call_run.hpp"
 #include "mpi/call/pcontrol.hpp"
+#include "mpi/call/requests.hpp"
+#include "mpi/call/startable_call.hpp"
 #include "mpi/comm/bypass.hpp"
 #include "mpi/comm/comm_state.hpp"
-#include "mpi/comm/kept_handles.hpp"
 #include "mpi/comm/log.hpp"
-#include "mpi/comm/own_request.hpp"
 #include "mpi/comm/process.hpp"
 #include "mpi/comm/progress_engine.hpp"
 #include "mpi/comm/report.hpp"
@@ -30,125 +24,6 @@
 
 namespace laple::mpi {
 namespace {
-
-/// The program's own handles that the call uses.
-template <typename Handle, typename IsPredefined>
-void add_handle(std::vector<Handle>& handles, Handle handle, IsPredefined is_predefined) {
-    if (is_predefined(handle)) return;
-    if (std::find(handles.begin(), handles.end(), handle) == handles.end()) handles.push_back(handle);
-}
-
-KeptHandles handles_of(const Arguments& arguments) {
-    std::vector<MPI_Datatype> types;
-    std::vector<MPI_Op> ops;
-    for (MPI_Datatype type : {arguments.operands.type, arguments.input.type, arguments.result.type})
-        add_handle(types, type, is_named);
-    for (const auto* blocks : {&arguments.input_blocks, &arguments.result_blocks}) {
-        for (const UserBlock& block : *blocks) add_handle(types, block.buffer.type, is_named);
-    }
-    if (arguments.operands.op != MPI_OP_NULL) {
-        add_handle(ops, arguments.operands.op, [](MPI_Op op) { return is_predefined(op); });
-    }
-    return {std::move(types), std::move(ops)};
-}
-
-/// A call that LaPle can start; a persistent one again and again.
-struct StartableCall {
-    StartableCall(std::shared_ptr<CommState> its_state, std::shared_ptr<const PreparedPlan> its_plan,
-                  Arguments its_arguments, std::string_view its_function)
-        : state(std::move(its_state)),
-          plan(std::move(its_plan)),
-          arguments(std::move(its_arguments)),
-          function(its_function),
-          handles(handles_of(arguments)) {}
-
-    std::shared_ptr<CommState> state;  // the program may free its communicator
-    std::shared_ptr<const PreparedPlan> plan;
-    Arguments arguments;
-    std::string_view function;
-    KeptHandles handles;
-    OwnRequest request;
-};
-
-/// The requests of LaPle's calls: of those under way, and of all persistent ones. For all threads.
-class Requests {
-  public:
-    struct Persistent {
-        std::shared_ptr<const StartableCall> call;
-        Ways ways;
-    };
-
-    static Requests& get() {
-        static auto& all = *new Requests;  // a program may call MPI after main
-        return all;
-    }
-
-    bool is_empty() const { return is_empty_.load(std::memory_order_relaxed); }
-    /// One that is not persistent: its call is under way.
-    void add(MPI_Request request) { insert(request, {std::nullopt, true}); }
-    void add(MPI_Request request, Persistent persistent) { insert(request, {std::move(persistent), false}); }
-
-    /// What to run now that MPI has begun the request; nothing where it is no persistent one of LaPle's.
-    std::optional<Persistent> start(MPI_Request request) {
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        if (found == entries_.end() || !found->second.persistent) return std::nullopt;
-        found->second.is_under_way = true;
-        return found->second.persistent;
-    }
-    /// To be called before the program can see that the call is complete. Returns whether it has given the
-    /// request up meanwhile.
-    bool complete(MPI_Request request) {
-        std::optional<Entry> removed;  // goes without the lock
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        found->second.is_under_way = false;
-        const bool is_given_up = found->second.is_given_up;
-        if (!found->second.persistent || is_given_up) remove(found, removed);
-        return is_given_up;
-    }
-    bool is_under_way(MPI_Request request) const {
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        return found != entries_.end() && found->second.is_under_way;
-    }
-    enum class Free { by_mpi, when_complete, never };
-    /// The program frees the request. Who does it; never: it is erroneous.
-    Free free(MPI_Request request) {
-        std::optional<Entry> removed;
-        const std::lock_guard lock(mutex_);
-        const auto found = entries_.find(request);
-        if (found == entries_.end()) return Free::by_mpi;
-        if (!found->second.persistent) return Free::never;
-        found->second.is_given_up = true;
-        if (found->second.is_under_way) return Free::when_complete;
-        remove(found, removed);
-        return Free::by_mpi;
-    }
-
-  private:
-    struct Entry {
-        std::optional<Persistent> persistent;
-        bool is_under_way = false;
-        bool is_given_up = false;  // by MPI_Request_free
-    };
-    using Entries = std::unordered_map<MPI_Request, Entry>;
-
-    void insert(MPI_Request request, Entry entry) {
-        const std::lock_guard lock(mutex_);
-        entries_.insert_or_assign(request, std::move(entry));
-        is_empty_ = false;
-    }
-    void remove(Entries::iterator found, std::optional<Entry>& removed) {
-        removed = std::move(found->second);
-        entries_.erase(found);
-        is_empty_ = entries_.empty();
-    }
-
-    mutable std::mutex mutex_;
-    Entries entries_;
-    std::atomic<bool> is_empty_{true};
-};
 
 /// One start of a call, until it is complete.
 class Started final : public StartedCall {
@@ -214,7 +89,7 @@ CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm)) {
 
 /// MPI does it. A report counts it, but cannot see how long it takes.
 int pass_on(const Call& call) {
-    CommState* state = is_disabled() ? nullptr : CommState::find(call.comm);
+    CommState* state = is_disabled() || call.comm == MPI_COMM_NULL ? nullptr : CommState::find(call.comm);
     if (state != nullptr) state->note_algorithm(kNativeCall);
     if (state != nullptr && state->report() != nullptr) {
         state->report()->add(call.collective, call.function, reported_bytes(call, state->rank()), kNativeCall,

@@ -27,7 +27,7 @@ void progress_all() {
 /// for takes milliseconds where it is worth having.
 void pause(int looks) {
     constexpr int kWithoutPause = 16;
-    constexpr std::chrono::microseconds kPause(50);
+    constexpr std::chrono::microseconds kPause(10);
     if (looks < kWithoutPause) {
         sched_yield();
     } else {
