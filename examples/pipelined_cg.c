@@ -168,6 +168,11 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc > 1) work = atof(argv[1]);
     const int solves = argc > 2 ? atoi(argv[2]) : 2;
+    if (!(work >= 0) || solves < 1) {
+        if (rank == 0) fprintf(stderr, "usage: pipelined_cg [SECONDS OF WORK] [SOLVES, 1 or more]\n");
+        MPI_Finalize();
+        return 2;
+    }
     sum_of_all(0); /* LaPle begins with the first blocking collective of a communicator */
     int is_wrong = run("plain", solve_plain, solves);
     is_wrong |= run("pipelined", solve_pipelined, solves);

@@ -126,6 +126,7 @@ class Bench {
         std::vector<unsigned char> receive(shape.result_bytes());
         const Call call = shape.call(send.data(), receive.data());
         RowPlan plan = row_plan(bytes);
+        plan.budget = options_.budget / 3;  // of each of the three that follow
         plan.call = [&](Library library) { bench::run(library, call, MPI_COMM_WORLD); };
         note(plan, &Overlap::blocking, row);
         StartedCall started(call, MPI_COMM_WORLD, options_.persistent);
@@ -151,6 +152,7 @@ class Bench {
         row.stock.*time = summarize(samples.stock_us);
         row.laple.*time = summarize(samples.laple_us);
         row.algorithm = options_.measured == Measured::stock ? "-" : samples.algorithm;
+        note_late_starts(samples);
     }
 
     /// The program's own, for so long.
@@ -213,8 +215,7 @@ class Bench {
     void report(const Row& row, const RowSamples& samples) {
         rows_.push_back(row);
         context_.clock = clock_.description();
-        context_.late_starts_repeated += samples.late_repeated;
-        context_.late_starts_kept += samples.late_kept;
+        note_late_starts(samples);
         fmt::print("{}\n", format_row(row, options_.full));
         std::fflush(stdout);
         if (!options_.json_file.empty()) {
@@ -223,14 +224,18 @@ class Bench {
         if (!options_.csv_file.empty()) write_file(options_.csv_file, to_csv(rows_));
     }
 
+    void note_late_starts(const RowSamples& samples) {
+        context_.late_starts_repeated += samples.late_repeated;
+        context_.late_starts_kept += samples.late_kept;
+        samples_ += static_cast<int>(samples.stock_us.size() + samples.laple_us.size());
+    }
+
     void end_report() const {
         if (context_.late_starts_kept == 0) return;
-        int samples = 0;
-        for (const Row& row : rows_) samples += row.stock_us.count + row.laple_us.count;
         fmt::print(stderr,
                    "laple-bench: in {} of {} samples a rank started late: it had to wait for a core. "
                    "Use no more ranks than cores, or let waiting ranks yield (liblaple_yield.so)\n",
-                   context_.late_starts_kept, samples);
+                   context_.late_starts_kept, samples_);
     }
 
     const Options& options_;
@@ -246,6 +251,7 @@ class Bench {
     std::vector<int> cluster_of_host_;  // in the order of context_.hosts
     std::vector<Row> rows_;
     std::vector<OverlapRow> overlap_rows_;
+    int samples_ = 0;
     bool all_correct_ = true;
 };
 

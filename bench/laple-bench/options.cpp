@@ -74,8 +74,9 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
                  "how much of MPI_Iallreduce, ... is hidden behind work that takes as long as the call");
     app.add_flag("--persistent", options.persistent, "with --overlap: MPI_Allreduce_init, ... and MPI_Start");
     app.add_flag("--idle", options.idle_work,
-                 "with --overlap: the work is to sleep, where ranks share cores; else it is to count");
-    app.add_option("--test-every", raw.test_every_s, "with --overlap: call MPI_Test so often during the work")
+                 "with --overlap: ranks sleep in place of work; needed where they share cores");
+    app.add_option("--test-every", raw.test_every_s,
+                   "with --overlap: call MPI_Test at this interval during the work (default: never)")
         ->type_name("SECONDS");
     app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");
     app.add_option("--budget", raw.budget_s, "end a row after so long (default: 20)")->type_name("SECONDS");

@@ -44,6 +44,7 @@ struct RawOptions {
     std::string report;
     std::string debug;
     std::string reproducible;
+    std::string progress;
     bool verify = false;
     bool disable = false;
     bool deep = false;
@@ -70,6 +71,10 @@ void declare(CLI::App& app, RawOptions& raw) {
            "which bits reductions have that round: fast, stable (default) or strict (LAPLE_REPRODUCIBLE)")
         ->type_name("HOW")
         ->check(CLI::IsMember({"fast", "stable", "strict"}));
+    app.add_option("--progress", raw.progress,
+                   "what lets non-blocking collectives go on: calls (default) or thread (LAPLE_PROGRESS)")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"calls", "thread"}));
     app.add_flag("--verify", raw.verify, "compare each result with that of MPI's own call (LAPLE_VERIFY)");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
     app.add_flag("--deep", raw.deep,
@@ -126,6 +131,7 @@ Environment settings_of(const RawOptions& raw) {
     if (!report.empty()) settings.emplace_back("LAPLE_REPORT", report_of(report));
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
+    if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);
     if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");
     if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
     return settings;

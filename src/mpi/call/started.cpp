@@ -20,6 +20,7 @@
 #include "mpi/comm/process.hpp"
 #include "mpi/comm/progress_engine.hpp"
 #include "mpi/comm/report.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/exec/transport.hpp"
 
 namespace laple::mpi {
@@ -87,13 +88,17 @@ CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm)) {
     return state->heeds_pcontrol() && is_switched_off ? nullptr : state;
 }
 
-/// MPI does it. A report counts it, but cannot see how long it takes.
+/// MPI does it. A report counts it, on communicators that are not set up, too, but cannot see how long it
+/// takes.
 int pass_on(const Call& call) {
-    CommState* state = is_disabled() || call.comm == MPI_COMM_NULL ? nullptr : CommState::find(call.comm);
+    if (is_disabled() || call.comm == MPI_COMM_NULL) return call.native();
+    CommState* const state = CommState::find(call.comm);
     if (state != nullptr) state->note_algorithm(kNativeCall);
-    if (state != nullptr && state->report() != nullptr) {
-        state->report()->add(call.collective, call.function, reported_bytes(call, state->rank()), kNativeCall,
-                             Seconds(0));
+    Process* const process = Process::get();
+    Report* const report = process != nullptr ? process->report() : nullptr;
+    if (report != nullptr) {
+        report->add(call.collective, call.function, reported_bytes(call, rank_in(call.comm)), kNativeCall,
+                    Seconds(0));
     }
     return call.native();
 }

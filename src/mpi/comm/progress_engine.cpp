@@ -117,9 +117,9 @@ void end_started_calls() {
     const std::size_t unfinished = ProgressEngine::get().end();
     if (unfinished > 0)
         say(
-            fmt::format("MPI_Finalize: {} collectives that this rank has started are not complete; a program "
-                        "must complete each, by MPI_Wait or MPI_Test",
-                        unfinished));
+            fmt::format("MPI_Finalize: of the collectives that this rank has started, {} not complete; a "
+                        "program must complete each, by MPI_Wait or MPI_Test",
+                        unfinished == 1 ? "one is" : fmt::format("{} are", unfinished)));
     OwnRequest::end();
 }
 
