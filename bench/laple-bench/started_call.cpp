@@ -12,8 +12,6 @@ using mpi::NativeArguments;
 using Start = int (*)(const NativeArguments& a, MPI_Request* request);
 using Starts = std::array<Start, kAllCollectives.size()>;
 
-#define LAPLE_UNWRAP(...) __VA_ARGS__
-
 // In the order of kAllCollectives, by library.
 
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE

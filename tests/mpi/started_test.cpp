@@ -177,6 +177,16 @@ TEST_CASE("a message that is too long is an error of the call that completes", "
     MPI_Barrier(duplicate.comm);
 }
 
+TEST_CASE("MPI_IN_PLACE at the wrong end is refused at the root", "[.beyond-simgrid]") {
+    const Duplicate duplicate;
+    MPI_Comm_set_errhandler(duplicate.comm, MPI_ERRORS_RETURN);
+    if (rank_of_world() > 0) return;
+    // Without the others: MPI finds it before it sends anything.
+    int own = 1;
+    CHECK(MPI_Gather(&own, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0, duplicate.comm) != MPI_SUCCESS);
+    CHECK(MPI_Scatter(MPI_IN_PLACE, 1, MPI_INT, &own, 1, MPI_INT, 0, duplicate.comm) != MPI_SUCCESS);
+}
+
 TEST_CASE("a non-blocking collective is neither cancelled nor freed", "[.beyond-simgrid]") {
     if (!expects_clusters()) return;
     const Duplicate duplicate;

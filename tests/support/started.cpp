@@ -131,7 +131,6 @@ Function next(const char* name) {
 
 }  // namespace
 
-#define LAPLE_UNWRAP(...) __VA_ARGS__
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
 #define LAPLE_TEST(symbol, started, persistent, parameters, arguments)                                      \

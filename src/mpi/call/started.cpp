@@ -94,7 +94,7 @@ int pass_on(const Call& call) {
     if (is_disabled() || call.comm == MPI_COMM_NULL) return call.native();
     CommState* const state = CommState::find(call.comm);
     if (state != nullptr) state->note_algorithm(kNativeCall);
-    Process* const process = Process::get();
+    Process* const process = state != nullptr ? state->process() : Process::get();
     Report* const report = process != nullptr ? process->report() : nullptr;
     if (report != nullptr) {
         report->add(call.collective, call.function, reported_bytes(call, rank_in(call.comm)), kNativeCall,

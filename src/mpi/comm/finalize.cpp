@@ -20,6 +20,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "mpi/comm/next_definition.hpp"
 #include "mpi/comm/ucx.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -76,11 +77,7 @@ void answer_others_in_finalize() {
 using namespace laple::mpi;
 
 LAPLE_EXPORT ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
-    Read next = next_read.load(std::memory_order_relaxed);
-    if (next == nullptr) {
-        next = reinterpret_cast<Read>(next_definition("read", __builtin_return_address(0)));
-        next_read.store(next, std::memory_order_relaxed);
-    }
+    const Read next = next_definition(next_read, "read", __builtin_return_address(0));
     const Progress drive = ucx_progress();
     if (is_finalizing && drive != nullptr && would_block(descriptor)) answer_others(descriptor, drive);
     return next != nullptr ? next(descriptor, buffer, bytes) : syscall(SYS_read, descriptor, buffer, bytes);

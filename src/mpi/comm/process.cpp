@@ -118,8 +118,8 @@ Process::Process(Settings settings) : settings_(std::move(settings)) {
         settings_.algorithm.clear();
     }
     if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
-        say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was initialised before LaPle was "
-            "loaded; calls do it");
+        say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was not initialised through "
+            "LaPle; calls do it");
 }
 
 const std::optional<Model>& Process::model() {

@@ -23,10 +23,11 @@ void progress_all() {
     ProgressEngine::get().progress();
 }
 
+constexpr int kWithoutPause = 16;
+
 /// Between looks of the thread, since it has had something to do. Ranks share cores with it: what it waits
 /// for takes milliseconds where it is worth having.
 void pause(int looks) {
-    constexpr int kWithoutPause = 16;
     constexpr std::chrono::microseconds kPause(10);
     if (looks < kWithoutPause) {
         sched_yield();
@@ -75,7 +76,8 @@ void ProgressEngine::run_thread() {
         }
         lock.unlock();
         progress();
-        pause(looks++);
+        pause(looks);
+        looks = std::min(looks + 1, kWithoutPause);
         lock.lock();
     }
 }

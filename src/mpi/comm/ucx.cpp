@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/comm/ucx.hpp"
 
-#include <dlfcn.h>
 #include <mpi.h>
-
-namespace laple::mpi {
-
-void* next_definition(const char* name, const void* caller) {
-    if (void* next = dlsym(RTLD_NEXT, name)) return next;
-    Dl_info of_caller{};
-    if (dladdr(caller, &of_caller) == 0) return nullptr;
-    void* library = dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return nullptr;
-    void* next = dlsym(library, name);
-    dlclose(library);  // stays loaded: it is calling
-    return next;
-}
-
-}  // namespace laple::mpi
 
 #ifdef MPICH_NUMVERSION
 
 #include <atomic>
 #include <mutex>
+
+#include "mpi/comm/next_definition.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -58,16 +44,6 @@ class Workers {
 Workers& workers() {
     static auto* const kWorkers = new Workers;
     return *kWorkers;
-}
-
-template <typename Function>
-Function find(std::atomic<Function>& kept, const char* name, const void* caller) {
-    Function next = kept.load(std::memory_order_relaxed);
-    if (next == nullptr) {
-        next = reinterpret_cast<Function>(next_definition(name, caller));
-        kept.store(next, std::memory_order_relaxed);
-    }
-    return next;
 }
 
 std::atomic<CreateWorker> create_worker{nullptr};
@@ -107,8 +83,9 @@ using namespace laple::mpi;
 
 LAPLE_EXPORT Status ucp_worker_create(void* context, const void* parameters, void** worker) {
     constexpr Status kUnsupported = -22;  // UCS_ERR_UNSUPPORTED
-    const CreateWorker next = find(create_worker, "ucp_worker_create", __builtin_return_address(0));
-    find(progress, "ucp_worker_progress", __builtin_return_address(0));
+    const CreateWorker next =
+        next_definition(create_worker, "ucp_worker_create", __builtin_return_address(0));
+    next_definition(progress, "ucp_worker_progress", __builtin_return_address(0));
     if (next == nullptr) return kUnsupported;
     const Status status = next(context, parameters, worker);
     if (status != 0) return status;
@@ -122,15 +99,16 @@ LAPLE_EXPORT void ucp_worker_destroy(void* worker) {
     workers().remove(worker);
     void* expected = worker;
     main_worker.compare_exchange_strong(expected, nullptr);
-    const DestroyWorker next = find(destroy_worker, "ucp_worker_destroy", __builtin_return_address(0));
+    const DestroyWorker next =
+        next_definition(destroy_worker, "ucp_worker_destroy", __builtin_return_address(0));
     if (next != nullptr) next(worker);
 }
 
 LAPLE_EXPORT unsigned ucp_worker_progress(void* worker) {
-    const Progress next = find(progress, "ucp_worker_progress", __builtin_return_address(0));
+    const Progress next = next_definition(progress, "ucp_worker_progress", __builtin_return_address(0));
     const unsigned found = next != nullptr ? next(worker) : 0;
     if (worker == main_worker.load(std::memory_order_relaxed)) {
-        has_progressed.store(true, std::memory_order_relaxed);
+        if (!has_progressed.load(std::memory_order_relaxed)) has_progressed = true;
         if (auto* const work = work_at_progress.load(std::memory_order_acquire)) work();
     }
     return found;

@@ -6,10 +6,6 @@
 /// Stands before UCX where MPICH is built on it: sees each look of MPI's at the network.
 namespace laple::mpi {
 
-/// The next definition of `name`; where an interpreter has loaded MPI for itself alone, the one that
-/// `caller`, a place in MPI's code, would have reached without this one. nullptr: there is none.
-void* next_definition(const char* name, const void* caller);
-
 /// Looks at the network; returns how much was found there.
 using Progress = unsigned (*)(void* worker);
 /// UCX's own; nullptr until MPI has made a worker, or where it has none.

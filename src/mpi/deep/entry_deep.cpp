@@ -81,7 +81,6 @@ bool is_of_mpi(const void* address) {
         return MPI_##name arguments;                                                                      \
     }
 
-#define LAPLE_UNWRAP(...) __VA_ARGS__
 #define LAPLE_DEEP_STARTED(name, parameters, arguments) \
     LAPLE_DEEP(name, (LAPLE_UNWRAP parameters, MPI_Request * request), (LAPLE_UNWRAP arguments, request))
 #define LAPLE_DEEP_PERSISTENT(name, parameters, arguments)                            \

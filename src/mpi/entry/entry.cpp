@@ -24,18 +24,16 @@ void* as_input(const void* buffer) {
 
 }  // namespace
 
-// The arguments of a call without their parentheses, so that others can follow.
-#define LAPLE_UNWRAP(...) __VA_ARGS__
-
 #define LAPLE_CALL(id, its_name, native_call, ...) \
     { .collective = Collective::id, .function = #its_name, .native = native_call, .comm = comm, __VA_ARGS__ }
 
-// `symbol`: MPI_name, or MPI_name_c. It is done by `way`, treat() or start(), with `...` after the call.
-#define LAPLE_BLOCKING(id, name, symbol, parameters, arguments, ...)     \
-    LAPLE_EXPORT int MPI_##symbol parameters {                           \
-        if (is_bypassed(comm)) return PMPI_##symbol arguments;           \
-        const BoundCall native([=] { return PMPI_##symbol arguments; }); \
-        return treat(LAPLE_CALL(id, name, native, __VA_ARGS__));         \
+// What MPI's function `symbol` does: treat(), start() or init() the call; `straight` is MPI's own where LaPle
+// has nothing to do. `...`: members of Call.
+#define LAPLE_BLOCKING(id, name, symbol, straight, parameters, arguments, ...) \
+    LAPLE_EXPORT int MPI_##symbol parameters {                                 \
+        if (is_bypassed(comm)) return straight arguments;                      \
+        const BoundCall native([=] { return PMPI_##symbol arguments; });       \
+        return treat(LAPLE_CALL(id, name, native, __VA_ARGS__));               \
     }
 #define LAPLE_STARTED(id, name, symbol, parameters, arguments, ...)                             \
     LAPLE_EXPORT int MPI_##symbol(LAPLE_UNWRAP parameters, MPI_Request* request) {              \
@@ -55,11 +53,7 @@ namespace with_int {
 using Count = int;
 using Displacement = int;
 #define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
-    LAPLE_EXPORT int MPI_##name parameters {                                              \
-        if (is_bypassed(comm)) return bypass.name arguments;                              \
-        const BoundCall native([=] { return PMPI_##name arguments; });                    \
-        return treat(LAPLE_CALL(id, name, native, __VA_ARGS__));                          \
-    }                                                                                     \
+    LAPLE_BLOCKING(id, name, name, bypass.name, parameters, arguments, __VA_ARGS__)       \
     LAPLE_STARTED(id, started, started, parameters, arguments, __VA_ARGS__)
 #define LAPLE_WITHOUT_COUNT LAPLE_COLLECTIVE
 #define LAPLE_OF_COUNTS(id, name, started, parameters, arguments, ...) \
@@ -86,9 +80,9 @@ namespace with_large_count {
 
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...) \
-    LAPLE_BLOCKING(id, name, name##_c, parameters, arguments, __VA_ARGS__)                \
-    LAPLE_STARTED(id, started, started##_c, parameters, arguments, __VA_ARGS__)           \
+#define LAPLE_COLLECTIVE(id, name, started, parameters, arguments, native_arguments, ...)   \
+    LAPLE_BLOCKING(id, name, name##_c, PMPI_##name##_c, parameters, arguments, __VA_ARGS__) \
+    LAPLE_STARTED(id, started, started##_c, parameters, arguments, __VA_ARGS__)             \
     LAPLE_PERSISTENT(id, name##_init, name##_init_c, parameters, arguments, __VA_ARGS__)
 #define LAPLE_WITHOUT_COUNT(...)
 #define LAPLE_OF_COUNTS(id, name, started, parameters, arguments, ...) \

@@ -50,16 +50,16 @@ expect "--" "$err" "LD_PRELOAD=$library ./app -- y"
 run --print --disable --debug 2 --report --algorithm 'bcast:0-64K:flat/binomial;^native' mpirun ./app
 expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM \
 'bcast:0-64K:flat/binomial;^native' -genv LAPLE_REPORT 1 -genv LAPLE_DEBUG 2 -genv LAPLE_DISABLE 1 ./app"
-run --print --verify --reproducible strict mpiexec ./app
+run --print --verify --reproducible strict --progress thread mpiexec ./app
 expect "how exact" "$err" \
-    "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_VERIFY 1 ./app"
+    "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_PROGRESS thread -genv LAPLE_VERIFY 1 ./app"
 run --print --deep mpiexec ./app
 expect "deep, which is not there" "$err" "laple-run: there is no liblaple_deep.so in $tree/lib; build it (cmake \
 --workflow --preset release), or use the laple-run that is installed with it"
 touch "$tree/lib/liblaple_deep.so"
 LD_PRELOAD=/nowhere/libprofiler.so run --print --deep ./app 2>/dev/null
 expect "deep, below a profiler" "${err##*$'\n'}" "LD_PRELOAD=/nowhere/libprofiler.so:$tree/lib/liblaple_deep.so ./app"
-for wrong in "--debug 7" "--reproducible Strict"; do
+for wrong in "--debug 7" "--reproducible Strict" "--progress treads"; do
     # shellcheck disable=SC2086
     run --print $wrong mpiexec ./app
     expect "$wrong, status" "$status" 2
