@@ -5,7 +5,7 @@ program plain
   implicit none
   integer :: rank, size, i, ierror
   integer :: data(10), total(10), sum(10)
-  integer :: own(2), sums(2)
+  integer, asynchronous :: own(2), sums(2)
   type(MPI_Request) :: request, persistent(2)
   type(MPI_Datatype) :: pair
   logical :: right
