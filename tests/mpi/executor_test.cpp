@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations against MPI's own collectives, bit by bit: random topologies, algorithms, roots, sizes and
 // datatypes. All ranks draw from the same seed, so they run the same cases.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -12,6 +13,7 @@
 
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "mpi/comm/progress_engine.hpp"
 #include "mpi/exec/join_host.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/exec/operation.hpp"
@@ -436,4 +438,49 @@ TEST_CASE("paced sends take the time of their bytes at least") {
     const std::size_t others = clusters[world_rank() < size / 2 ? 1 : 0].size();
     CHECK(seconds >= kSecondsPerByte * static_cast<double>(others * kBlock - kSegment) - kBurst);
     for (std::size_t i = 0; i < all; ++i) REQUIRE(result[i] == static_cast<std::byte>(i / kBlock + 1));
+}
+
+namespace {
+
+/// Of calls that go on until they may end.
+struct Looks {
+    bool may_end = false;
+    std::size_t all = 0;
+    std::vector<std::size_t> of_call;
+};
+
+class CountedCall final : public mpi::StartedCall {
+  public:
+    CountedCall(Looks& looks, std::size_t number) : looks_(looks), number_(number) {}
+    bool progress() noexcept override {
+        ++looks_.all;
+        ++looks_.of_call[number_];
+        return looks_.may_end;
+    }
+
+  private:
+    Looks& looks_;
+    std::size_t number_;
+};
+
+}  // namespace
+
+TEST_CASE("each look lets some of many started calls go on, and all have their turn") {
+    constexpr std::size_t kCalls = 200;
+    constexpr std::size_t kMost = mpi::ProgressEngine::kCallsPerLook;
+    mpi::ProgressEngine& engine = mpi::ProgressEngine::get();
+    Looks looks;
+    looks.of_call.resize(kCalls);
+    for (std::size_t call = 0; call < kCalls; ++call) {
+        engine.add(std::make_unique<CountedCall>(looks, call));
+        CHECK(looks.of_call[call] == 1);
+    }
+    looks = {.of_call = std::vector<std::size_t>(kCalls)};
+    engine.progress();
+    CHECK(looks.all == kMost);
+    for (std::size_t look = 1; look < (kCalls + kMost - 1) / kMost; ++look) engine.progress();
+    CHECK(std::all_of(looks.of_call.begin(), looks.of_call.end(), [](std::size_t n) { return n > 0; }));
+    looks.may_end = true;
+    while (engine.count() > 0) engine.progress();
+    CHECK(looks.all <= 3 * kCalls);
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,7 +74,7 @@ void ProgressEngine::run_thread() {
             continue;
         }
         lock.unlock();
-        progress();
+        for (std::size_t calls = 0; calls <= count(); calls += kCallsPerLook) progress();
         pause(looks);
         looks = std::min(looks + 1, kWithoutPause);
         lock.lock();
@@ -98,18 +97,24 @@ std::size_t ProgressEngine::end() {
 
 bool ProgressEngine::take_added() {
     const std::lock_guard lock(mutex_);
-    std::move(added_.begin(), added_.end(), std::back_inserter(calls_));
-    added_.clear();
+    calls_.splice(calls_.begin(), added_);
     return !calls_.empty();
+}
+
+/// The first call; the others come before it now.
+void ProgressEngine::progress_first() {
+    if (calls_.front()->progress()) {
+        calls_.pop_front();
+        --count_;
+    } else {
+        calls_.splice(calls_.end(), calls_, calls_.begin());
+    }
 }
 
 void ProgressEngine::progress() {
     if (count() == 0 || is_progressing_.test_and_set(std::memory_order_acquire)) return;
     if (take_added()) {
-        const auto is_complete = [](const std::unique_ptr<StartedCall>& call) { return call->progress(); };
-        const auto end = std::remove_if(calls_.begin(), calls_.end(), is_complete);
-        count_ -= static_cast<std::size_t>(calls_.end() - end);
-        calls_.erase(end, calls_.end());
+        for (std::size_t left = std::min(calls_.size(), kCallsPerLook); left > 0; --left) progress_first();
         if (count() == 0) at_progress(nullptr);
     }
     is_progressing_.clear(std::memory_order_release);

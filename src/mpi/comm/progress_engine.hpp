@@ -4,11 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <vector>
 
 namespace laple::mpi {
 
@@ -40,8 +40,10 @@ class ProgressEngine {
 
     /// Begins it. For all threads.
     void add(std::unique_ptr<StartedCall> call);
-    /// Lets all calls go on; does nothing while that is done already, by another thread or below this very
-    /// call.
+    /// How many calls a look lets go on: a program may start thousands, and each of MPI's looks comes here.
+    static constexpr std::size_t kCallsPerLook = 32;
+    /// Lets some calls go on, in turn, those that have just been started first; does nothing while that is
+    /// done already, by another thread or below this very call.
     void progress();
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
@@ -51,15 +53,16 @@ class ProgressEngine {
   private:
     void run_thread();
     bool take_added();
+    void progress_first();
 
     std::mutex mutex_;  // of what is added, and the thread; never held during an MPI call
-    std::vector<std::unique_ptr<StartedCall>> added_;
+    std::list<std::unique_ptr<StartedCall>> added_;
     std::condition_variable has_work_;
     std::optional<std::thread> thread_;
     bool is_over_ = false;
     std::atomic<std::size_t> count_{0};
     std::atomic_flag is_progressing_;
-    std::vector<std::unique_ptr<StartedCall>> calls_;  // in the order of their start
+    std::list<std::unique_ptr<StartedCall>> calls_;  // the next one that goes on first
 };
 
 /// MPI_Finalize begins: the engine ends, and what is still under way is said. Does nothing the second time.
