@@ -224,6 +224,12 @@ double JsonReader::at_least_0(const std::string& pointer, const std::string& uni
     return value.get<double>();
 }
 
+bool JsonReader::truth(const std::string& pointer) const {
+    const Json& value = at(pointer);
+    if (!value.is_boolean()) throw wrong(pointer, "is neither true nor false", "correct it");
+    return value.get<bool>();
+}
+
 int JsonReader::whole(const std::string& pointer, int min, int max) const {
     const Json& value = at(pointer);
     // Read as a floating-point number: an integer of any size then compares as it should.

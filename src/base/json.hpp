@@ -59,6 +59,7 @@ class JsonReader {
     double positive(const std::string& pointer, const std::string& unit) const;
     /// A finite number, 0 or above.
     double at_least_0(const std::string& pointer, const std::string& unit) const;
+    bool truth(const std::string& pointer) const;
     /// A whole number from `min` to `max`.
     int whole(const std::string& pointer, int min, int max) const;
     /// The index in `names` of the name at `pointer`.

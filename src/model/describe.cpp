@@ -151,7 +151,9 @@ std::string describe_natives(const JobTimes& native) {
                             format_seconds(native.memory.latency + native.memory.gap.at(0)),
                             format_rate(static_cast<double>(bytes) / std::max(time.count(), 1e-12)));
     }
-    if (!native.times.empty()) text += fmt::format("MPI's own on {} ranks:\n", native.ranks);
+    if (!native.times.empty())
+        text += fmt::format("MPI's own on {} ranks{}:\n", native.ranks,
+                            native.is_unfinished ? ", not all of it yet" : "");
     for (const auto& [name, curve] : native.times) {
         text += fmt::format("  {:<10}", name);
         for (const auto& [bytes, time] : curve.known())

@@ -43,6 +43,7 @@ struct JobTimes {
     Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
     /// Those of one collective, size class and root in the order of what was found best.
     std::vector<CallTime> calls = {};
+    bool is_unfinished = false;  ///< there was no time for all of `times`: the next job goes on
 
     /// Empty where it was not measured.
     const Curve& of(std::string_view collective) const {

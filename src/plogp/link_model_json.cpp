@@ -126,6 +126,10 @@ JobTimes read_native(const JsonReader& in, int ranks) {
     native.ranks = in.whole("/native/ranks", 1, ranks);
     for (const auto& [name, member] : in.members("/native")) {
         if (name == "ranks") continue;
+        if (name == "unfinished") {
+            native.is_unfinished = in.truth(member);
+            continue;
+        }
         if (name == "memory") {
             native.memory = read_plogp(in, member);
             continue;
@@ -194,6 +198,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     if (model.job.ranks > 0) {
         Json& native = document["native"] = Json::object();
         native["ranks"] = model.job.ranks;
+        if (model.job.is_unfinished) native["unfinished"] = true;
         if (model.job.memory != Plogp()) native["memory"] = json_of(model.job.memory);
         for (const auto& [name, curve] : model.job.times) {
             if (!curve.is_empty()) native[name] = json_of(curve);

@@ -302,8 +302,11 @@ class Agreeing {
                 discover_rates(comm_, process_.settings(), {});
             }
         } else if (payload.content == Content::measure_natives) {
-            JobTimes native = discover_natives(comm_, process_.settings());
-            if (rank_ == 0) found.agreement = with_natives(*hosts, std::move(native));
+            if (rank_ == 0) {
+                found.agreement = with_natives(*hosts);
+            } else {
+                discover_natives(comm_, process_.settings(), {});
+            }
         } else {
             return payload.agreement;
         }
@@ -323,7 +326,7 @@ class Agreeing {
         const bool is_world = size_ == size_of(MPI_COMM_WORLD);
         if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_rates, std::nullopt};
-        if (is_world && model.links.job.times.empty() && !model.links.clusters.empty() &&
+        if (is_world && !model.links.clusters.empty() &&
             can_measure_natives(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_natives, std::nullopt};
         return {Content::agreement, agreement_on(model)};
@@ -353,16 +356,16 @@ class Agreeing {
     }
 
     /// What the cache has for these hosts, with the times of MPI's own collectives in this job.
-    Agreement with_natives(const std::vector<Node>& hosts, JobTimes native) const {
+    Agreement with_natives(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         auto found = cache.find(hosts, mpi_version(), note);
-        if (!found) return agreement_on(Topology::flat(size_));  // removed meanwhile
-        native.calls = std::move(found->model.links.job.calls);
-        found->model.links.job = std::move(native);
-        cache.keep_job(found->model, note);
+        Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
+        model.links.job = discover_natives(comm_, process_.settings(), model);
+        if (!found) return agreement_on(Topology::flat(size_));
+        cache.keep_job(model, note);
         tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
-        return agreement_on(found->model);
+        return agreement_on(model);
     }
 
     Agreement of_discovery(const Discovery& discovery) {

@@ -21,7 +21,9 @@ namespace laple::mpi {
 namespace {
 
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
-constexpr double kOfNatives = 0.5;  // for MPI's own collectives
+// For MPI's own collectives: between sites, and at one.
+constexpr double kOfFarNatives = 0.35;
+constexpr double kOfNearNatives = 0.1;
 
 /// Rates are measured until `end`, or for so long after the latencies.
 Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
@@ -51,11 +53,17 @@ std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
     return ranks;
 }
 
-/// `host` has the ranks of this rank's host.
-JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings) {
+bool is_one_site(const Model& model) {
+    return model.topology.cluster_count() == 1;
+}
+
+/// `host` has the ranks of this rank's host; `model` is rank 0's.
+JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, const Model& model) {
+    const bool is_near = is_one_site(model);
     const Plogp memory = measure_memory(comm, host, settings.shared_memory);
-    const Seconds most = kOfNatives * Seconds(settings.probe_budget);
-    JobTimes native = measure_natives(comm, most, {now() + most, nullptr});
+    const Seconds most = (is_near ? kOfNearNatives : kOfFarNatives) * Seconds(settings.probe_budget);
+    JobTimes native = measure_natives(comm, most, {now() + most, nullptr}, model.links.job);
+    native.is_unfinished = native.is_unfinished && is_near;
     native.memory = memory;
     return native;
 }
@@ -85,7 +93,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
     int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
-    JobTimes native = measure_job(comm, layout.node(), settings);
+    JobTimes native = measure_job(comm, layout.node(), settings, model.value_or(Model()));
     if (model) model->links.job = std::move(native);
     return discovery;
 }
@@ -118,16 +126,18 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
 }
 
 bool can_measure_natives(const Model& model, Seconds budget) {
+    if (!model.links.job.times.empty() && !model.links.job.is_unfinished) return false;
+    if (is_one_site(model)) return true;
     // Clocks that are not one are compared rank by rank.
     const double ranks = model.topology.size();
-    return ranks * Clock::kExchanges * 2 * farthest(model) < kOfNatives * budget;
+    return ranks * Clock::kExchanges * 2 * farthest(model) < kOfFarNatives * budget;
 }
 
-JobTimes discover_natives(MPI_Comm comm, const Settings& settings) {
+JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model) {
     MPI_Comm host = MPI_COMM_NULL;
     if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &host) != MPI_SUCCESS)
         return {};
-    JobTimes native = measure_job(comm, host, settings);
+    JobTimes native = measure_job(comm, host, settings, model);
     PMPI_Comm_free(&host);
     return native;
 }

@@ -21,7 +21,7 @@ struct Discovery {
 
 /// Measures latencies between the nodes of `comm` and finds the clusters in them, in the budget at most, or
 /// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp), and with the
-/// other half MPI's own collectives. What an earlier job has left in `cache` is not measured again.
+/// other half, or less, MPI's own collectives. What an earlier job has left in `cache` is not measured again.
 /// Collective; the result is rank 0's. (LAPLE_TOPOLOGY=auto)
 Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache);
 
@@ -32,11 +32,14 @@ bool can_measure_rates(const Model& model, Seconds budget);
 /// Collective; the result is rank 0's: the links of `model` with what was measured since.
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
-/// Whether half of `budget` may suffice to measure MPI's own collectives on all ranks of `model`.
+/// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them, and `budget`
+/// suffices for some.
 bool can_measure_natives(const Model& model, Seconds budget);
 
-/// Measures MPI's own collectives on all ranks of `comm`, for half of the budget at most: what LaPle is to be
-/// better than; and messages inside hosts. Collective; the result is rank 0's.
-JobTimes discover_natives(MPI_Comm comm, const Settings& settings);
+/// Measures MPI's own collectives on all ranks of `comm`, for a part of the budget: what LaPle is to be
+/// better than; and messages inside hosts. At one site jobs may be short, so each takes little time for it,
+/// and the next one goes on. `model`: of `comm`, rank 0's, as are the times that it may have already.
+/// Collective; the result is rank 0's.
+JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model);
 
 }  // namespace laple::mpi

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/median.hpp"
@@ -43,8 +44,10 @@ Seconds from_ns(std::int64_t ns) {
 
 class NativeProbe {
   public:
-    explicit NativeProbe(MPI_Comm comm) : comm_(comm), clock_(comm, ClockChoice::automatic) {
+    NativeProbe(MPI_Comm comm, JobTimes known)
+        : comm_(comm), clock_(comm, ClockChoice::automatic), times_(std::move(known)) {
         times_.ranks = size_of(comm);
+        times_.is_unfinished = false;
     }
 
     JobTimes lead(Seconds most, const Patience& patience) {
@@ -57,7 +60,8 @@ class NativeProbe {
                     measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
             }
             for (const Collective collective : without_data_first()) {
-                if (!row_of(collective).has_data) measure(collective, 0);
+                if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty())
+                    measure(collective, 0);
             }
         }
         // Time may be short for those that programs call more rarely.
@@ -65,16 +69,22 @@ class NativeProbe {
             for (const Bytes bytes : kSizes) {
                 Seconds longest(0);
                 for (const Collective collective : kAllCollectives) {
-                    if (row_of(collective).has_data && is_late(collective) == late &&
-                        most_bytes(collective, bytes) <= kSizes.back() && !is_over())
-                        longest = std::max(longest, measure(collective, bytes));
+                    if (!row_of(collective).has_data || is_late(collective) != late ||
+                        most_bytes(collective, bytes) > kSizes.back())
+                        continue;
+                    const Seconds* const known = times_.of(name_of(collective)).find(bytes);
+                    if (known == nullptr && is_over()) {
+                        times_.is_unfinished = true;
+                        continue;
+                    }
+                    longest = std::max(longest, known != nullptr ? *known : measure(collective, bytes));
                 }
                 if (longest > kTooLong) break;
             }
         }
         announce(kOver, 0, 0);
         for (auto& [collective, curve] : times_.times) smooth(curve);
-        return times_;
+        return std::move(times_);
     }
 
     void follow() {
@@ -189,8 +199,8 @@ class NativeProbe {
 
 }  // namespace
 
-JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience) {
-    NativeProbe probe(comm);
+JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience, JobTimes known) {
+    NativeProbe probe(comm, std::move(known));
     if (rank_in(comm) == 0) return probe.lead(most, patience);
     probe.follow();
     return {};

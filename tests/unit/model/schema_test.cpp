@@ -36,7 +36,8 @@ Model full_model() {
                         {"scan", curve},
                         {"exscan", curve}},
                        plogp,
-                       {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}}};
+                       {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}},
+                       true};
     model.links.warnings = {"slow"};
     return model;
 }
