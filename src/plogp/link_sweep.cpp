@@ -109,14 +109,19 @@ class LinkSweep {
                 measure_between(round, most_lanes);
             }
         }
+        if (are_near()) measure_uplinks_by_turns();
         // By now it is known what both ends of a link can do.
         for (const int most_lanes : {kMostLanes, 1}) {
             for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
         measure_reserves();
         if (!is_of_use_) return {};
-        const bool is_finished = !misses_rates();
-        set_uplinks(model_, input_, together_, is_finished);
+        const bool is_finished = !misses_rates() && !misses_uplinks();
+        if (are_near()) {
+            set_measured_uplinks();
+        } else {
+            set_uplinks(model_, input_, together_, is_finished);
+        }
         // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
         if (!is_finished && has_measured_) model_.warnings.emplace_back(kUnfinished);
@@ -162,6 +167,26 @@ class LinkSweep {
             }
         }
         return false;
+    }
+
+    /// Of near clusters, which take their turns.
+    bool misses_uplinks() const {
+        const auto is_known = [this](int c) { return !together_.empty() && together_[at(c)].out > 0; };
+        for (int c = 0; c < input_.count(); ++c) {
+            if (are_near() && !is_known(c)) return true;
+        }
+        return false;
+    }
+
+    /// Three clusters or more, but not too many to take turns, none of which is far from another.
+    bool are_near() const {
+        constexpr int kMostTurns = 8;
+        if (input_.count() < 3 || input_.count() > kMostTurns) return false;
+        Seconds farthest{0};
+        for (int a = 0; a < input_.count(); ++a) {
+            for (int b = a + 1; b < input_.count(); ++b) farthest = std::max(farthest, input_.one_way(a, b));
+        }
+        return duration_of_flow(2 * farthest) <= kShortestFlow;
     }
 
     bool is_one_node() const { return input_.count() == 1 && input_.nodes_of(0).size() == 1; }
@@ -358,7 +383,7 @@ class LinkSweep {
     }
 
     /// Whether the time has come for all links together: it takes as long as the farthest ones. Where all are
-    /// near, flows fill their links, and bursts make up much of what is sent in so short a time.
+    /// near, each cluster has a turn of its own.
     bool is_first_of_farthest(const std::vector<ProbeRound>& rounds, const ProbeRound& round) const {
         const Seconds farthest = longest_latency(rounds.back());
         return together_.empty() && duration_of_flow(2 * farthest) > kShortestFlow &&
@@ -400,6 +425,52 @@ class LinkSweep {
         }
         for (int c = 0; c < input_.count(); ++c)
             note_reached({c, c}, std::max(together_[at(c)].out, together_[at(c)].in));
+    }
+
+    /// Each cluster alone with all others, to which its uplink sends and from which it gets as much as it
+    /// can: where links of equal rates do not tell whether they share an uplink, this does.
+    ///
+    ///          ┌──> B  8 MB/s
+    ///     A ═══╪══> C  8 MB/s: this uplink carries 24, and each link alone 24, too
+    ///          └──> D  8 MB/s
+    void measure_uplinks_by_turns() {
+        together_.resize(input_.clusters.size());
+        for (int c = 0; c < input_.count(); ++c) {
+            UplinkRates& known = together_[at(c)];
+            // Packets that are lost make it seem slow.
+            for (int trial = 0; trial < 2 && std::min(known.out, known.in) < kDoubtful * reached_[at(c)];
+                 ++trial) {
+                const UplinkRates all = measure_with_all_others(c);
+                known.out = std::max(known.out, all.out);
+                known.in = std::max(known.in, all.in);
+            }
+        }
+    }
+
+    UplinkRates measure_with_all_others(int c) {
+        std::vector<Measuring> links;
+        Seconds longest{0};
+        for (int other = 0; other < input_.count(); ++other) {
+            if (other == c) continue;
+            links.push_back({{c, other}, std::min(input_.most_lanes(c, other), kMostLanes), {}, {}});
+            longest = std::max(longest, input_.one_way(c, other));
+        }
+        UplinkRates all;
+        if (!fill(links, rates(flows_of(links, static_cast<int>(links.size())), longest))) return all;
+        for (const Measuring& link : links) {
+            all.out += link.there.rate();
+            all.in += link.back.rate();
+        }
+        return all;
+    }
+
+    /// Nothing where there was no time for it.
+    void set_measured_uplinks() {
+        for (int c = 0; c < input_.count(); ++c) {
+            const UplinkRates known = together_.empty() ? UplinkRates() : together_[at(c)];
+            model_.clusters[at(c)].uplink_out = known.out;
+            model_.clusters[at(c)].uplink_in = known.in;
+        }
     }
 
     /// As much as both clusters have reached with others, and as NICs can.

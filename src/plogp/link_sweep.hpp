@@ -16,7 +16,8 @@ namespace laple {
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
 ///    still on their way up. What says little is measured twice: packets were lost, TCP was on its way up,
 ///    or both clusters have done much better with others.
-/// 3. Before the farthest pairs, where these are far: all links at once, or four of each cluster.
+/// 3. Before the farthest pairs, where these are far: all links at once, or four of each cluster. Where all
+///    are near, and not many, at last each cluster alone with all others.
 /// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp).
 /// 5. What NICs inside clusters let pass at once after a rest.
 ///

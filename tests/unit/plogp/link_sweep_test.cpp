@@ -232,6 +232,26 @@ TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]")
     }
 }
 
+TEST_CASE("uplinks of near clusters carry what each does with all others", "[link_sweep]") {
+    FakeNetwork near{{{0, 1}, {2}, {3, 4, 5}, {6, 7}}, 25e6, {9e6, 3e6, 3e6, 3e6}};
+    near.one_way = Seconds(0.5e-3);
+    const auto all = [](Seconds) { return true; };
+    FakeProbes probes(near);
+    const LinkModel model = sweep_links(probes, input_for(near), all);
+    CHECK_FALSE(is_unfinished(model));
+    CHECK(model.clusters[0].uplink_out > 7e6);  // each flow has a fair share, which some cannot use
+    for (int c = 1; c < 4; ++c) {
+        CHECK(model.clusters[static_cast<std::size_t>(c)].uplink_out == Approx(3e6));
+        CHECK(model.clusters[static_cast<std::size_t>(c)].uplink_in == Approx(3e6));
+    }
+    // A later sweep goes on with those that are missing.
+    int steps = probes.flow_trials - 1;
+    FakeProbes again(near);
+    const LinkModel part = sweep_links(again, input_for(near), [&](Seconds) { return --steps >= 0; });
+    CHECK(is_unfinished(part));
+    CHECK(sweep_links(again, input_for(near), all, part) == model);
+}
+
 TEST_CASE("flows to where little has arrived before are smaller", "[link_sweep]") {
     const FakeNetwork thin{{{0}, {1}, {2}, {3}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6, 1e6}};
     FakeProbes probes(thin);
