@@ -21,9 +21,9 @@ namespace laple::mpi {
 namespace {
 
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
-// For MPI's own collectives: between sites, and at one.
-constexpr double kOfFarNatives = 0.35;
-constexpr double kOfNearNatives = 0.1;
+// For MPI's own collectives: of the first job, which may be short, and of the next one.
+constexpr double kOfFirstNatives = 0.05;
+constexpr double kOfNatives = 0.5;
 
 /// Rates are measured until `end`, or for so long after the latencies.
 Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
@@ -53,17 +53,13 @@ std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
     return ranks;
 }
 
-bool is_one_site(const Model& model) {
-    return model.topology.cluster_count() == 1;
-}
-
 /// `host` has the ranks of this rank's host; `model` is rank 0's.
 JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, const Model& model) {
-    const bool is_near = is_one_site(model);
     const Plogp memory = measure_memory(comm, host, settings.shared_memory);
-    const Seconds most = (is_near ? kOfNearNatives : kOfFarNatives) * Seconds(settings.probe_budget);
+    const bool is_first = model.links.job.times.empty();
+    const Seconds most = (is_first ? kOfFirstNatives : kOfNatives) * Seconds(settings.probe_budget);
     JobTimes native = measure_natives(comm, most, {now() + most, nullptr}, model.links.job);
-    native.is_unfinished = native.is_unfinished && is_near;
+    native.is_unfinished = native.is_unfinished && is_first;
     native.memory = memory;
     return native;
 }
@@ -90,7 +86,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         }
     }
     layout.sleep_until_measured();
-    int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
+    int is_wanted = model && can_measure_natives(*model) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
     JobTimes native = measure_job(comm, layout.node(), settings, model.value_or(Model()));
@@ -125,12 +121,9 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
     return links;
 }
 
-bool can_measure_natives(const Model& model, Seconds budget) {
-    if (!model.links.job.times.empty() && !model.links.job.is_unfinished) return false;
-    if (is_one_site(model)) return true;
-    // Clocks that are not one are compared rank by rank.
-    const double ranks = model.topology.size();
-    return ranks * Clock::kExchanges * 2 * farthest(model) < kOfFarNatives * budget;
+bool can_measure_natives(const Model& model) {
+    const bool are_missing = model.links.job.times.empty() || model.links.job.is_unfinished;
+    return are_missing && farthest(model) < kFar;
 }
 
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model) {

@@ -20,8 +20,8 @@ struct Discovery {
 };
 
 /// Measures latencies between the nodes of `comm` and finds the clusters in them, in the budget at most, or
-/// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp), and with the
-/// other half, or less, MPI's own collectives. What an earlier job has left in `cache` is not measured again.
+/// little more; then rates, as far as half of that time again allows (plogp/link_sweep.hpp), and, where all
+/// are near, some of MPI's own collectives. What an earlier job has left in `cache` is not measured again.
 /// Collective; the result is rank 0's. (LAPLE_TOPOLOGY=auto)
 Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache);
 
@@ -32,14 +32,14 @@ bool can_measure_rates(const Model& model, Seconds budget);
 /// Collective; the result is rank 0's: the links of `model` with what was measured since.
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
-/// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them, and `budget`
-/// suffices for some.
-bool can_measure_natives(const Model& model, Seconds budget);
+/// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them. Not between far
+/// sites: it would take long, where LaPle's plans are better in any case, and trials tell if one is not.
+bool can_measure_natives(const Model& model);
 
-/// Measures MPI's own collectives on all ranks of `comm`, for a part of the budget: what LaPle is to be
-/// better than; and messages inside hosts. At one site jobs may be short, so each takes little time for it,
-/// and the next one goes on. `model`: of `comm`, rank 0's, as are the times that it may have already.
-/// Collective; the result is rank 0's.
+/// Measures MPI's own collectives on all ranks of `comm`: what LaPle is to be better than; and messages
+/// inside hosts. The first job may be short, and takes a twentieth of the budget; the next one takes half of
+/// it for the others. `model`: of `comm`, rank 0's, as are the times that it may have already. Collective;
+/// the result is rank 0's.
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model);
 
 }  // namespace laple::mpi

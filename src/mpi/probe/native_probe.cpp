@@ -25,10 +25,10 @@ constexpr std::int64_t kOver = -1;
 constexpr std::array<Bytes, 8> kSizes{8, 1024, 4096, 16384, 32768, 65536, 262144, 1048576};
 constexpr Seconds kLong = std::chrono::milliseconds(300);  // of calls that take longer one will do
 constexpr Seconds kTooLong = 4 * kLong;                    // larger ones go on as the last two did
-constexpr int kTrials = 3;
+constexpr std::size_t kTrials = 3;
 constexpr double kAlike = 0.15;                           // two values that differ by less need no third one
 constexpr Seconds kShort = std::chrono::milliseconds(1);  // of calls that are shorter, processors are a part
-constexpr int kTrialsOfShort = 9;
+constexpr std::size_t kTrialsOfShort = 9;
 constexpr Seconds kMargin =
     std::chrono::milliseconds(1);  // before a start, so that every rank can sleep first
 constexpr Seconds kMostLead{1};
@@ -127,6 +127,13 @@ class NativeProbe {
         }
     }
 
+    /// Whether the three least ones are alike: others were disturbed.
+    static bool has_settled(std::vector<double> values) {
+        if (values.size() < kTrials) return false;
+        std::sort(values.begin(), values.end());
+        return values[kTrials - 1] < (1 + kAlike) * values.front();
+    }
+
     /// Adds the median of some values to what is known.
     Seconds measure(Collective call, Bytes bytes) {
         std::vector<double> values;
@@ -135,7 +142,7 @@ class NativeProbe {
             values.push_back(measure_once(call, bytes).count());
             if (values.front() > kLong.count()) break;
             if (values.front() < kShort.count()) {
-                trials = kTrialsOfShort;
+                trials = has_settled(values) ? values.size() : kTrialsOfShort;
                 continue;
             }
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
