@@ -203,21 +203,23 @@ class LinkSweep {
         return longest;
     }
 
-    /// Measures unless there is no time for it: then it returns nothing, and so do all later calls.
-    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way) {
+    /// Measures unless there is no time for it: then it returns nothing, and so do all later calls. For
+    /// `times` as long as usual.
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, int times = 1) {
         const double window = kWindowTrips * 2 * one_way.count() * fastest_;
         return rates(flows, one_way,
-                     static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow})));
+                     static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow})),
+                     times);
     }
 
-    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window) {
+    std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window, int times) {
         const Seconds trip = 2 * one_way;
         FlowOptions options;
         options.message_bytes = kMessage;
-        options.duration = duration_of_flow(trip);
+        options.duration = times * duration_of_flow(trip);
         options.window_bytes = window;
         if (flows.empty() || is_over_) return {};
-        is_over_ = !has_time_(longest_step_of_sweep(one_way));
+        is_over_ = !has_time_(times * longest_step_of_sweep(one_way));
         if (is_over_) return {};
         is_of_use_ = has_measured_ = true;
         return probes_.rates(flows, options);
@@ -234,7 +236,7 @@ class LinkSweep {
         Bytes window =
             std::clamp(static_cast<Bytes>(2 * one_way.count() * kUsualRate), kFirstWindow, kMostWindow);
         for (int climbs = 0; climbs < kMostClimbs;) {
-            if (!fill(links, rates(flows_of(links, 0), one_way, window))) return;
+            if (!fill(links, rates(flows_of(links, 0), one_way, window, 1))) return;
             bool is_climbing = false;
             for (const Measuring& link : links) {
                 take(link);
@@ -456,7 +458,10 @@ class LinkSweep {
             longest = std::max(longest, input_.one_way(c, other));
         }
         UplinkRates all;
-        if (!fill(links, rates(flows_of(links, static_cast<int>(links.size())), longest))) return all;
+        // The bursts of token buckets make up less of what is sent in a longer time.
+        constexpr int kTimes = 2;
+        const std::vector<Flow> flows = flows_of(links, static_cast<int>(links.size()));
+        if (!fill(links, rates(flows, longest, kTimes))) return all;
         for (const Measuring& link : links) {
             all.out += link.there.rate();
             all.in += link.back.rate();
