@@ -2,6 +2,7 @@
 #include "collectives/planner/trials.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/median.hpp"
@@ -52,7 +53,7 @@ Trials::Turn Trials::next(bool may_be_repeated) {
     if (records_.size() < 2 || is_stopped_) return usual;
     saved_ += kSaved * time;
     if (conditions_.is_for_later && !may_be_repeated) return usual;
-    if (turns_.empty() && saved_ >= cost_of_round() * (is_settled() ? kRarely : 1)) begin_round();
+    if (turns_.empty() && saved_ >= cost_of_least_round() * (is_settled() ? kRarely : 1)) begin_round();
     if (turns_.empty() || is_round_over()) return usual;
     const std::size_t plan = turns_[times_.size()];
     const bool is_beside = conditions_.is_for_later && plan != usual.plan;
@@ -73,8 +74,6 @@ void Trials::add(Seconds mine) {
 }
 
 void Trials::conclude(std::span<const double> agreed) {
-    double cost = conditions_.agreement.count();
-    for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
     const bool is_first = records_[plan_of_calls()].last <= 0;
     const double believed = usual_time();
     for (std::size_t i = 0; i < turns_.size(); ++i) note(turns_[i], agreed[i]);
@@ -83,6 +82,9 @@ void Trials::conclude(std::span<const double> agreed) {
         saved_ *= usual_time() / believed;
         spent_ *= usual_time() / believed;
     }
+    // Only now it is known what the calls take otherwise.
+    double cost = conditions_.agreement.count();
+    for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
     saved_ -= cost;
     cost_ += Seconds(cost);
     turns_.clear();
@@ -138,11 +140,32 @@ double Trials::usual_time() const {
     return records_[usual].last > 0 ? std::min(records_[usual].last, time) : time;
 }
 
-double Trials::cost_of_round() const {
-    double cost = conditions_.agreement.count();
+/// Those in play beside the best one.
+std::vector<std::size_t> Trials::rivals() const {
+    std::vector<std::size_t> found;
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (records_[plan].is_in_play) cost += cost_of_turn(plan, expected(plan));
+        if (records_[plan].is_in_play && plan != best_) found.push_back(plan);
     }
+    return found;
+}
+
+/// In the next round: those that were never tried, the fastest first; then those that are not decided yet;
+/// then those that were seldom tried.
+bool Trials::comes_before(std::size_t plan, std::size_t other) const {
+    const auto turn = [this](std::size_t i) {
+        const int rounds = records_[i].rounds;
+        return std::tuple(rounds > 0 && !is_known(i) ? 1 : rounds, expected(i), i);
+    };
+    return turn(plan) < turn(other);
+}
+
+/// Of the best plan with one other, if there is one.
+double Trials::cost_of_least_round() const {
+    double cost = conditions_.agreement.count() + cost_of_turn(best_, expected(best_));
+    const std::vector<std::size_t> others = rivals();
+    const auto first = std::min_element(others.begin(), others.end(),
+                                        [this](std::size_t a, std::size_t b) { return comes_before(a, b); });
+    if (first != others.end()) cost += cost_of_turn(*first, expected(*first));
     return cost;
 }
 
@@ -155,15 +178,26 @@ double Trials::cost_of_turn(std::size_t plan, double time) const {
 }
 
 void Trials::begin_round() {
-    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        if (records_[plan].is_in_play) turns_.push_back(plan);
+    turns_ = {best_};
+    double cost = cost_of_least_round();
+    std::vector<std::size_t> others = rivals();
+    std::sort(others.begin(), others.end(),
+              [this](std::size_t a, std::size_t b) { return comes_before(a, b); });
+    for (const std::size_t plan : others) {
+        const bool is_first = turns_.size() == 1;  // it is in the cost already
+        const double more = is_first ? 0 : cost_of_turn(plan, expected(plan));
+        if (!is_first && cost + more > saved_) continue;
+        turns_.push_back(plan);
+        cost += more;
     }
+    std::sort(turns_.begin(), turns_.end());
 }
 
 /// The first time tells what the next one may cost, and no more; but for the planner's choice, which the
 /// calls before have used.
 void Trials::note(std::size_t plan, double time) {
     Record& record = records_[plan];
+    ++record.rounds;
     record.last = time;
     if (record.first == 0 && plan != 0) {
         record.first = time;
@@ -196,7 +230,7 @@ void Trials::drop_the_slow() {
             (records_[best_].times.empty() || least(record.times) > least(records_[best_].times));
         const bool is_far_slower =
             record.times.size() + 1 >= kEnough && least(record.times) > kFarSlower * best;
-        if (is_slow || is_far_slower || rounds_ >= kMostRounds) record.is_in_play = false;
+        if (is_slow || is_far_slower || record.rounds >= kMostRounds) record.is_in_play = false;
     }
 }
 
@@ -210,6 +244,7 @@ void Trials::look_for_drift() {
     for (Record& record : records_) {
         record.is_in_play = true;
         record.times.clear();
+        record.rounds = 0;
     }
 }
 

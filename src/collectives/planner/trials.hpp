@@ -19,17 +19,18 @@ enum class Adapting {
 /// Finds out by trial which of several plans for calls of one kind takes the shortest time: what is measured
 /// counts for more than what is predicted (Faraj, Yuan, Lowenthal: STAR-MPI, ICS 2006).
 ///
-/// Now and then there is a round: one call by each plan that is still in play, timed by all ranks from a
-/// common start, and then the ranks agree on how long each took:
+/// Now and then there is a round: one call by the best plan and one by each of some others that are still in
+/// play, timed by all ranks from a common start, and then the ranks agree on how long each took:
 ///
-///     calls   best best ... best | 0 1 2 3 | agree | best best ...          best | 0 1 3 | agree | ...
-///             saving up             round                saving up                 round
+///     calls   best ... best | 0 2 | agree | best ...    best | 0 2 3 | agree | ...
+///             saving up      round          saving up          round
 ///
 /// What a round is likely to cost (starts, agreement, and what slower plans take longer than the best one) is
 /// saved up first, out of kShare of the time of all calls: trials cost less than that, but for a while where
-/// a plan takes much longer than predicted. A plan that is clearly slower is out of play. Once the best one
-/// is alone, rounds are rarer, and only look whether it still takes as long; if not, all come into play
-/// again.
+/// a plan takes much longer than predicted. The most promising plan has its turns first, until it is decided
+/// whether it is better; others join where savings allow. A plan that is clearly slower is out of play. Once
+/// the best one is alone, rounds are rarer, and only look whether it still takes as long; if not, all come
+/// into play again.
 ///
 /// A value without clocks or messages: every rank makes the same turns from the same agreed times.
 class Trials {
@@ -91,13 +92,16 @@ class Trials {
         std::vector<double> times;  // of the last rounds, but the first one of the job
         double first = 0;           // then MPI has made connections; 0: not tried by this job
         double last = 0;            // of this job; 0: not tried by it
+        int rounds = 0;             // that it was in, since all were in play
         bool is_in_play = true;
     };
 
     bool is_known(std::size_t plan) const;
     double expected(std::size_t plan) const;
     double usual_time() const;
-    double cost_of_round() const;
+    double cost_of_least_round() const;
+    std::vector<std::size_t> rivals() const;
+    bool comes_before(std::size_t plan, std::size_t other) const;
     double cost_of_turn(std::size_t plan, double time) const;
     void begin_round();
     void note(std::size_t plan, double time);
