@@ -34,6 +34,9 @@ std::string reason_for(const Candidate& best, const Candidate& fastest, bool are
     if (best.algorithm->is_native() && fastest.seconds < kWorthwhile * best.seconds)
         return fmt::format("what{} is faster is so by less than ranks may wait for a processor", of_whom);
     if (best.algorithm->is_native()) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
+    if (fastest.algorithm->is_native())
+        return fmt::format("predicted the fastest{} but MPI's own, whose estimate is of the best case",
+                           of_whom);
     const int percent = best.seconds <= kNearlyEqual * fastest.seconds ? 4 : 8;
     return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
 }
