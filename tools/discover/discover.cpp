@@ -301,6 +301,7 @@ JobTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mp
     const Plogp memory = mpi::measure_memory(MPI_COMM_WORLD, layout.node(), settings.shared_memory);
     JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
     native.memory = memory;
+    native.is_unfinished = false;  // no later job goes on
     return native;
 }
 

@@ -326,7 +326,8 @@ class Agreeing {
         const bool is_world = size_ == size_of(MPI_COMM_WORLD);
         if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_rates, std::nullopt};
-        if (is_world && !model.links.clusters.empty() && can_measure_natives(model))
+        if (is_world && !model.links.clusters.empty() &&
+            can_measure_natives(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_natives, std::nullopt};
         return {Content::agreement, agreement_on(model)};
     }

@@ -86,7 +86,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         }
     }
     layout.sleep_until_measured();
-    int is_wanted = model && can_measure_natives(*model) ? 1 : 0;
+    int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
     JobTimes native = measure_job(comm, layout.node(), settings, model.value_or(Model()));
@@ -121,9 +121,11 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
     return links;
 }
 
-bool can_measure_natives(const Model& model) {
+bool can_measure_natives(const Model& model, Seconds budget) {
     const bool are_missing = model.links.job.times.empty() || model.links.job.is_unfinished;
-    return are_missing && farthest(model) < kFar;
+    // Clocks that are not one are compared rank by rank.
+    const Seconds clocks = model.topology.size() * Clock::kExchanges * 2 * farthest(model);
+    return are_missing && farthest(model) < kFar && clocks < kOfNatives * budget;
 }
 
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model) {

@@ -33,8 +33,9 @@ bool can_measure_rates(const Model& model, Seconds budget);
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
 /// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them. Not between far
-/// sites: it would take long, where LaPle's plans are better in any case, and trials tell if one is not.
-bool can_measure_natives(const Model& model);
+/// sites, nor where `budget` is small: it would take long, where LaPle's plans are better in any case, and
+/// trials tell if one is not.
+bool can_measure_natives(const Model& model, Seconds budget);
 
 /// Measures MPI's own collectives on all ranks of `comm`: what LaPle is to be better than; and messages
 /// inside hosts. The first job may be short, and takes a twentieth of the budget; the next one takes half of

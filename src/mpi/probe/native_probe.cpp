@@ -46,6 +46,7 @@ class NativeProbe {
   public:
     NativeProbe(MPI_Comm comm, JobTimes known)
         : comm_(comm), clock_(comm, ClockChoice::automatic), times_(std::move(known)) {
+        if (times_.ranks != size_of(comm)) times_.times.clear();
         times_.ranks = size_of(comm);
         times_.is_unfinished = false;
     }
