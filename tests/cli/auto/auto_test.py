@@ -75,9 +75,13 @@ class OnTwoSites(unittest.TestCase):
         # Of two sites some calls are as fast natively.
         self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("topology from", said)
-        self.assertNotIn("measured", said)
+        self.assertNotIn("measured 4 hosts", said)
+        # The first job had little time for it.
+        self.assertIn("measured MPI's own collectives with these ranks", said)
         # The rates that were measured are known later, too: a plan without them has no time.
         self.assertRegex(said, r"bcast 8 bytes, root 0: \S+ \([^()]+, \d\S* ms\)")
+        _, said = self.bench()
+        self.assertNotIn("measured", said)
         # The same hosts, their ranks in another order.
         run = self.run_job(PART_FIRST, options=("--hosts", "b-2,a-1,b-1,a-2"))
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
@@ -188,16 +192,21 @@ class OnTwoSites(unittest.TestCase):
         del one_site["uplink"], one_site["link"]
         self.scenario = self.file("one-site.json", json.dumps(one_site))
         jobs_with_trials = 0
-        for _ in range(6):  # on a busy machine a job may have saved up too little time for a trial
+        for _ in range(10):
             run = self.run_job(ADAPTING_TEST, "broadcasts*", settings=self.settings, options=("-n", "4"))
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            jobs_with_trials += "kept for the next job" in run.stderr
+            jobs_with_trials += 1
+            if "kept for the next job" not in run.stderr:
+                # On a busy machine a job may have saved up too little time for a trial, or have measured times by which
+                # nothing is worth one: begin anew.
+                shutil.rmtree(self.file("laple"))
+                jobs_with_trials = 0
             if jobs_with_trials == 2:
                 break
         self.assertEqual(jobs_with_trials, 2, run.stderr)
         with open(self.kept("*-*.json"), encoding="utf-8") as file:
             calls = json.load(file)["calls"]
-        self.assertEqual({(call["collective"], call["bytes"], call["root"]) for call in calls}, {("bcast", 2048, 3)})
+        self.assertEqual({(call["collective"], call["bytes"], call["root"]) for call in calls}, {("bcast", 8192, 3)})
         algorithms = [call["algorithm"] for call in calls]
         self.assertEqual(len(algorithms), len(set(algorithms)))
         self.assertGreater(len(calls[0]["times"]), 1)
