@@ -171,11 +171,9 @@ class LinkSweep {
 
     /// Of near clusters, which take their turns.
     bool misses_uplinks() const {
-        const auto is_known = [this](int c) { return !together_.empty() && together_[at(c)].out > 0; };
-        for (int c = 0; c < input_.count(); ++c) {
-            if (are_near() && !is_known(c)) return true;
-        }
-        return false;
+        return are_near() &&
+               (together_.empty() || std::any_of(together_.begin(), together_.end(),
+                                                 [](const UplinkRates& all) { return !(all.out > 0); }));
     }
 
     /// Three clusters or more, but not too many to take turns, none of which is far from another.

@@ -18,7 +18,8 @@ namespace laple {
 ///    or both clusters have done much better with others.
 /// 3. Before the farthest pairs, where these are far: all links at once, or four of each cluster. Where all
 ///    are near, and not many, at last each cluster alone with all others.
-/// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp).
+/// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp); of near
+///    clusters what each carried in its turn.
 /// 5. What NICs inside clusters let pass at once after a rest.
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and

@@ -44,6 +44,7 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
     }
     drop_the_slow();
     settle();
+    due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
 }
 
 Trials::Turn Trials::next(bool may_be_repeated) {
@@ -53,7 +54,7 @@ Trials::Turn Trials::next(bool may_be_repeated) {
     if (records_.size() < 2 || is_stopped_) return usual;
     saved_ += kSaved * time;
     if (conditions_.is_for_later && !may_be_repeated) return usual;
-    if (turns_.empty() && saved_ >= cost_of_least_round() * (is_settled() ? kRarely : 1)) begin_round();
+    if (turns_.empty() && saved_ >= due_) begin_round();
     if (turns_.empty() || is_round_over()) return usual;
     const std::size_t plan = turns_[times_.size()];
     const bool is_beside = conditions_.is_for_later && plan != usual.plan;
@@ -90,6 +91,12 @@ void Trials::conclude(std::span<const double> agreed) {
     turns_.clear();
     times_.clear();
     ++rounds_;
+    learn();
+    due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
+}
+
+/// From a round.
+void Trials::learn() {
     if (settled_ > 0) return look_for_drift();
     choose();
     drop_the_slow();

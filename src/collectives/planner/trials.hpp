@@ -100,6 +100,7 @@ class Trials {
     double expected(std::size_t plan) const;
     double usual_time() const;
     double cost_of_least_round() const;
+    void learn();
     std::vector<std::size_t> rivals() const;
     bool comes_before(std::size_t plan, std::size_t other) const;
     double cost_of_turn(std::size_t plan, double time) const;
@@ -117,6 +118,7 @@ class Trials {
     std::vector<std::size_t> turns_;  // of the round that is under way
     std::vector<double> times_;
     double saved_ = 0;    // for rounds to come
+    double due_ = 0;      // what must be saved up for the next one: it changes with rounds only
     double settled_ = 0;  // what the best one took when it was alone; 0: it is not
     int rounds_ = 0;      // since all were in play
     bool is_stopped_ = false;

@@ -33,7 +33,7 @@ bool can_measure_rates(const Model& model, Seconds budget);
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
 /// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them. Not between far
-/// sites, nor where `budget` is small: it would take long, where LaPle's plans are better in any case, and
+/// sites, nor where `budget` is small: it would take long, where LaPle's plans are mostly better, and
 /// trials tell if one is not.
 bool can_measure_natives(const Model& model, Seconds budget);
 

@@ -119,6 +119,22 @@ TEST_CASE("nothing is tried before a round can be paid") {
     CHECK(is_timed);
 }
 
+TEST_CASE(
+    "what takes longer than predicted does not make trials dear, and the most promising plan comes first") {
+    // Links carry less than was measured: all plans take longer, and the third one least so.
+    const std::vector<Trials::Tried> plans{
+        {Seconds(0.346), {}}, {Seconds(0.351), {}}, {Seconds(0.373), {}}, {Seconds(0.375), {}}};
+    const std::vector<double> real{0.493, 0.500, 0.335, 0.368};
+    Trials trials(plans, {Seconds(0.002), Seconds(0.003), Seconds(0)});
+    int calls = 0;
+    for (; calls < 200 && trials.best() != 2; ++calls) {
+        const Trials::Turn turn = trials.next();
+        if (turn.is_timed) trials.add(Seconds(real[turn.plan]));
+        if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+    }
+    CHECK(calls < 60);
+}
+
 TEST_CASE("a single plan is never timed") {
     Program program({Seconds(0.1)}, {0.1});
     program.call(10000);
