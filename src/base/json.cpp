@@ -212,16 +212,23 @@ std::string JsonReader::text(const std::string& pointer) const {
 
 double JsonReader::positive(const std::string& pointer, const std::string& unit) const {
     const Json& value = at(pointer);
-    if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>()))
+    if (!value.is_number() || !(value.get<double>() > 0))
         throw wrong(pointer, "is not a positive number", fmt::format("give {}", unit));
-    return value.get<double>();
+    return not_too_large(pointer, unit);
 }
 
 double JsonReader::at_least_0(const std::string& pointer, const std::string& unit) const {
     const Json& value = at(pointer);
-    if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>()))
+    if (!value.is_number() || !(value.get<double>() >= 0))
         throw wrong(pointer, "is not a number of 0 or more", fmt::format("give {}", unit));
-    return value.get<double>();
+    return not_too_large(pointer, unit);
+}
+
+double JsonReader::not_too_large(const std::string& pointer, const std::string& unit) const {
+    const double value = at(pointer).get<double>();
+    if (value > kMost)
+        throw wrong(pointer, fmt::format("is more than {}", kMost), fmt::format("give {}", unit));
+    return value;
 }
 
 bool JsonReader::truth(const std::string& pointer) const {

@@ -55,9 +55,11 @@ class JsonReader {
     /// The pointers of all members of the object at `pointer`, by their names.
     std::map<std::string, std::string> members(const std::string& pointer) const;
     std::string text(const std::string& pointer) const;
-    /// A finite number above 0; `unit` is what the advice asks for: "bytes a second".
+    /// Times, bytes and rates are never larger than this; sums and products of smaller ones do not overflow.
+    static constexpr double kMost = 1e16;
+    /// A number above 0, at most kMost; `unit` is what the advice asks for: "bytes a second".
     double positive(const std::string& pointer, const std::string& unit) const;
-    /// A finite number, 0 or above.
+    /// A number from 0 to kMost.
     double at_least_0(const std::string& pointer, const std::string& unit) const;
     bool truth(const std::string& pointer) const;
     /// A whole number from `min` to `max`.
@@ -69,6 +71,8 @@ class JsonReader {
     Error wrong(const std::string& pointer, const std::string& problem, const std::string& advice) const;
 
   private:
+    double not_too_large(const std::string& pointer, const std::string& unit) const;
+
     const JsonDocument& document_;
 };
 
