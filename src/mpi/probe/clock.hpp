@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <mpi.h>
 
@@ -10,11 +11,12 @@
 
 namespace laple::mpi {
 
-/// Rank 0's CLOCK_MONOTONIC, read on every rank. Where all ranks are on one machine it is the same clock;
-/// else each rank knows its offset from ping-pongs with rank 0, right to half of their shortest round trip.
+/// Rank 0's CLOCK_MONOTONIC, read on every rank. Ranks on one machine read the same clock; of each other
+/// machine the first rank measures its offset by ping-pongs with rank 0, right to half of their shortest
+/// round trip.
 class Clock {
   public:
-    /// Ping-pongs with each rank, where there is no shared clock.
+    /// Ping-pongs with each machine that has a clock of its own.
     static constexpr int kExchanges = 12;
 
     /// Collective over `control`, which must outlive the clock.
@@ -37,11 +39,17 @@ class Clock {
     std::string description() const;
 
   private:
-    std::int64_t answer_pings() const;
-    std::int64_t ping(int rank) const;
+    bool is_shared() const;
+    void answer_pings() const;
+    /// In nanoseconds: rank 0's time - theirs, and the largest error of it.
+    struct Offset {
+        std::int64_t value = 0;
+        std::int64_t error = 0;
+    };
+    Offset ping(int rank) const;
 
     MPI_Comm control_;
-    bool shared_ = false;
+    std::vector<int> first_;      ///< of each rank, the first one that reads the same clock
     std::int64_t offset_ns_ = 0;  ///< rank 0's time - local time
     std::int64_t error_ns_ = 0;
 };
