@@ -128,9 +128,7 @@ class CommState {
     /// whether the network is still what plans suppose, and says so if it is not. Collective when it does.
     void check_network() noexcept;
 
-    PlanCache::TrialTimes trial_times() const {
-        return plans_ ? plans_->trial_times() : PlanCache::TrialTimes();
-    }
+    TrialSummary trial_summary() const { return plans_ ? plans_->trial_summary() : TrialSummary(); }
 
     /// Whether its ranks are those of MPI_COMM_WORLD, in that order.
     bool is_like_world() const { return is_like_world_; }

@@ -184,6 +184,7 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
 /// The plans to come are made from what the job has begun with, as they were before: sums keep their bits.
 void PlanCache::forget_plans() {
     forgotten_calls_ = tried_calls();
+    forgotten_trials_ = trial_summary();
     entries_.clear();
     choices_.clear();
     native_calls_.clear();
@@ -217,14 +218,12 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     entry.plans[number] = std::make_shared<const PreparedPlan>(std::move(prepared));
 }
 
-PlanCache::TrialTimes PlanCache::trial_times() const {
-    TrialTimes times;
+TrialSummary PlanCache::trial_summary() const {
+    TrialSummary summary = forgotten_trials_;
     for (const auto& [request, choice] : choices_) {
-        if (!choice.trials) continue;
-        times.cost += choice.trials->cost();
-        times.calls += choice.trials->spent();
+        if (choice.trials) summary.add(choice.plans, *choice.trials);
     }
-    return times;
+    return summary;
 }
 
 std::vector<CallTime> PlanCache::tried_calls() const {

@@ -12,6 +12,7 @@
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
+#include "collectives/planner/trial_summary.hpp"
 #include "collectives/planner/trials.hpp"
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/comm/native_calls.hpp"
@@ -67,12 +68,7 @@ class PlanCache {
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
-    /// What trials have cost so far, and what the calls have taken whose plans they may change.
-    struct TrialTimes {
-        Seconds cost{0};
-        Seconds calls{0};
-    };
-    TrialTimes trial_times() const;
+    TrialSummary trial_summary() const;
     /// What they have found out so far, where this job has tried something (known_calls.hpp).
     std::vector<CallTime> tried_calls() const;
 
@@ -122,6 +118,7 @@ class PlanCache {
     OwnCalls own_calls_;
     mutable std::optional<Trials::Conditions> conditions_;  // once they are needed
     std::vector<CallTime> forgotten_calls_;                 // of choices that were tried and dropped
+    TrialSummary forgotten_trials_;                         // likewise
 };
 
 }  // namespace laple::mpi

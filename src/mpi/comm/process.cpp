@@ -206,6 +206,7 @@ void Process::add(CommState* state) {
 void Process::remove(CommState* state) {
     const std::lock_guard lock(mutex_);
     learn_from(*state);
+    if (!settings_.report.empty()) trials_.add(state->trial_summary());
     std::erase(states_, state);
 }
 
@@ -240,15 +241,9 @@ void Process::write_report() const {
     if (settings_.report.empty() || !is_world_rank_zero()) return;
     std::string table = report_.table();
     if (table.empty()) return;
-    PlanCache::TrialTimes trials;
-    for (const CommState* state : states_) {
-        const auto [cost, calls] = state->trial_times();
-        trials.cost += cost;
-        trials.calls += calls;
-    }
-    if (trials.cost > Seconds(0))
-        table += fmt::format("Trials of other plans took {}, {:.1f} % of the time of such calls.\n",
-                             format_seconds(trials.cost), 100 * (trials.cost / trials.calls));
+    TrialSummary trials = trials_;
+    for (const CommState* state : states_) trials.add(state->trial_summary());
+    table += trials.text();
     if (settings_.report == "-") return say(table);
     // A named pipe that nobody reads is an error, and no reason to wait for ever.
     const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);

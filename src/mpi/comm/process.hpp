@@ -12,6 +12,7 @@
 
 #include "base/options.hpp"
 #include "collectives/cost/machine_costs.hpp"
+#include "collectives/planner/trial_summary.hpp"
 #include "collectives/planner/trials.hpp"
 #include "model/model.hpp"
 #include "mpi/comm/host_allowance.hpp"
@@ -128,6 +129,7 @@ class Process {
     Report report_;
     std::vector<Node> hosts_;      // of all ranks, where the cache may have a model for them
     std::vector<CallTime> calls_;  // of communicators that are gone
+    TrialSummary trials_;          // likewise
     std::mutex mutex_;
     std::optional<HostAllowance> host_allowance_;
     std::vector<CommState*> states_;  // in the order of their set-up
