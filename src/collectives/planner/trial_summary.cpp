@@ -41,7 +41,10 @@ std::string TrialSummary::line(const Kind& kind, const Finding& finding) const {
     const std::string name =
         std::string(name_of(collective)) + (root != 0 ? fmt::format(", root {}", root) : std::string());
     const bool is_changed = finding.best.algorithm != finding.planned.algorithm;
-    std::string text = row(name, format_bytes(bytes), finding.planned, is_changed ? "" : "  kept");
+    const char* const remark = is_changed                              ? ""
+                               : finding.planned.measured > Seconds(0) ? "  kept"
+                                                                       : "  not decided yet";
+    std::string text = row(name, format_bytes(bytes), finding.planned, remark);
     if (is_changed)
         text +=
             row("", "", finding.best, finding.is_for_later ? "  faster: for the next job" : "  faster: used");

@@ -50,6 +50,9 @@ TEST_CASE("a summary of trials shows the plan before and after, predicted and me
     CHECK(summary.text().empty());
     summary.add(plans, tried({Seconds(20e-3), Seconds(10e-3)}, 1));
     CHECK(summary.text().empty());  // nothing was tried yet
+    TrialSummary early;
+    early.add(plans, tried({Seconds(20e-3), Seconds(10e-3)}, 6));
+    CHECK_THAT(early.text(), Contains("not decided yet") && !Contains("kept"));
 
     summary.add(plans, tried({Seconds(20e-3), Seconds(10e-3)}, 2000));
     const std::string text = summary.text();
