@@ -188,11 +188,8 @@ class Leader {
             cut_short();
             return false;
         }
-        // Clocks that are not one are compared rank by rank.
         constexpr Seconds kMost{30};
-        const double ranks = model_->topology.size();
-        const Seconds clocks = ranks * mpi::Clock::kExchanges * 2 * farthest(*model_);
-        if (clocks > kMost) {
+        if (mpi::Clock::time_to_compare(model_->nodes.size(), farthest(*model_)) > kMost) {
             model_->links.warnings.emplace_back(kNoNatives);
             return false;
         }
@@ -299,7 +296,7 @@ JobTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mp
     std::vector<std::string> ignored;
     const Settings settings = read_settings(laple_environment(), ignored);
     const Plogp memory = mpi::measure_memory(MPI_COMM_WORLD, layout.node(), settings.shared_memory);
-    JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, kMost, patience);
+    JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::many, kMost, patience);
     native.memory = memory;
     native.is_unfinished = false;  // no later job goes on
     return native;

@@ -21,9 +21,9 @@ namespace laple::mpi {
 namespace {
 
 constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
-// For MPI's own collectives: of the first job, which may be short, and of the next one.
-constexpr double kOfFirstNatives = 0.05;
-constexpr double kOfNatives = 0.5;
+// For MPI's own collectives, of each job, which may be short; and of the first one what is left of a budget.
+constexpr double kOfNatives = 0.05;
+constexpr double kOfClocks = 0.5;  // of that, at most, to compare clocks
 
 /// Rates are measured until `end`, or for so long after the latencies.
 Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
@@ -53,13 +53,26 @@ std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
     return ranks;
 }
 
-/// `host` has the ranks of this rank's host; `model` is rank 0's.
-JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, const Model& model) {
-    const Plogp memory = measure_memory(comm, host, settings.shared_memory);
-    const bool is_first = model.links.job.times.empty();
-    const Seconds most = (is_first ? kOfFirstNatives : kOfNatives) * Seconds(settings.probe_budget);
-    JobTimes native = measure_natives(comm, most, {now() + most, nullptr}, model.links.job);
-    native.is_unfinished = native.is_unfinished && is_first;
+/// What runs at one site may be short, and loses little by MPI's own.
+Seconds left_for_natives(const Model& model, Seconds budget, Seconds start) {
+    const Seconds least = kOfNatives * budget;
+    return model.inside.size() > 1 ? std::max(least, start + budget - now()) : least;
+}
+
+bool can_measure_natives_in(Seconds time, const Model& model) {
+    const bool are_missing = model.links.job.times.empty() || model.links.job.is_unfinished;
+    const Seconds clocks = Clock::time_to_compare(model.nodes.size(), farthest(model));
+    return are_missing && farthest(model) < kFar && clocks < kOfClocks * time;
+}
+
+/// `host` has the ranks of this rank's host; `model` is rank 0's, as is `most`.
+JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, const Model& model,
+                     Seconds most) {
+    int is_known = model.links.job.memory != Plogp() ? 1 : 0;
+    PMPI_Bcast(&is_known, 1, MPI_INT, 0, comm);
+    const Plogp memory =
+        is_known != 0 ? model.links.job.memory : measure_memory(comm, host, settings.shared_memory);
+    JobTimes native = measure_natives(comm, NativeSizes::few, most, {now() + most, nullptr}, model.links.job);
     native.memory = memory;
     return native;
 }
@@ -86,10 +99,11 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         }
     }
     layout.sleep_until_measured();
-    int is_wanted = model && can_measure_natives(*model, budget) ? 1 : 0;
+    const Seconds left = left_for_natives(model.value_or(Model()), budget, start);
+    int is_wanted = model && can_measure_natives_in(left, *model) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
-    JobTimes native = measure_job(comm, layout.node(), settings, model.value_or(Model()));
+    JobTimes native = measure_job(comm, layout.node(), settings, model.value_or(Model()), left);
     if (model) model->links.job = std::move(native);
     return discovery;
 }
@@ -122,17 +136,14 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
 }
 
 bool can_measure_natives(const Model& model, Seconds budget) {
-    const bool are_missing = model.links.job.times.empty() || model.links.job.is_unfinished;
-    // Clocks that are not one are compared rank by rank.
-    const Seconds clocks = model.topology.size() * Clock::kExchanges * 2 * farthest(model);
-    return are_missing && farthest(model) < kFar && clocks < kOfNatives * budget;
+    return can_measure_natives_in(kOfNatives * budget, model);
 }
 
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model) {
     MPI_Comm host = MPI_COMM_NULL;
     if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &host) != MPI_SUCCESS)
         return {};
-    JobTimes native = measure_job(comm, host, settings, model);
+    JobTimes native = measure_job(comm, host, settings, model, kOfNatives * Seconds(settings.probe_budget));
     PMPI_Comm_free(&host);
     return native;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ namespace laple::mpi {
 namespace {
 
 constexpr int kTag = 1;
+constexpr int kExchanges = 12;       // ping-pongs with each machine that has a clock of its own
+constexpr std::size_t kAtOnce = 16;  // machines: the answers of more would wait for each other
 
 /// The same on two ranks, and not 0: they read the same CLOCK_MONOTONIC. One running kernel is not enough,
 /// since a time namespace shifts the clock.
@@ -60,6 +63,11 @@ Clock::Clock(MPI_Comm control, ClockChoice choice) : control_(control), first_(f
     synchronize();
 }
 
+Seconds Clock::time_to_compare(std::size_t machines, Seconds latency) {
+    const std::size_t turns = (machines + kAtOnce - 1) / kAtOnce;
+    return static_cast<double>(turns * kExchanges) * 2 * latency;
+}
+
 bool Clock::is_shared() const {
     return std::all_of(first_.begin(), first_.end(), [](int first) { return first == 0; });
 }
@@ -68,39 +76,58 @@ void Clock::synchronize() {
     if (is_shared()) return;
     const int rank = rank_in(control_);
     if (rank != 0 && first_[at(rank)] == rank) answer_pings();
-    std::vector<std::int64_t> offsets(rank == 0 ? first_.size() : 0);
+    std::vector<Offset> offsets;
+    if (rank == 0) offsets = measure_offsets();
+    std::vector<std::int64_t> values;
     std::int64_t error = 0;
-    // One after the other: pings of several ranks at once would disturb each other.
-    for (int other = 1; other < static_cast<int>(offsets.size()); ++other) {
-        const int first = first_[at(other)];
-        if (first < other) {
-            offsets[at(other)] = offsets[at(first)];
-            continue;
-        }
-        const Offset measured = ping(other);
-        offsets[at(other)] = measured.value;
-        error = std::max(error, measured.error);
+    for (const Offset& offset : offsets) {
+        values.push_back(offset.value);
+        error = std::max(error, offset.error);
     }
-    PMPI_Scatter(offsets.data(), 1, MPI_INT64_T, &offset_ns_, 1, MPI_INT64_T, 0, control_);
+    PMPI_Scatter(values.data(), 1, MPI_INT64_T, &offset_ns_, 1, MPI_INT64_T, 0, control_);
     PMPI_Bcast(&error, 1, MPI_INT64_T, 0, control_);
     error_ns_ = error;
 }
 
-Clock::Offset Clock::ping(int rank) const {
-    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
-    std::int64_t offset = 0;
-    for (int i = 0; i < kExchanges; ++i) {
-        std::int64_t theirs = 0;
-        const std::int64_t sent = local_now_ns();
-        PMPI_Send(&theirs, 1, MPI_INT64_T, rank, kTag, control_);
-        PMPI_Recv(&theirs, 1, MPI_INT64_T, rank, kTag, control_, MPI_STATUS_IGNORE);
-        const std::int64_t round_trip = local_now_ns() - sent;
-        if (round_trip >= shortest) continue;
-        // The shortest round trip was delayed least; its middle is our best guess of their reading.
-        shortest = round_trip;
-        offset = sent + round_trip / 2 - theirs;
+/// Of all ranks.
+std::vector<Clock::Offset> Clock::measure_offsets() const {
+    std::vector<int> others;
+    for (int rank = 1; rank < static_cast<int>(first_.size()); ++rank) {
+        if (first_[at(rank)] == rank) others.push_back(rank);
     }
-    return {offset, shortest / 2};
+    std::vector<Offset> offsets(first_.size());
+    for (std::size_t begin = 0; begin < others.size(); begin += kAtOnce) {
+        const auto some = std::span(others).subspan(begin, std::min(kAtOnce, others.size() - begin));
+        const std::vector<Offset> measured = ping(some);
+        for (std::size_t i = 0; i < some.size(); ++i) offsets[at(some[i])] = measured[i];
+    }
+    for (std::size_t rank = 0; rank < first_.size(); ++rank) offsets[rank] = offsets[at(first_[rank])];
+    return offsets;
+}
+
+std::vector<Clock::Offset> Clock::ping(std::span<const int> ranks) const {
+    const std::size_t count = ranks.size();
+    std::vector<Offset> best(count, {0, std::numeric_limits<std::int64_t>::max()});
+    std::vector<std::int64_t> sent(count);
+    std::vector<std::int64_t> theirs(count);
+    std::vector<MPI_Request> answers(count);
+    for (int exchange = 0; exchange < kExchanges; ++exchange) {
+        for (std::size_t i = 0; i < count; ++i)
+            PMPI_Irecv(&theirs[i], 1, MPI_INT64_T, ranks[i], kTag, control_, &answers[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            sent[i] = local_now_ns();
+            PMPI_Send(&sent[i], 1, MPI_INT64_T, ranks[i], kTag, control_);
+        }
+        for (std::size_t left = count; left > 0; --left) {
+            int which = 0;
+            PMPI_Waitany(static_cast<int>(count), answers.data(), &which, MPI_STATUS_IGNORE);
+            const std::size_t i = at(which);
+            const std::int64_t half = (local_now_ns() - sent[i]) / 2;
+            // The shortest round trip was delayed least; its middle is our best guess of their reading.
+            if (half < best[i].error) best[i] = {sent[i] + half - theirs[i], half};
+        }
+    }
+    return best;
 }
 
 void Clock::answer_pings() const {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
+#include "base/units.hpp"
 #include "mpi/probe/clock_choice.hpp"
 
 namespace laple::mpi {
@@ -16,8 +19,8 @@ namespace laple::mpi {
 /// round trip.
 class Clock {
   public:
-    /// Ping-pongs with each machine that has a clock of its own.
-    static constexpr int kExchanges = 12;
+    /// What comparing the clocks of so many machines takes, whose messages take `latency`.
+    static Seconds time_to_compare(std::size_t machines, Seconds latency);
 
     /// Collective over `control`, which must outlive the clock.
     Clock(MPI_Comm control, ClockChoice choice);
@@ -46,7 +49,8 @@ class Clock {
         std::int64_t value = 0;
         std::int64_t error = 0;
     };
-    Offset ping(int rank) const;
+    std::vector<Offset> measure_offsets() const;
+    std::vector<Offset> ping(std::span<const int> ranks) const;
 
     MPI_Comm control_;
     std::vector<int> first_;      ///< of each rank, the first one that reads the same clock

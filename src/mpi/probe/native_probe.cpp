@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +24,15 @@ namespace {
 /// What rank 0 announces: a collective, or that there are no more.
 constexpr std::int64_t kOver = -1;
 
-constexpr std::array<Bytes, 8> kSizes{8, 1024, 4096, 16384, 32768, 65536, 262144, 1048576};
-constexpr Seconds kLong = std::chrono::milliseconds(300);  // of calls that take longer one will do
-constexpr Seconds kTooLong = 4 * kLong;                    // larger ones go on as the last two did
+/// Those that tell most about all sizes first.
+constexpr std::array<Bytes, 8> kSizes{8, 4096, 65536, 1048576, 16384, 262144, 1024, 32768};
+constexpr std::size_t kFewSizes = 4;
+constexpr Bytes kLeast = 8;
+constexpr Bytes kLargest = 1048576;
+constexpr Seconds kLong = std::chrono::milliseconds(100);  // of calls that take longer one will do
+// Larger ones than those that take longer go on as smaller ones did.
+constexpr Seconds kTooLong{1.2};
+constexpr Seconds kTooLongForJobs = std::chrono::milliseconds(150);
 constexpr std::size_t kTrials = 3;
 constexpr double kAlike = 0.15;                           // two values that differ by less need no third one
 constexpr Seconds kShort = std::chrono::milliseconds(1);  // of calls that are shorter, processors are a part
@@ -44,8 +52,8 @@ Seconds from_ns(std::int64_t ns) {
 
 class NativeProbe {
   public:
-    NativeProbe(MPI_Comm comm, JobTimes known)
-        : comm_(comm), clock_(comm, ClockChoice::automatic), times_(std::move(known)) {
+    NativeProbe(MPI_Comm comm, NativeSizes sizes, JobTimes known)
+        : comm_(comm), clock_(comm, ClockChoice::automatic), sizes_(sizes), times_(std::move(known)) {
         if (times_.ranks != size_of(comm)) times_.times.clear();
         times_.ranks = size_of(comm);
         times_.is_unfinished = false;
@@ -54,33 +62,24 @@ class NativeProbe {
     JobTimes lead(Seconds most, const Patience& patience) {
         const Seconds end = now() + most;
         const auto is_over = [&] { return patience.is_over() || now() > end; };
-        if (!is_over()) {
-            // Connections are made at the first call; the next ones tell how early to announce a start.
-            for (const Collective collective : without_data_first()) {
-                if (!is_late(collective))
-                    measure_once(collective, row_of(collective).has_data ? kSizes.front() : 0);
-            }
-            for (const Collective collective : without_data_first()) {
-                if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty())
-                    measure(collective, 0);
-            }
+        for (const Collective collective : kAllCollectives) {
+            if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty() && !is_over())
+                measure(collective, 0);
         }
         // Time may be short for those that programs call more rarely.
         for (const bool late : {false, true}) {
-            for (const Bytes bytes : kSizes) {
-                Seconds longest(0);
+            for (const Bytes bytes :
+                 std::span(kSizes).first(sizes_ == NativeSizes::few ? kFewSizes : kSizes.size())) {
                 for (const Collective collective : kAllCollectives) {
                     if (!row_of(collective).has_data || is_late(collective) != late ||
-                        most_bytes(collective, bytes) > kSizes.back())
+                        !is_wanted(collective, bytes))
                         continue;
-                    const Seconds* const known = times_.of(name_of(collective)).find(bytes);
-                    if (known == nullptr && is_over()) {
+                    if (is_over()) {
                         times_.is_unfinished = true;
-                        continue;
+                    } else {
+                        measure(collective, bytes);
                     }
-                    longest = std::max(longest, known != nullptr ? *known : measure(collective, bytes));
                 }
-                if (longest > kTooLong) break;
             }
         }
         announce(kOver, 0, 0);
@@ -98,16 +97,17 @@ class NativeProbe {
     }
 
   private:
-    static std::vector<Collective> without_data_first() {
-        std::vector<Collective> all(kAllCollectives.begin(), kAllCollectives.end());
-        std::stable_partition(all.begin(), all.end(),
-                              [](Collective collective) { return !row_of(collective).has_data; });
-        return all;
-    }
-
     /// Those of which a rank has a block for, or from, each other one; and prefixes.
     static bool is_late(Collective collective) {
         return is_personalized(collective) || is_combined_in_parts(collective) || is_prefix(collective);
+    }
+
+    /// It is not known yet, and takes neither too much memory nor, as smaller ones show, too long.
+    bool is_wanted(Collective collective, Bytes bytes) const {
+        if (most_bytes(collective, bytes) > kLargest) return false;
+        const Curve& known = times_.of(name_of(collective));
+        return known.find(bytes) == nullptr &&
+               known.at(bytes) < (sizes_ == NativeSizes::few ? kTooLongForJobs : kTooLong);
     }
 
     /// What a rank gives or gets where each message has so many bytes. The root has most.
@@ -136,7 +136,9 @@ class NativeProbe {
     }
 
     /// Adds the median of some values to what is known.
-    Seconds measure(Collective call, Bytes bytes) {
+    void measure(Collective call, Bytes bytes) {
+        // Connections are made at the first call; the next ones tell how early to announce a start.
+        if (connected_.insert(call).second) measure_once(call, row_of(call).has_data ? kLeast : 0);
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
@@ -149,7 +151,6 @@ class NativeProbe {
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
         times_.times[std::string(name_of(call))].set(bytes, Seconds(median(values)));
-        return Seconds(median(values));
     }
 
     /// The start is announced so early that every rank is ready; if one was not, once more with more time.
@@ -199,16 +200,19 @@ class NativeProbe {
 
     MPI_Comm comm_;
     Clock clock_;
+    NativeSizes sizes_;
     JobTimes times_;
     Seconds lead_ = std::chrono::milliseconds(20);
+    std::set<Collective> connected_;  // what was called
     std::vector<double> input_;
     std::vector<double> output_;
 };
 
 }  // namespace
 
-JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience, JobTimes known) {
-    NativeProbe probe(comm, std::move(known));
+JobTimes measure_natives(MPI_Comm comm, NativeSizes sizes, Seconds most, const Patience& patience,
+                         JobTimes known) {
+    NativeProbe probe(comm, sizes, std::move(known));
     if (rank_in(comm) == 0) return probe.lead(most, patience);
     probe.follow();
     return {};

@@ -9,13 +9,17 @@
 
 namespace laple::mpi {
 
+/// `few`: of four sizes those calls that are not long, as a job waits for it.
+enum class NativeSizes { few, many };
+
 /// Measures MPI's own call of each collective (collective.hpp) on `comm`, reductions with doubles: calls that
-/// all ranks begin at agreed instants. Sizes grow from 8 bytes until calls take long or the time is over.
-/// What is `known` already is not measured again. Collective; the result is rank 0's, whose `known` and
-/// `patience` count.
+/// all ranks begin at agreed instants: those that programs call most first, and sizes that tell most. What is
+/// `known` already is not measured again; `is_unfinished` where the time was too short for the rest.
+/// Collective; the result is rank 0's, whose `known` and `patience` count.
 ///
 /// Takes about `most`.
-JobTimes measure_natives(MPI_Comm comm, Seconds most, const Patience& patience, JobTimes known = {});
+JobTimes measure_natives(MPI_Comm comm, NativeSizes sizes, Seconds most, const Patience& patience,
+                         JobTimes known = {});
 
 /// Seconds for each byte that MPI_Reduce_local combines, at best: a sum of doubles, in pieces that a cache
 /// holds. Local. (γ in docs/algorithms.md)

@@ -76,15 +76,36 @@ class OnTwoSites(unittest.TestCase):
         self.assertNotEqual(set(algorithms), {"native"})
         self.assertIn("topology from", said)
         self.assertNotIn("measured 4 hosts", said)
-        # The first job had little time for it.
-        self.assertIn("measured MPI's own collectives with these ranks", said)
         # The rates that were measured are known later, too: a plan without them has no time.
         self.assertRegex(said, r"bcast 8 bytes, root 0: \S+ \([^()]+, \d\S* ms\)")
-        _, said = self.bench()
+        # Of several sites the first job has measured MPI's own collectives, too.
         self.assertNotIn("measured", said)
         # The same hosts, their ranks in another order.
         run = self.run_job(PART_FIRST, options=("--hosts", "b-2,a-1,b-1,a-2"))
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
+
+    def test_at_one_site_each_job_measures_some_of_mpis_own_collectives(self):
+        one_site = {**TWO_SITES, "sites": [{"name": "a", "hosts": 4}]}
+        del one_site["uplink"], one_site["link"]
+        self.scenario = self.file("one.json", json.dumps(one_site))
+        measured = "measured MPI's own collectives with these ranks"
+        _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+        self.assertIn("measured 4 hosts", said)
+        times = []
+        for _ in range(40):
+            _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+            self.assertNotIn("measured 4 hosts", said)
+            times.append(sum(len(self.native_times().get(name, ())) for name in ("bcast", "allreduce", "alltoall")))
+            if measured not in said:
+                break
+        self.assertNotIn(measured, said)
+        self.assertGreater(len(times), 1)  # more than one job was needed
+        self.assertGreater(times[-1], times[0])
+        self.assertNotIn("unfinished", self.native_times())
+
+    def native_times(self):
+        with open(self.kept("*-*.json"), encoding="utf-8") as file:
+            return json.load(file)["native"]
 
     def test_not_measured_when_it_must_not_be(self):
         for settings in ({"LAPLE_TOPOLOGY": "off"}, {"LAPLE_PROBE_BUDGET": "0"}):
