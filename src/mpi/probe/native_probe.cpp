@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kOver = -1;
 
 /// Those that tell most about all sizes first.
-constexpr std::array<Bytes, 8> kSizes{8, 4096, 65536, 1048576, 16384, 262144, 1024, 32768};
+constexpr std::array<Bytes, 8> kSizes{8, 65536, 1048576, 4096, 16384, 262144, 1024, 32768};
 constexpr std::size_t kFewSizes = 4;
 constexpr Bytes kLeast = 8;
 constexpr Bytes kLargest = 1048576;
