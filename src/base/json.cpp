@@ -2,7 +2,6 @@
 #include "base/json.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <set>
 #include <vector>

@@ -27,9 +27,8 @@ constexpr std::array<SettingRow, 14> kRows{{
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used, "
      "and the next job goes on with what was measured. "
      "Rates may take half as long again, and rates that are missing then are measured by later jobs, as "
-     "long each. Times of MPI's own collectives, where no site is far, take a twentieth of it in each job "
-     "until all are known, and in the first one what is left of it between several sites. "
-     "0: do not measure."},
+     "long each. Where no site is far, each job measures MPI's own collectives for a twentieth of it until "
+     "all are known; with several sites the first job uses what is left of it, too. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},

@@ -53,7 +53,8 @@ std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
     return ranks;
 }
 
-/// What runs at one site may be short, and loses little by MPI's own.
+/// How long a first job may measure MPI's own collectives. At one site it may be short, and loses little by
+/// them.
 Seconds left_for_natives(const Model& model, Seconds budget, Seconds start) {
     const Seconds least = kOfNatives * budget;
     return model.inside.size() > 1 ? std::max(least, start + budget - now()) : least;

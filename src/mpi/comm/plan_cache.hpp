@@ -68,6 +68,7 @@ class PlanCache {
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
+    /// Of this communicator, so far.
     TrialSummary trial_summary() const;
     /// What they have found out so far, where this job has tried something (known_calls.hpp).
     std::vector<CallTime> tried_calls() const;

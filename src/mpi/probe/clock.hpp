@@ -14,9 +14,9 @@
 
 namespace laple::mpi {
 
-/// Rank 0's CLOCK_MONOTONIC, read on every rank. Ranks on one machine read the same clock; of each other
-/// machine the first rank measures its offset by ping-pongs with rank 0, right to half of their shortest
-/// round trip.
+/// Rank 0's CLOCK_MONOTONIC, read on every rank. Ranks on one machine read the same clock; that
+/// of each other machine is compared by ping-pongs between rank 0 and the machine's first rank, right to half
+/// of their shortest round trip.
 class Clock {
   public:
     /// What comparing the clocks of so many machines takes, whose messages take `latency`.

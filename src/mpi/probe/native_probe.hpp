@@ -9,7 +9,7 @@
 
 namespace laple::mpi {
 
-/// `few`: of four sizes those calls that are not long, as a job waits for it.
+/// `few`: four sizes, and no call that is expected to take long, because a job waits. `many`: eight.
 enum class NativeSizes { few, many };
 
 /// Measures MPI's own call of each collective (collective.hpp) on `comm`, reductions with doubles: calls that
