@@ -43,7 +43,9 @@ struct JobTimes {
     Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
     /// Those of one collective, size class and root in the order of what was found best.
     std::vector<CallTime> calls = {};
-    bool is_unfinished = false;  ///< there was no time for all of `times`: the next job goes on
+    bool is_unfinished = false;  ///< there was no time for all of `times`: later jobs go on
+    /// Then: how long they may. A share of what jobs have lasted since, less what they have measured.
+    Seconds allowance{0};
 
     /// Empty where it was not measured.
     const Curve& of(std::string_view collective) const {

@@ -130,6 +130,10 @@ JobTimes read_native(const JsonReader& in, int ranks) {
             native.is_unfinished = in.truth(member);
             continue;
         }
+        if (name == "allowance") {
+            native.allowance = Seconds(in.at_least_0(member, "seconds"));
+            continue;
+        }
         if (name == "memory") {
             native.memory = read_plogp(in, member);
             continue;
@@ -199,6 +203,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         Json& native = document["native"] = Json::object();
         native["ranks"] = model.job.ranks;
         if (model.job.is_unfinished) native["unfinished"] = true;
+        if (model.job.allowance > Seconds(0)) native["allowance"] = model.job.allowance.count();
         if (model.job.memory != Plogp()) native["memory"] = json_of(model.job.memory);
         for (const auto& [name, curve] : model.job.times) {
             if (!curve.is_empty()) native[name] = json_of(curve);

@@ -20,10 +20,13 @@
 namespace laple::mpi {
 namespace {
 
-constexpr double kWithRates = 1.5;  // budgets, for latencies and rates together
-// For MPI's own collectives, of each job, which may be short; and of the first one what is left of a budget.
+constexpr double kWithRates = 1.4;  // budgets, for latencies and rates together
+// Of a budget, for MPI's own collectives: in the first job, which may be short; and in later ones at most,
+// where those before have lasted long enough.
 constexpr double kOfNatives = 0.05;
-constexpr double kOfClocks = 0.5;  // of that, at most, to compare clocks
+constexpr double kOfNativesLater = 0.25;
+constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
+constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
 /// Rates are measured until `end`, or for so long after the latencies.
 Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
@@ -60,10 +63,17 @@ Seconds left_for_natives(const Model& model, Seconds budget, Seconds start) {
     return model.inside.size() > 1 ? std::max(least, start + budget - now()) : least;
 }
 
+/// How long a later job may. The first one with this placement of ranks knows nothing of them.
+Seconds allowed_for_natives(const Model& model, Seconds budget) {
+    const JobTimes& job = model.links.job;
+    if (job.times.empty()) return kOfNatives * budget;
+    if (!job.is_unfinished || job.allowance < kWorthConnecting) return Seconds(0);
+    return std::min(job.allowance, kOfNativesLater * budget);
+}
+
 bool can_measure_natives_in(Seconds time, const Model& model) {
-    const bool are_missing = model.links.job.times.empty() || model.links.job.is_unfinished;
     const Seconds clocks = Clock::time_to_compare(model.nodes.size(), farthest(model));
-    return are_missing && farthest(model) < kFar && clocks < kOfClocks * time;
+    return time > Seconds(0) && farthest(model) < kFar && clocks < kOfClocks * time;
 }
 
 /// `host` has the ranks of this rank's host; `model` is rank 0's, as is `most`.
@@ -137,15 +147,19 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
 }
 
 bool can_measure_natives(const Model& model, Seconds budget) {
-    return can_measure_natives_in(kOfNatives * budget, model);
+    return can_measure_natives_in(allowed_for_natives(model, budget), model);
 }
 
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model) {
+    const Seconds start = now();
     MPI_Comm host = MPI_COMM_NULL;
     if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &host) != MPI_SUCCESS)
         return {};
-    JobTimes native = measure_job(comm, host, settings, model, kOfNatives * Seconds(settings.probe_budget));
+    const Seconds most = allowed_for_natives(model, Seconds(settings.probe_budget));
+    JobTimes native = measure_job(comm, host, settings, model, most);
     PMPI_Comm_free(&host);
+    const Seconds left = native.is_unfinished ? native.allowance - (now() - start) : Seconds(0);
+    native.allowance = std::max(left, Seconds(0));
     return native;
 }
 

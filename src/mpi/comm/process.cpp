@@ -266,17 +266,20 @@ void Process::learn_from(const CommState& state) {
 }
 
 void Process::keep_what_was_learnt() try {
+    constexpr double kForMeasuring = 0.01;
     for (const CommState* state : states_) learn_from(*state);
-    if (calls_.empty()) return;
+    if (hosts_.empty()) return;
     std::string note;
     const ModelCache cache(ModelCache::default_directory());
     auto found = cache.find(hosts_, mpi_version(), note);
     if (!found) return;  // removed meanwhile
     JobTimes& job = found->model.links.job;
+    if (calls_.empty() && !job.is_unfinished) return;
     job.ranks = found->model.topology.size();
     add_calls(calls_, job.calls);
+    if (job.is_unfinished) job.allowance += kForMeasuring * (now() - start_);
     cache.keep_job(found->model, note);
-    if (settings_.debug >= 1)
+    if (settings_.debug >= 1 && !calls_.empty())
         say(note.empty() ? "what trials of plans have shown is kept for the next job with these ranks"
                          : note);
 } catch (const std::exception&) {

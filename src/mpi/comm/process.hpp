@@ -17,6 +17,7 @@
 #include "model/model.hpp"
 #include "mpi/comm/host_allowance.hpp"
 #include "mpi/comm/report.hpp"
+#include "mpi/probe/waiting.hpp"
 #include "topology/topology.hpp"
 
 namespace laple::mpi {
@@ -96,8 +97,8 @@ class Process {
     void settle(const Terms& terms);
     /// What was settled, or nothing when nothing was.
     const std::optional<Terms>& settled() const { return settled_; }
-    /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end. To
-    /// be called on rank 0 of MPI_COMM_WORLD.
+    /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end; and
+    /// how long the job lasted. To be called on rank 0 of MPI_COMM_WORLD.
     void learn_for(const std::vector<Node>& hosts);
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
@@ -118,6 +119,7 @@ class Process {
     void say_what_was_verified() const;
 
     Settings settings_;
+    Seconds start_ = now();
     std::once_flag model_is_read_;
     std::optional<Model> model_;
     std::optional<Model> rates_;

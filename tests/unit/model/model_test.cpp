@@ -43,6 +43,7 @@ Model two_sites() {
     model.links.clusters[1].eager_limit = 16384;
     model.links.job.ranks = 3;
     model.links.job.is_unfinished = true;
+    model.links.job.allowance = Seconds(0.25);
     model.links.job.times["bcast"] = Curve({{8, Seconds(0.01)}, {1024, Seconds(0.02)}});
     model.links.job.times["barrier"] = Curve({{0, Seconds(0.03)}});
     model.links.job.calls = {{"bcast", 8, 2, "flat/binomial", {Seconds(0.01), Seconds(0.02)}, Seconds(0.03)}};
@@ -150,6 +151,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("native":{)", R"("native":{"ranks":400},"x":{)"},
         {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},
         {R"("unfinished":true)", R"("unfinished":1)"},
+        {R"("allowance":0.25)", R"("allowance":-1)"},
         {R"("clusters":[{)", R"("clusters":[{},{)"},
     }));
     INFO(broken.second);

@@ -37,7 +37,8 @@ Model full_model() {
                         {"exscan", curve}},
                        plogp,
                        {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}},
-                       true};
+                       true,
+                       Seconds(1)};
     model.links.warnings = {"slow"};
     return model;
 }
