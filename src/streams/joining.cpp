@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "streams/joining.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <list>
+#include <span>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+
+namespace laple::streams {
+namespace {
+
+constexpr int kBacklog = 512;
+constexpr std::size_t kMostUnproven = 256;
+constexpr Seconds kTimeToProve{3};
+constexpr int kLookEvery = 1;  // ms
+constexpr Seconds kRetry = std::chrono::milliseconds(50);
+
+Descriptor new_socket(const Endpoint& endpoint) {
+    const int family = endpoint.is_v6 ? AF_INET6 : AF_INET;
+    return Descriptor(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+enum class Way { out, in };
+enum class Outcome { done, later, failed };
+
+/// Sends or receives what is left of `bytes`, as far as that goes without waiting.
+Outcome move(Way way, int descriptor, std::span<std::byte> bytes, std::size_t& done) {
+    while (done < bytes.size()) {
+        const auto rest = bytes.subspan(done);
+        const ssize_t moved = way == Way::out ? send(descriptor, rest.data(), rest.size(), MSG_NOSIGNAL)
+                                              : recv(descriptor, rest.data(), rest.size(), 0);
+        if (moved > 0) {
+            done += static_cast<std::size_t>(moved);
+        } else if (moved < 0 && errno == EINTR) {
+            continue;
+        } else if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            return Outcome::later;
+        } else {
+            return Outcome::failed;
+        }
+    }
+    return Outcome::done;
+}
+
+/// A connection that has been accepted, until both ends have proved who they are.
+class Arrival {
+  public:
+    Arrival(Descriptor socket, Seconds since)
+        : socket_(std::move(socket)), since_(since), nonce_(new_nonce()), challenge_(challenge_of(nonce_)) {}
+
+    Outcome go_on(std::vector<JoinedLink>& links) {
+        while (true) {
+            const Outcome outcome =
+                move(step_ == Step::hello ? Way::in : Way::out, socket_.number(), bytes(), done_);
+            if (outcome != Outcome::done) return outcome;
+            done_ = 0;
+            if (step_ == Step::challenge) {
+                step_ = Step::hello;
+            } else if (step_ == Step::hello) {
+                if (!expects(links)) return Outcome::failed;
+                step_ = Step::welcome;
+            } else {
+                return take_lane();
+            }
+        }
+    }
+
+    pollfd awaited() const {
+        return {socket_.number(), static_cast<short>(step_ == Step::hello ? POLLIN : POLLOUT), 0};
+    }
+    bool is_late(Seconds now) const { return now > since_ + kTimeToProve; }
+
+  private:
+    enum class Step { challenge, hello, welcome };
+
+    std::span<std::byte> bytes() {
+        if (step_ == Step::challenge) return challenge_;
+        return step_ == Step::hello ? std::span<std::byte>(hello_) : std::span<std::byte>(welcome_);
+    }
+
+    bool expects(std::vector<JoinedLink>& links) {
+        const auto hello = read_hello(hello_);
+        if (!hello) return false;
+        const auto found = std::find_if(links.begin(), links.end(), [&](const JoinedLink& link) {
+            return !link.connects && link.number == hello->link;
+        });
+        if (found == links.end() || !is_true(*hello, nonce_, found->secret)) return false;
+        if (hello->lane >= found->lanes.size()) return false;
+        lane_ = &found->lanes[hello->lane];
+        welcome_ = welcome_for(*hello, nonce_, found->secret);
+        return !lane_->is_open();
+    }
+
+    Outcome take_lane() {
+        if (lane_->is_open()) return Outcome::failed;
+        *lane_ = std::move(socket_);
+        return Outcome::done;
+    }
+
+    Descriptor socket_;
+    Seconds since_;
+    Nonce nonce_;
+    Step step_ = Step::challenge;
+    std::size_t done_ = 0;  // bytes of the step
+    std::array<std::byte, kChallengeBytes> challenge_;
+    std::array<std::byte, kHelloBytes> hello_{};
+    std::array<std::byte, kWelcomeBytes> welcome_{};
+    Descriptor* lane_ = nullptr;
+};
+
+/// The end that connects. What fails is tried again: the other end may not listen yet.
+class Departure {
+  public:
+    Departure(JoinedLink& link, std::uint32_t lane) : link_(link), lane_(lane) {}
+
+    Outcome go_on(Seconds now) {
+        if (!socket_.is_open() && (now < retry_ || !begin())) return Outcome::later;
+        const Outcome outcome = go_on_connected();
+        if (outcome != Outcome::failed) return outcome;
+        socket_.reset();
+        retry_ = now + kRetry;
+        return Outcome::later;
+    }
+
+    pollfd awaited() const {
+        const bool sends = step_ == Step::connecting || step_ == Step::hello;
+        return {socket_.number(), static_cast<short>(sends ? POLLOUT : POLLIN), 0};
+    }
+
+  private:
+    enum class Step { connecting, challenge, hello, welcome };
+
+    bool begin() {
+        step_ = Step::connecting;
+        done_ = 0;
+        socket_ = new_socket(link_.endpoint);
+        socklen_t length = 0;
+        const sockaddr_storage address = to_system(link_.endpoint, length);
+        return socket_.is_open() &&
+               (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0 ||
+                errno == EINPROGRESS);
+    }
+
+    Outcome go_on_connected() {
+        while (true) {
+            const Outcome outcome = step_ == Step::connecting ? has_connected() : move_bytes();
+            if (outcome != Outcome::done) return outcome;
+            done_ = 0;
+            if (step_ == Step::connecting) {
+                step_ = Step::challenge;
+            } else if (step_ == Step::challenge) {
+                const auto nonce = read_challenge(challenge_);
+                if (!nonce) return Outcome::failed;
+                nonce_ = *nonce;
+                hello_ = make_hello(link_.number, lane_, nonce_, link_.secret);
+                encoded_ = encode(hello_);
+                step_ = Step::hello;
+            } else if (step_ == Step::hello) {
+                step_ = Step::welcome;
+            } else {
+                if (!is_welcome(welcome_, hello_, nonce_, link_.secret)) return Outcome::failed;
+                link_.lanes[lane_] = std::move(socket_);
+                return Outcome::done;
+            }
+        }
+    }
+
+    Outcome move_bytes() {
+        if (step_ == Step::challenge) return move(Way::in, socket_.number(), challenge_, done_);
+        if (step_ == Step::hello) return move(Way::out, socket_.number(), encoded_, done_);
+        return move(Way::in, socket_.number(), welcome_, done_);
+    }
+
+    Outcome has_connected() const {
+        pollfd ready{socket_.number(), POLLOUT, 0};
+        if (poll(&ready, 1, 0) <= 0) return Outcome::later;
+        int error = 0;
+        socklen_t length = sizeof error;
+        getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &error, &length);
+        return error == 0 ? Outcome::done : Outcome::failed;
+    }
+
+    JoinedLink& link_;
+    std::uint32_t lane_;
+    Descriptor socket_;
+    Seconds retry_{0};
+    Step step_ = Step::connecting;
+    std::size_t done_ = 0;  // bytes of the step
+    Nonce nonce_{};
+    Hello hello_;
+    std::array<std::byte, kChallengeBytes> challenge_{};
+    std::array<std::byte, kHelloBytes> encoded_{};
+    std::array<std::byte, kWelcomeBytes> welcome_{};
+};
+
+/// All connections that are being made.
+class Joining {
+  public:
+    Joining(const Listener* listener, std::vector<JoinedLink>& links) : listener_(listener), links_(links) {
+        for (JoinedLink& link : links) {
+            for (std::uint32_t lane = 0; link.connects && lane < link.lanes.size(); ++lane)
+                departures_.emplace_back(link, lane);
+        }
+    }
+
+    bool is_complete() const {
+        return std::all_of(links_.begin(), links_.end(), [](const JoinedLink& link) {
+            return std::all_of(link.lanes.begin(), link.lanes.end(),
+                               [](const Descriptor& lane) { return lane.is_open(); });
+        });
+    }
+
+    void go_on(Seconds now) {
+        if (listener_ != nullptr) accept_all(now);
+        std::erase_if(departures_, [&](Departure& one) { return one.go_on(now) == Outcome::done; });
+        std::erase_if(arrivals_, [&](Arrival& one) {
+            const Outcome outcome = one.go_on(links_);
+            const bool is_stranger =
+                outcome == Outcome::failed || (outcome == Outcome::later && one.is_late(now));
+            if (is_stranger) ++strangers_.count;
+            return is_stranger || outcome == Outcome::done;
+        });
+    }
+
+    void wait() const {
+        std::vector<pollfd> awaited;
+        if (listener_ != nullptr) awaited.push_back({listener_->descriptor(), POLLIN, 0});
+        for (const Departure& one : departures_) awaited.push_back(one.awaited());
+        for (const Arrival& one : arrivals_) awaited.push_back(one.awaited());
+        poll(awaited.data(), awaited.size(), kLookEvery);
+    }
+
+    /// Those that have not proved anything by the end are strangers, too.
+    Strangers strangers() const { return {strangers_.count + static_cast<int>(arrivals_.size())}; }
+
+  private:
+    void accept_all(Seconds now) {
+        while (true) {
+            Descriptor socket(
+                accept4(listener_->descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+            if (!socket.is_open()) return;
+            if (arrivals_.size() == kMostUnproven) {
+                arrivals_.pop_front();
+                ++strangers_.count;
+            }
+            arrivals_.emplace_back(std::move(socket), now);
+        }
+    }
+
+    const Listener* listener_;
+    std::vector<JoinedLink>& links_;
+    std::list<Departure> departures_;
+    std::list<Arrival> arrivals_;
+    Strangers strangers_;
+};
+
+}  // namespace
+
+std::optional<Listener> Listener::open(const Endpoint& address, PortRange ports) {
+    Descriptor socket = new_socket(address);
+    // A port of the range may be that of connections which have ended a moment ago.
+    const int yes = 1;
+    if (socket.is_open()) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    for (int port = ports.first; socket.is_open() && port <= ports.last; ++port) {
+        Endpoint endpoint = address;
+        endpoint.port = static_cast<std::uint16_t>(port);
+        socklen_t length = 0;
+        sockaddr_storage storage = to_system(endpoint, length);
+        if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&storage), length) != 0) continue;
+        length = sizeof storage;
+        if (listen(socket.number(), kBacklog) != 0 ||
+            getsockname(socket.number(), reinterpret_cast<sockaddr*>(&storage), &length) != 0)
+            return std::nullopt;
+        const auto bound = from_system(storage);
+        if (!bound) return std::nullopt;
+        return Listener(std::move(socket), *bound);
+    }
+    return std::nullopt;
+}
+
+Strangers join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
+               const std::function<Seconds()>& now, const std::function<void()>& meanwhile) {
+    Joining joining(listener, links);
+    while (true) {
+        joining.go_on(now());
+        if (joining.is_complete() || now() > end) return joining.strangers();
+        meanwhile();
+        joining.wait();
+    }
+}
+
+}  // namespace laple::streams

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "streams/link.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace laple::streams {
+namespace {
+
+constexpr std::uint64_t kUsualStripe = 256U << 10;
+constexpr std::uint64_t kLeastStripe = 32U << 10;
+/// Of the bytes that the system has taken, those that it has not sent yet: more of them would wait behind a
+/// slow lane while others have nothing to do.
+constexpr int kNotSent = 256 << 10;
+constexpr int kMostFramesAtOnce = 64;  // of a lane, before others have their turn
+constexpr Seconds kLeastPatience = std::chrono::milliseconds(500);
+constexpr double kTripsOfPatience = 10;
+
+/// What a system does not know it does without.
+template <typename Value>
+void set(int descriptor, int level, int option, Value value) {
+    setsockopt(descriptor, level, option, &value, sizeof value);
+}
+
+bool would_wait() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+}  // namespace
+
+Link::Link(std::vector<Descriptor> connections, const LinkOptions& options)
+    : poller_(epoll_create1(EPOLL_CLOEXEC)),
+      options_(options),
+      living_(static_cast<int>(connections.size())) {
+    for (Descriptor& connection : connections) {
+        const int descriptor = connection.number();
+        set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
+        set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSent);
+        lanes_.push_back(std::make_unique<Lane>(std::move(connection), lanes_.size()));
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = lanes_.back()->number;
+        epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event);
+    }
+    account_.lanes = living_;
+}
+
+Link::~Link() = default;
+
+void Link::send(const MessageKey& key, const std::byte* data, std::uint64_t bytes, Posted& posted) {
+    const std::lock_guard lock(mutex_);
+    if (living_ == 0) return finish(&posted, true);
+    outgoing_.push_back({next_number_++, key, data, bytes, 0, 0, &posted});
+    account_.sent += bytes;
+}
+
+void Link::receive(const MessageKey& key, std::byte* data, std::uint64_t bytes, Posted& posted) {
+    const std::lock_guard lock(mutex_);
+    Incoming& incoming = incoming_[key];
+    incoming.data = data;
+    incoming.bytes = bytes;
+    incoming.posted = &posted;
+    if (!incoming.kept.empty()) {
+        // Lanes go on with what they have begun, at its new place.
+        std::memcpy(data, incoming.kept.data(), std::min<std::uint64_t>(bytes, incoming.kept.size()));
+        incoming.kept = {};
+    }
+    finish_if_there(key);
+    if (living_ == 0) fail_all();
+}
+
+void Link::finish(Posted* posted, bool has_failed) {
+    if (posted == nullptr) return;
+    posted->has_failed = has_failed;
+    posted->is_done.store(true, std::memory_order_release);
+}
+
+void Link::forget(Posted& posted) {
+    const std::lock_guard lock(mutex_);
+    for (Outgoing& message : outgoing_) {
+        if (message.posted != &posted) continue;
+        message.posted = nullptr;
+        if (message.cut == 0 && message.unsent == 0) message.total = 0;
+        while (message.cut < message.total) again_.push_back(cut(message));
+    }
+    for (auto& [key, incoming] : incoming_) {
+        if (incoming.posted != &posted) continue;
+        incoming.posted = nullptr;
+        incoming.data = nullptr;
+        incoming.is_forgotten = true;
+    }
+}
+
+bool Link::progress(Seconds now) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    bool has_moved = false;
+    for (const auto& lane : lanes_) {
+        if (lane->is_alive() && send_on(*lane, now)) has_moved = true;
+    }
+    std::array<epoll_event, 32> events{};
+    const int count = epoll_wait(poller_.number(), events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < count; ++i) {
+        if (look_after(events[static_cast<std::size_t>(i)].data.u64, now)) has_moved = true;
+    }
+    help_those_behind(now);
+    if (living_ == 0) fail_all();
+    return has_moved;
+}
+
+/// Of a lane that has something to read, or room.
+bool Link::look_after(std::size_t number, Seconds now) {
+    Lane& lane = *lanes_[number];
+    if (!lane.is_alive()) return false;
+    const std::uint64_t confirmed = lane.confirmed;
+    bool has_moved = receive_on(lane);
+    if (lane.is_alive() && lane.confirmed != confirmed) {
+        lane.last_receipt = now;
+        lane.is_still = false;
+    }
+    if (lane.is_alive() && send_on(lane, now)) has_moved = true;
+    return has_moved;
+}
+
+/// Receipts go between stripes.
+bool Link::send_on(Lane& lane, Seconds now) {
+    bool has_moved = false;
+    while (lane.is_alive()) {
+        if (lane.receipt_left == 0 && lane.gone == 0 && lane.told < lane.come) put_receipt(lane);
+        const bool is_receipt = lane.receipt_left > 0;
+        if (!is_receipt && lane.going == nullptr && !lane.is_still) take_stripe(lane, now);
+        if (!is_receipt && lane.going == nullptr) {
+            watch(lane, false);
+            return has_moved;
+        }
+        const std::span<const std::byte> rest =
+            is_receipt ? std::span<const std::byte>(lane.receipt).last(lane.receipt_left)
+                       : std::span<const std::byte>(lane.going->bytes).subspan(lane.gone);
+        const ssize_t sent = ::send(lane.socket.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (would_wait()) {
+                watch(lane, true);
+            } else {
+                break_lane(lane);
+            }
+            return has_moved;
+        }
+        has_moved = true;
+        if (is_receipt) {
+            lane.receipt_left -= static_cast<std::size_t>(sent);
+        } else {
+            lane.gone += static_cast<std::size_t>(sent);
+            if (lane.gone == lane.going->bytes.size()) has_gone(lane);
+        }
+    }
+    return has_moved;
+}
+
+void Link::put_receipt(Lane& lane) {
+    Frame receipt;
+    receipt.kind = Frame::Kind::receipt;
+    receipt.count = lane.told = lane.come;
+    lane.receipt = encode(receipt);
+    lane.receipt_left = kFrameBytes;
+}
+
+void Link::take_stripe(Lane& lane, Seconds now) {
+    lane.going = next_stripe();
+    if (lane.going != nullptr && lane.unconfirmed.empty()) lane.last_receipt = now;
+}
+
+/// The whole stripe is with the system.
+void Link::has_gone(Lane& lane) {
+    is_on_its_way(*lane.going);
+    lane.going->is_sent = true;
+    lane.unconfirmed.push_back(std::move(lane.going));
+    lane.going = nullptr;
+    lane.gone = 0;
+}
+
+/// Whether the poller tells when the lane can send, too.
+void Link::watch(Lane& lane, bool for_room) {
+    if (for_room == lane.asks_for_room) return;
+    lane.asks_for_room = for_room;
+    epoll_event event{};
+    event.events = for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    event.data.u64 = lane.number;
+    epoll_ctl(poller_.number(), EPOLL_CTL_MOD, lane.socket.number(), &event);
+}
+
+std::shared_ptr<Stripe> Link::next_stripe() {
+    while (!again_.empty()) {
+        const std::shared_ptr<Stripe> stripe = again_.front();
+        again_.pop_front();
+        if (stripe->is_received) continue;
+        if (stripe->is_again) account_.sent_again += stripe->frame.bytes;
+        return stripe;
+    }
+    if (kept_ > 0 && kept_ >= options_.window_bytes) return nullptr;
+    for (Outgoing& message : outgoing_) {
+        if (message.cut < message.total || (message.total == 0 && message.unsent == 0)) return cut(message);
+    }
+    return nullptr;
+}
+
+/// The last ones are short, so that lanes finish at about the same time.
+std::uint64_t Link::stripe_bytes(std::uint64_t left) const {
+    const std::uint64_t share = left / static_cast<std::uint64_t>(2 * std::max(living_, 1));
+    return std::min(left, std::clamp(share, kLeastStripe, kUsualStripe));
+}
+
+std::shared_ptr<Stripe> Link::cut(Outgoing& message) {
+    auto stripe = std::make_shared<Stripe>();
+    Frame& frame = stripe->frame;
+    frame.bytes = static_cast<std::uint32_t>(stripe_bytes(message.total - message.cut));
+    frame.message = message.number;
+    frame.offset = message.cut;
+    frame.total = message.total;
+    frame.key = message.key;
+    stripe->bytes.resize(kFrameBytes + frame.bytes);
+    const auto header = encode(frame);
+    std::copy(header.begin(), header.end(), stripe->bytes.begin());
+    if (message.data != nullptr && frame.bytes > 0)
+        std::memcpy(stripe->bytes.data() + kFrameBytes, message.data + message.cut, frame.bytes);
+    message.cut += frame.bytes;
+    ++message.unsent;
+    kept_ += frame.bytes;
+    ++stripes_;
+    account_.most_kept = std::max(account_.most_kept, kept_);
+    return stripe;
+}
+
+void Link::is_on_its_way(const Stripe& stripe) {
+    if (stripe.is_sent) return;  // sent once more
+    const auto message = std::find_if(outgoing_.begin(), outgoing_.end(), [&](const Outgoing& one) {
+        return one.number == stripe.frame.message;
+    });
+    if (message == outgoing_.end() || --message->unsent > 0 || message->cut < message->total) return;
+    finish(message->posted, false);
+    outgoing_.erase(message);
+}
+
+bool Link::receive_on(Lane& lane) {
+    bool has_moved = false;
+    for (int frames = 0; frames < kMostFramesAtOnce;) {
+        std::size_t room = 0;
+        std::byte* const place = place_for(lane, room);
+        const ssize_t come = recv(lane.socket.number(), place, room, 0);
+        if (come == 0 || (come < 0 && !would_wait())) {
+            break_lane(lane);
+            return has_moved;
+        }
+        if (come < 0) return has_moved;
+        has_moved = true;
+        if (lane.header_come < kFrameBytes) {
+            lane.header_come += static_cast<std::size_t>(come);
+            if (lane.header_come < kFrameBytes) continue;
+            ++frames;
+            take_frame(lane);
+        } else {
+            lane.bytes_come += static_cast<std::uint32_t>(come);
+        }
+        if (!lane.is_alive()) return has_moved;
+        if (lane.header_come == kFrameBytes && lane.bytes_come == lane.frame.bytes) stripe_has_come(lane);
+    }
+    return has_moved;
+}
+
+/// What comes twice, or beyond the end of what the receiver expects, is read into nothing.
+std::byte* Link::place_for(Lane& lane, std::size_t& room) {
+    static thread_local std::array<std::byte, 65536> nothing;
+    if (lane.header_come < kFrameBytes) {
+        room = kFrameBytes - lane.header_come;
+        return lane.header.data() + lane.header_come;
+    }
+    const std::uint64_t left = lane.frame.bytes - lane.bytes_come;
+    const std::uint64_t begin = lane.frame.offset + lane.bytes_come;
+    if (lane.is_wanted) {
+        const auto found = incoming_.find(lane.frame.key);
+        if (found != incoming_.end() && found->second.number == lane.frame.message) {
+            Incoming& incoming = found->second;
+            std::byte* const data = incoming.kept.empty() ? incoming.data : incoming.kept.data();
+            const std::uint64_t bytes = incoming.kept.empty() ? incoming.bytes : incoming.kept.size();
+            if (data != nullptr && begin < bytes) {
+                room = static_cast<std::size_t>(std::min(left, bytes - begin));
+                return data + begin;
+            }
+        }
+    }
+    room = static_cast<std::size_t>(std::min<std::uint64_t>(left, nothing.size()));
+    return nothing.data();
+}
+
+void Link::take_frame(Lane& lane) {
+    const auto frame = decode(lane.header);
+    if (!frame) return break_lane(lane);  // not what the other end has sent
+    lane.frame = *frame;
+    lane.bytes_come = 0;
+    if (frame->kind == Frame::Kind::receipt) {
+        lane.header_come = 0;
+        // Also true of a count that is smaller than before.
+        if (frame->count - lane.confirmed > lane.unconfirmed.size()) return break_lane(lane);
+        for (; lane.confirmed < frame->count; ++lane.confirmed) {
+            Stripe& stripe = *lane.unconfirmed.front();
+            if (!std::exchange(stripe.is_received, true)) {
+                kept_ -= stripe.frame.bytes;
+                --stripes_;
+            }
+            lane.unconfirmed.pop_front();
+        }
+        return;
+    }
+    lane.is_wanted = !is_known(frame->message);
+    if (!lane.is_wanted) return;
+    Incoming& incoming = incoming_[frame->key];
+    if (incoming.has_come && (incoming.total != frame->total || incoming.number != frame->message))
+        return break_lane(lane);
+    if (!incoming.has_come) {
+        incoming.has_come = true;
+        incoming.total = frame->total;
+        incoming.number = frame->message;
+        if (incoming.posted == nullptr && !incoming.is_forgotten) incoming.kept.resize(frame->total);
+    }
+}
+
+void Link::stripe_has_come(Lane& lane) {
+    const Frame& frame = lane.frame;
+    ++lane.come;
+    lane.header_come = 0;
+    const auto found = incoming_.find(frame.key);
+    const bool is_new = lane.is_wanted && found != incoming_.end() && found->second.number == frame.message &&
+                        found->second.offsets.insert(frame.offset).second;
+    if (!is_new) {
+        account_.dropped += frame.bytes;
+        return;
+    }
+    found->second.received += frame.bytes;
+    account_.received += frame.bytes;
+    finish_if_there(frame.key);
+}
+
+/// The message has come as a whole, and there is a receive.
+void Link::finish_if_there(const MessageKey& key) {
+    const auto found = incoming_.find(key);
+    if (found == incoming_.end()) return;
+    Incoming& incoming = found->second;
+    const bool is_whole =
+        incoming.has_come && incoming.received == incoming.total && !incoming.offsets.empty();
+    if (!is_whole) return;
+    if (!is_known(incoming.number)) {
+        known_above_.insert(incoming.number);
+        while (!known_above_.empty() && *known_above_.begin() == known_below_) {
+            known_above_.erase(known_above_.begin());
+            ++known_below_;
+        }
+    }
+    if (incoming.posted == nullptr && !incoming.is_forgotten) return;
+    if (incoming.posted != nullptr) incoming.posted->total = incoming.total;
+    finish(incoming.posted, false);
+    incoming_.erase(found);
+}
+
+bool Link::is_known(std::uint64_t message) const {
+    return message < known_below_ || known_above_.contains(message);
+}
+
+/// Its stripes go on other lanes.
+void Link::break_lane(Lane& lane) {
+    if (!lane.is_alive()) return;
+    // Closing does not suffice where a child of fork() has the descriptor, too.
+    epoll_ctl(poller_.number(), EPOLL_CTL_DEL, lane.socket.number(), nullptr);
+    lane.socket.reset();
+    --living_;
+    ++account_.broken_lanes;
+    for (const auto& stripe : lane.unconfirmed) put_again(stripe);
+    if (lane.going != nullptr) put_again(lane.going);
+    lane.unconfirmed.clear();
+    lane.going = nullptr;
+}
+
+void Link::put_again(const std::shared_ptr<Stripe>& stripe) {
+    if (stripe->is_received) return;
+    stripe->is_again = true;
+    again_.push_back(stripe);
+}
+
+/// No receipt has come from it for long, while another one has got some since: the receiver was at work.
+bool Link::is_behind(const Lane& lane, Seconds now) const {
+    const Seconds patience = std::max(kLeastPatience, kTripsOfPatience * options_.round_trip);
+    const bool has_work = !lane.unconfirmed.empty() || lane.going != nullptr;
+    if (!lane.is_alive() || lane.is_still || !has_work || now - lane.last_receipt < patience) return false;
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& other) {
+        return other->is_alive() && !other->is_still &&
+               other->last_receipt > lane.last_receipt + options_.round_trip;
+    });
+}
+
+/// Others send what such a lane has, and it gets nothing more until a receipt comes.
+void Link::help_those_behind(Seconds now) {
+    for (const auto& lane : lanes_) {
+        if (!is_behind(*lane, now)) continue;
+        lane->is_still = true;
+        for (const auto& stripe : lane->unconfirmed) put_again(stripe);
+        if (lane->going != nullptr) put_again(lane->going);
+    }
+}
+
+void Link::fail_all() {
+    for (const Outgoing& message : outgoing_) finish(message.posted, true);
+    outgoing_.clear();
+    again_.clear();
+    for (const auto& [key, incoming] : incoming_) finish(incoming.posted, true);
+    std::erase_if(incoming_, [](const auto& one) { return one.second.posted != nullptr; });
+}
+
+bool Link::is_broken() const {
+    const std::lock_guard lock(mutex_);
+    return living_ == 0;
+}
+
+bool Link::is_flushed() const {
+    const std::lock_guard lock(mutex_);
+    return living_ == 0 || (outgoing_.empty() && stripes_ == 0);
+}
+
+Link::Account Link::account() const {
+    const std::lock_guard lock(mutex_);
+    Account account = account_;
+    account.unclaimed = std::count_if(incoming_.begin(), incoming_.end(), [](const auto& one) {
+        return one.second.has_come && one.second.posted == nullptr;
+    });
+    return account;
+}
+
+std::vector<int> Link::lane_descriptors() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<int> descriptors;
+    for (const auto& lane : lanes_) {
+        if (lane->is_alive()) descriptors.push_back(lane->socket.number());
+    }
+    return descriptors;
+}
+
+}  // namespace laple::streams

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "streams/descriptor.hpp"
+#include "streams/frame.hpp"
+#include "streams/lane.hpp"
+
+namespace laple::streams {
+
+/// A message that goes, or is to come: what its owner sees of it. The owner keeps it where it is until
+/// `is_done`, or until Link::forget().
+struct Posted {
+    /// Where it is true, what follows does not change any more.
+    std::atomic<bool> is_done{false};
+    bool has_failed = false;  ///< the link is broken: the message did not go, or will not come
+    std::uint64_t total = 0;  ///< bytes of the message that has come, which may be more than were expected
+};
+
+struct LinkOptions {
+    Seconds round_trip{0.1};
+    /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on.
+    std::uint64_t window_bytes = 32U << 20;
+};
+
+/// Several TCP connections between two processes, as one way for messages:
+///
+///     message    ─────────── stripe 0 ───> lane 0 ───> at its place of the receiver's memory
+///                 ────────── stripe 1 ───> lane 1 ───>
+///                 ────────── stripe 2 ───> lane 0 ───> ...
+///
+/// The next stripe goes to the lane that has room first, so that a slow one gets less. A lane sends a receipt
+/// for each stripe that has come; until then the sender keeps a copy, and where a lane breaks, or stands
+/// still, it sends the stripe once more on another one. What comes twice is dropped. As long as one lane
+/// lives nothing is lost; when none does, the link is broken, and all its messages fail.
+///
+/// A message is for the receive with the same key, whichever comes first: what comes before its receive is
+/// kept aside.
+///
+/// For all threads. No call waits.
+class Link {
+  public:
+    /// The connections, in the same order at both ends.
+    Link(std::vector<Descriptor> connections, const LinkOptions& options);
+    ~Link();
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+
+    /// Sends `bytes` at `data`, which must stay as they are until `posted` is done: then all are on their
+    /// way. `posted` must be new, here and in receive().
+    void send(const MessageKey& key, const std::byte* data, std::uint64_t bytes, Posted& posted);
+    /// Receives up to `bytes`; `posted` is done when the whole message has come. What is longer is cut.
+    void receive(const MessageKey& key, std::byte* data, std::uint64_t bytes, Posted& posted);
+    /// The message is none of the owner's business any more, and neither is its memory. One of which nothing
+    /// has gone yet goes as an empty one; the rest of others is copied, and goes.
+    void forget(Posted& posted);
+
+    /// Does what can be done: sends, receives, and looks after lanes that stand still. `now` is that of any
+    /// clock, always the same one. Whether anything was done.
+    bool progress(Seconds now);
+    /// What is received and sent may be waited for by polling this descriptor for input.
+    int descriptor() const { return poller_.number(); }
+
+    bool is_broken() const;
+    /// Whether all that was sent has come: the other end has said so.
+    bool is_flushed() const;
+
+    /// What has become of the link so far.
+    struct Account {
+        int lanes = 0;                         ///< there were at first
+        int broken_lanes = 0;                  ///< of these
+        std::uint64_t sent = 0, received = 0;  ///< bytes of messages
+        std::uint64_t sent_again = 0;          ///< bytes, on another lane
+        std::uint64_t dropped = 0;             ///< bytes that came twice
+        std::ptrdiff_t unclaimed = 0;          ///< messages that have begun to come, now, without a receive
+        std::uint64_t most_kept = 0;           ///< bytes without a receipt, at one time
+    };
+    Account account() const;
+    /// For tests and reports: the system's descriptors of the lanes that live.
+    std::vector<int> lane_descriptors() const;
+
+  private:
+    struct Outgoing {
+        std::uint64_t number = 0;
+        MessageKey key;
+        const std::byte* data = nullptr;
+        std::uint64_t total = 0;
+        std::uint64_t cut = 0;     // bytes that are in stripes
+        std::uint64_t unsent = 0;  // stripes that are not on their way
+        Posted* posted = nullptr;
+    };
+    struct Incoming {
+        std::uint64_t total = 0;
+        std::uint64_t received = 0;
+        std::set<std::uint64_t> offsets;  // of the stripes that have come
+        std::byte* data = nullptr;        // the receive's, as soon as there is one
+        std::uint64_t bytes = 0;          // of that
+        Posted* posted = nullptr;
+        std::vector<std::byte> kept;  // what came before the receive was there
+        bool has_come = false;        // something of it
+        bool is_forgotten = false;    // what comes of it is dropped
+        std::uint64_t number = 0;
+    };
+
+    bool look_after(std::size_t lane, Seconds now);
+    bool send_on(Lane& lane, Seconds now);
+    std::shared_ptr<Stripe> next_stripe();
+    std::shared_ptr<Stripe> cut(Outgoing& message);
+    void is_on_its_way(const Stripe& stripe);
+    bool receive_on(Lane& lane);
+    void take_frame(Lane& lane);
+    std::byte* place_for(Lane& lane, std::size_t& room);
+    void stripe_has_come(Lane& lane);
+    void finish_if_there(const MessageKey& key);
+    bool is_known(std::uint64_t message) const;
+    void break_lane(Lane& lane);
+    void put_again(const std::shared_ptr<Stripe>& stripe);
+    bool is_behind(const Lane& lane, Seconds now) const;
+    void help_those_behind(Seconds now);
+    void watch(Lane& lane, bool for_room);
+    void put_receipt(Lane& lane);
+    void take_stripe(Lane& lane, Seconds now);
+    void has_gone(Lane& lane);
+    static void finish(Posted* posted, bool has_failed);
+    void fail_all();
+    std::uint64_t stripe_bytes(std::uint64_t left) const;
+
+    mutable std::mutex mutex_;
+    Descriptor poller_;
+    LinkOptions options_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    int living_ = 0;
+    std::uint64_t next_number_ = 0;
+    std::deque<Outgoing> outgoing_;              // of which not all is on its way
+    std::deque<std::shared_ptr<Stripe>> again_;  // of lanes that broke, or stand still
+    std::map<MessageKey, Incoming> incoming_;
+    std::uint64_t known_below_ = 0;  // numbers of messages that have come completely
+    std::set<std::uint64_t> known_above_;
+    std::uint64_t kept_ = 0;     // bytes of stripes without a receipt
+    std::uint64_t stripes_ = 0;  // without a receipt
+    Account account_;
+};
+
+}  // namespace laple::streams

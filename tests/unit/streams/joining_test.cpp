@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "streams/joining.hpp"
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace laple;
+using namespace laple::streams;
+
+namespace {
+
+Seconds now() {
+    return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+Endpoint loopback() {
+    Endpoint endpoint;
+    endpoint.address[0] = std::byte{127};
+    endpoint.address[3] = std::byte{1};
+    return endpoint;
+}
+
+JoinedLink new_link(std::uint64_t number, std::size_t lanes) {
+    JoinedLink link;
+    link.number = number;
+    link.secret = new_secret();
+    link.lanes.resize(lanes);
+    return link;
+}
+
+JoinedLink other_end(const JoinedLink& link, const Listener& listener) {
+    JoinedLink other;
+    other.number = link.number;
+    other.secret = link.secret;
+    other.connects = true;
+    other.endpoint = listener.endpoint();
+    other.lanes.resize(link.lanes.size());
+    return other;
+}
+
+/// What connects in a thread of its own while `listens` is joined.
+template <typename Connect>
+Strangers join_with(const Listener& listener, std::vector<JoinedLink>& listens, Seconds time,
+                    Connect connect) {
+    std::thread thread(connect);
+    const Strangers strangers = join(&listener, listens, now() + time, now, [] {});
+    thread.join();
+    return strangers;
+}
+
+void connect_all(std::vector<JoinedLink>& links, Seconds time) {
+    join(nullptr, links, now() + time, now, [] {});
+}
+
+Descriptor connected_to(const Listener& listener) {
+    Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+    socklen_t length = 0;
+    const sockaddr_storage address = to_system(listener.endpoint(), length);
+    REQUIRE(::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0);
+    return socket;
+}
+
+int count_open(const std::vector<JoinedLink>& links) {
+    int open = 0;
+    for (const JoinedLink& link : links) {
+        for (const Descriptor& lane : link.lanes) open += lane.is_open() ? 1 : 0;
+    }
+    return open;
+}
+
+/// Whether a byte that one end writes is read at the other.
+bool are_connected(const Descriptor& a, const Descriptor& b, char mark) {
+    char read_mark = 0;
+    for (int i = 0; i < 1000 && ::write(a.number(), &mark, 1) != 1; ++i) usleep(1000);
+    for (int i = 0; i < 1000 && ::read(b.number(), &read_mark, 1) != 1; ++i) usleep(1000);
+    return read_mark == mark;
+}
+
+}  // namespace
+
+TEST_CASE("links of several lanes are joined, each lane to its own", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    CHECK(listener->endpoint().port != 0);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 8));
+    listens.push_back(new_link(2, 3));
+    std::vector<JoinedLink> connects;
+    for (const JoinedLink& link : listens) connects.push_back(other_end(link, *listener));
+    const Strangers strangers =
+        join_with(*listener, listens, Seconds(20), [&] { connect_all(connects, Seconds(20)); });
+    CHECK(strangers.count == 0);
+    REQUIRE(count_open(listens) == 11);
+    REQUIRE(count_open(connects) == 11);
+    for (std::size_t link = 0; link < listens.size(); ++link) {
+        for (std::size_t lane = 0; lane < listens[link].lanes.size(); ++lane)
+            CHECK(are_connected(connects[link].lanes[lane], listens[link].lanes[lane],
+                                static_cast<char>('A' + 10 * link + lane)));
+    }
+}
+
+TEST_CASE("who connects before the other end listens tries again", "[streams]") {
+    auto early = Listener::open(loopback(), {});
+    REQUIRE(early);
+    const std::uint16_t port = early->endpoint().port;
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 2));
+    std::vector<JoinedLink> connects;
+    connects.push_back(other_end(listens[0], *early));
+    early.reset();
+    std::thread thread([&] { connect_all(connects, Seconds(20)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const auto listener = Listener::open(loopback(), {port, port});
+    if (listener) join(&*listener, listens, now() + Seconds(20), now, [] {});
+    thread.join();
+    REQUIRE(listener);
+    CHECK(count_open(connects) == 2);
+}
+
+TEST_CASE("a lane is joined once", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 2));
+    std::vector<JoinedLink> first;
+    std::vector<JoinedLink> second;
+    for (auto* links : {&first, &second}) {
+        links->push_back(other_end(listens[0], *listener));
+        links->back().lanes.resize(1);
+    }
+    join_with(*listener, listens, Seconds(1), [&] {
+        connect_all(first, Seconds(20));
+        connect_all(second, Seconds(0.3));
+    });
+    CHECK(count_open(first) == 1);
+    CHECK(count_open(second) == 0);
+    CHECK(listens[0].lanes[0].is_open());
+}
+
+TEST_CASE("strangers are closed and counted, and the link is joined", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 4));
+    std::vector<JoinedLink> connects;
+    connects.push_back(other_end(listens[0], *listener));
+    std::vector<JoinedLink> liars;
+    liars.push_back(other_end(listens[0], *listener));
+    liars[0].secret = new_secret();
+    std::vector<Descriptor> silent;
+    for (int i = 0; i < 300; ++i) silent.push_back(connected_to(*listener));  // more than may be unproven
+    const Descriptor scan = connected_to(*listener);
+    const std::array<char, 100> garbage{"GET / HTTP/1.0\r\n"};
+    REQUIRE(write(scan.number(), garbage.data(), garbage.size()) == 100);
+    const Descriptor truncated = connected_to(*listener);
+    const auto hello = encode(make_hello(1, 0, new_nonce(), listens[0].secret));
+    REQUIRE(write(truncated.number(), hello.data(), 40) == 40);
+    shutdown(truncated.number(), SHUT_WR);
+    const Descriptor replayed = connected_to(*listener);
+    REQUIRE(write(replayed.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+    const Strangers strangers = join_with(*listener, listens, Seconds(20), [&] {
+        connect_all(liars, Seconds(0.3));
+        connect_all(connects, Seconds(20));
+    });
+    CHECK(count_open(liars) == 0);
+    CHECK(count_open(listens) == 4);
+    CHECK(count_open(connects) == 4);
+    CHECK(strangers.count >= 303);
+}
+
+TEST_CASE("what is not joined in time stays closed", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 2));
+    int calls = 0;
+    const Seconds begin = now();
+    join(&*listener, listens, begin + Seconds(0.1), now, [&] { ++calls; });
+    CHECK(now() - begin >= Seconds(0.1));
+    CHECK(calls > 1);
+    CHECK(count_open(listens) == 0);
+}
+
+TEST_CASE("a listener takes a port of the range that is free", "[streams]") {
+    const auto any = Listener::open(loopback(), {});
+    REQUIRE(any);
+    const std::uint16_t taken = any->endpoint().port;
+    CHECK_FALSE(Listener::open(loopback(), {taken, taken}));
+    if (taken < 65530) {
+        const auto other = Listener::open(loopback(), {taken, static_cast<std::uint16_t>(taken + 5)});
+        REQUIRE(other);
+        CHECK(other->endpoint().port > taken);
+    }
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "streams/link.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace laple;
+using namespace laple::streams;
+
+namespace {
+
+using Data = std::vector<std::byte>;
+
+/// One way of a lane: what the sender has written waits here until it is let through.
+struct Pipe {
+    int from = -1;
+    int to = -1;
+    Data waiting;
+
+    /// Whether the sender has closed its end.
+    bool carry(std::size_t most) {
+        std::array<std::byte, 65536> piece;
+        while (waiting.size() < most) {
+            const ssize_t come = read(from, piece.data(), std::min(piece.size(), most - waiting.size()));
+            if (come == 0) return false;
+            if (come < 0) break;
+            waiting.insert(waiting.end(), piece.begin(), piece.begin() + come);
+        }
+        const ssize_t gone = waiting.empty() ? 0 : send(to, waiting.data(), waiting.size(), MSG_NOSIGNAL);
+        if (gone > 0) waiting.erase(waiting.begin(), waiting.begin() + gone);
+        return true;
+    }
+};
+
+/// Two links, joined by lanes that a test can hold up or cut, and by a clock that it sets.
+class Pair {
+  public:
+    explicit Pair(std::size_t lanes, std::uint64_t window = 32U << 20) {
+        std::array<std::vector<Descriptor>, 2> ends;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            std::array<int, 2> first{};
+            std::array<int, 2> second{};
+            REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, first.data()) == 0);
+            REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, second.data()) == 0);
+            ends[0].emplace_back(first[0]);
+            ends[1].emplace_back(second[1]);
+            wires_.push_back({Descriptor(first[1]),
+                              Descriptor(second[0]),
+                              {Pipe{first[1], second[0], {}}, Pipe{second[0], first[1], {}}},
+                              true,
+                              false});
+        }
+        for (std::size_t end = 0; end < 2; ++end)
+            links_[end] = std::make_unique<Link>(std::move(ends[end]), LinkOptions{Seconds(0.01), window});
+    }
+
+    Link& operator[](std::size_t end) { return *links_[end]; }
+    void hold_up(std::size_t lane, bool yes) { wires_[lane].is_held_up = yes; }
+    /// What is on the way is lost.
+    void cut(std::size_t lane) {
+        Wire& wire = wires_[lane];
+        wire.is_there = false;
+        wire.a.reset();
+        wire.b.reset();
+    }
+    /// Time goes on by a millisecond, in which each lane carries so much.
+    void step(bool first = true, bool second = true, std::size_t bytes = 100000) {
+        now_ += Seconds(1e-3);
+        if (first) links_[0]->progress(now_);
+        if (second) links_[1]->progress(now_);
+        for (Wire& wire : wires_) {
+            if (!wire.is_there || wire.is_held_up) continue;
+            for (Pipe& pipe : wire.pipes) pipe.carry(bytes);
+        }
+    }
+    void steps(int count) {
+        for (int i = 0; i < count; ++i) step();
+    }
+    /// Until all are done; false where that takes too long.
+    bool until_done(std::initializer_list<const Posted*> all) {
+        for (int i = 0; i < 20000; ++i) {
+            if (std::all_of(all.begin(), all.end(), [](const Posted* one) { return one->is_done.load(); }))
+                return true;
+            step();
+        }
+        return false;
+    }
+
+  private:
+    struct Wire {
+        Descriptor a, b;
+        std::array<Pipe, 2> pipes;
+        bool is_there;
+        bool is_held_up;
+    };
+    std::vector<Wire> wires_;
+    std::array<std::unique_ptr<Link>, 2> links_;
+    Seconds now_{1000};
+};
+
+Data drawn(std::size_t bytes, unsigned seed) {
+    std::mt19937 draw(seed);
+    Data data(bytes);
+    std::generate(data.begin(), data.end(), [&] { return static_cast<std::byte>(draw() >> 7); });
+    return data;
+}
+
+MessageKey key(std::uint32_t turn) {
+    return {1, 2, 3, turn};
+}
+
+}  // namespace
+
+TEST_CASE("messages of all sizes arrive, over any number of lanes", "[streams]") {
+    const std::size_t lanes = GENERATE(as<std::size_t>(), 1, 2, 8);
+    const std::size_t bytes = GENERATE(as<std::size_t>(), 0, 1, 63, 65536, 262144, 262145, 5000000);
+    const bool is_early = GENERATE(true, false);  // the receive
+    Pair pair(lanes);
+    const Data data = drawn(bytes, 1);
+    Data result(bytes);
+    Posted sent, received;
+    if (is_early) pair[1].receive(key(0), result.data(), bytes, received);
+    pair[0].send(key(0), data.data(), bytes, sent);
+    if (!is_early) {
+        pair.steps(static_cast<int>(bytes) % 40 + 20);  // in the middle of a long one
+        pair[1].receive(key(0), result.data(), bytes, received);
+    }
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK_FALSE(sent.has_failed);
+    CHECK_FALSE(received.has_failed);
+    CHECK(received.total == bytes);
+    CHECK((result == data));
+    pair.steps(10);
+    CHECK(pair[0].is_flushed());
+    CHECK(pair[0].account().sent_again == 0);
+    CHECK(pair[1].account().received == bytes);
+}
+
+TEST_CASE("each message is for the receive with its key, in any order and both ways", "[streams]") {
+    Pair pair(3);
+    constexpr int kCount = 40;
+    std::vector<Data> data, results;
+    std::list<Posted> sent, received;
+    for (int i = 0; i < kCount; ++i) {
+        data.push_back(drawn(static_cast<std::size_t>(i) * 9973, static_cast<unsigned>(i)));
+        results.emplace_back(data.back().size());
+    }
+    for (int i = 0; i < kCount; ++i)
+        pair[static_cast<std::size_t>(i % 2)].send(
+            key(static_cast<std::uint32_t>(i)), data[static_cast<std::size_t>(i)].data(),
+            data[static_cast<std::size_t>(i)].size(), sent.emplace_back());
+    pair.steps(3);
+    for (int i = kCount - 1; i >= 0; --i)
+        pair[static_cast<std::size_t>((i + 1) % 2)].receive(
+            key(static_cast<std::uint32_t>(i)), results[static_cast<std::size_t>(i)].data(),
+            results[static_cast<std::size_t>(i)].size(), received.emplace_back());
+    for (const Posted& one : received) REQUIRE(pair.until_done({&one}));
+    CHECK((results == data));
+}
+
+TEST_CASE("a message longer than its receive is cut, a shorter one leaves the rest", "[streams]") {
+    const std::size_t expected = GENERATE(as<std::size_t>(), 0, 1000, 300000, 900000);
+    const bool is_early = GENERATE(true, false);
+    Pair pair(2);
+    const Data data = drawn(600000, 1);
+    Data result(1000000, std::byte{42});
+    Posted sent, received;
+    if (is_early) pair[1].receive(key(0), result.data(), expected, received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    if (!is_early) {
+        pair.steps(3);
+        pair[1].receive(key(0), result.data(), expected, received);
+    }
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK(received.total == data.size());
+    const std::size_t common = std::min(expected, data.size());
+    CHECK(std::equal(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(common), result.begin()));
+    CHECK(std::all_of(result.begin() + static_cast<std::ptrdiff_t>(common), result.end(),
+                      [](std::byte byte) { return byte == std::byte{42}; }));
+}
+
+TEST_CASE("lanes that break lose nothing as long as one lives", "[streams]") {
+    Pair pair(4);
+    const Data data = drawn(8000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    for (const std::size_t lane : {std::size_t{2}, std::size_t{0}, std::size_t{3}}) {
+        pair.steps(4);
+        CHECK_FALSE(received.is_done);
+        pair.cut(lane);
+    }
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK((result == data));
+    CHECK(pair[0].account().broken_lanes == 3);
+    CHECK(pair[0].account().sent_again > 0);
+    CHECK_FALSE(pair[0].is_broken());
+}
+
+TEST_CASE("without a lane all messages fail, and those to come", "[streams]") {
+    Pair pair(2);
+    const Data data = drawn(8000000, 1);
+    Data result(data.size());
+    Posted sent, received, other, late_send, late_receive;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].receive(key(1), result.data(), result.size(), other);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair.steps(3);
+    pair.cut(0);
+    pair.cut(1);
+    REQUIRE(pair.until_done({&sent, &received, &other}));
+    CHECK(sent.has_failed);
+    CHECK(received.has_failed);
+    CHECK(other.has_failed);
+    CHECK(pair[0].is_broken());
+    CHECK(pair[0].is_flushed());
+    pair[0].send(key(2), data.data(), 10, late_send);
+    pair[0].receive(key(3), result.data(), 10, late_receive);
+    CHECK(late_send.has_failed);
+    CHECK(late_receive.has_failed);
+}
+
+TEST_CASE("others do the work of a lane that stands still, and what it brings later is dropped",
+          "[streams]") {
+    Pair pair(3);
+    const Data data = drawn(4000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair.steps(2);
+    pair.hold_up(1, true);
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK((result == data));
+    CHECK(pair[0].account().sent_again > 0);
+    CHECK(pair[0].account().sent_again < 1000000);  // what that lane had, once
+    CHECK(pair[0].account().broken_lanes == 0);
+    std::fill(result.begin(), result.end(), std::byte{0});
+    pair.hold_up(1, false);
+    pair.steps(100);
+    CHECK(pair[1].account().dropped > 0);
+    CHECK(std::all_of(result.begin(), result.end(), [](std::byte byte) { return byte == std::byte{0}; }));
+    CHECK(pair[0].is_flushed());
+    CHECK(pair[1].account().unclaimed == 0);
+    // It is used again, and does the work of the others.
+    pair.hold_up(0, true);
+    pair.hold_up(2, true);
+    Posted again_sent, again_received;
+    pair[1].receive(key(1), result.data(), result.size(), again_received);
+    pair[0].send(key(1), data.data(), data.size(), again_sent);
+    REQUIRE(pair.until_done({&again_sent, &again_received}));
+    CHECK((result == data));
+}
+
+TEST_CASE("a receiver that is busy elsewhere is waited for, and nothing is sent again", "[streams]") {
+    Pair pair(3, 1U << 20);
+    const Data data = drawn(4000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    for (int i = 0; i < 3000; ++i) pair.step(true, false);
+    CHECK_FALSE(sent.is_done);
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK((result == data));
+    CHECK(pair[0].account().sent_again == 0);
+    CHECK(pair[0].account().most_kept <= (1U << 20) + (256U << 10));
+}
+
+TEST_CASE("what is forgotten touches no memory any more", "[streams]") {
+    Pair pair(2);
+    auto data = std::make_unique<Data>(drawn(3000000, 1));
+    const Data copy = *data;
+    Data result(copy.size());
+    Posted received, other_received;
+    {
+        Posted sent, never_begun;
+        pair[0].send(key(0), data->data(), data->size(), sent);
+        pair[0].send(key(1), data->data(), data->size(), never_begun);
+        pair.steps(2);
+        REQUIRE_FALSE(sent.is_done);
+        pair[0].forget(sent);
+        pair[0].forget(never_begun);
+    }
+    data.reset();
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[1].receive(key(1), result.data(), result.size(), other_received);
+    REQUIRE(pair.until_done({&received, &other_received}));
+    CHECK(received.total == copy.size());
+    CHECK((result == copy));
+    CHECK(other_received.total == 0);
+
+    // A receive, in the middle of its message.
+    auto memory = std::make_unique<Data>(copy.size());
+    Posted sent;
+    {
+        Posted forgotten;
+        pair[1].receive(key(2), memory->data(), memory->size(), forgotten);
+        pair[0].send(key(2), copy.data(), copy.size(), sent);
+        pair.steps(3);
+        REQUIRE_FALSE(forgotten.is_done);
+        pair[1].forget(forgotten);
+    }
+    memory.reset();
+    REQUIRE(pair.until_done({&sent}));
+    pair.steps(50);
+    CHECK(pair[0].is_flushed());
+    CHECK(pair[1].account().unclaimed == 0);
+}
+
+TEST_CASE("bytes that are no frames break their lane alone", "[streams]") {
+    std::array<int, 2> good{};
+    std::array<int, 2> bad{};
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, good.data()) == 0);
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, bad.data()) == 0);
+    const Descriptor good_end(good[1]);
+    const Descriptor bad_end(bad[1]);
+    std::vector<Descriptor> lanes;
+    lanes.emplace_back(good[0]);
+    lanes.emplace_back(bad[0]);
+    Link link(std::move(lanes), {});
+    const auto frames = GENERATE(0, 1, 2);
+    Frame frame;
+    if (frames == 0) {
+        const Data garbage = drawn(1000, 1);
+        REQUIRE(write(bad[1], garbage.data(), garbage.size()) == 1000);
+    } else {
+        frame.kind = Frame::Kind::receipt;
+        frame.count = frames == 1 ? 1 : ~std::uint64_t{0};  // of nothing that was sent
+        REQUIRE(write(bad[1], encode(frame).data(), kFrameBytes) == kFrameBytes);
+    }
+    link.progress(Seconds(1));
+    CHECK(link.account().broken_lanes == 1);
+    CHECK(link.lane_descriptors() == std::vector<int>{good[0]});
+}
+
+TEST_CASE("in a storm of faults nothing is lost and nothing comes twice", "[streams]") {
+    const unsigned seed = GENERATE(range(0U, 60U));
+    std::mt19937 draw(seed);
+    const auto below = [&](std::uint32_t most) { return static_cast<std::uint32_t>(draw() % most); };
+    const std::size_t lanes = 2 + below(7);
+    Pair pair(lanes, (1U << 20) << below(5));
+    std::size_t alive = lanes;
+    std::vector<bool> is_cut(lanes, false);
+    struct Message {
+        std::size_t from = 0;
+        Data data, result;
+        Posted sent, received;
+    };
+    std::list<Message> messages;
+    for (std::uint32_t number = 0; number < 60;) {
+        const std::uint32_t what = below(20);
+        if (what < 6) {
+            Message& message = messages.emplace_back();
+            message.from = below(2);
+            message.data = drawn(below(below(4) == 0 ? 3000000 : 70000), static_cast<unsigned>(draw()));
+            message.result.resize(message.data.size());
+            const auto send = [&] {
+                pair[message.from].send(key(number), message.data.data(), message.data.size(), message.sent);
+            };
+            const auto receive = [&] {
+                pair[1 - message.from].receive(key(number), message.result.data(), message.result.size(),
+                                               message.received);
+            };
+            if (below(2) == 0) {
+                receive();
+                send();
+            } else {
+                send();
+                pair.steps(static_cast<int>(below(30)));
+                receive();
+            }
+            ++number;
+        } else if (what == 6 && alive > 1) {
+            const std::size_t lane = below(static_cast<std::uint32_t>(lanes));
+            if (!is_cut[lane]) {
+                is_cut[lane] = true;
+                --alive;
+                pair.cut(lane);
+            }
+        } else if (what < 9) {
+            pair.hold_up(below(static_cast<std::uint32_t>(lanes)), below(2) == 0);
+        } else {
+            pair.step(below(3) != 0, below(3) != 0, 1 + below(200000));
+        }
+    }
+    // Of those that live, one at least goes on.
+    for (std::size_t lane = 0; lane < lanes; ++lane) pair.hold_up(lane, false);
+    for (const Message& message : messages) REQUIRE(pair.until_done({&message.sent, &message.received}));
+    for (const Message& message : messages) {
+        CHECK_FALSE(message.received.has_failed);
+        CHECK((message.result == message.data));
+    }
+    pair.steps(200);
+    for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+        CHECK(pair[end].is_flushed());
+        CHECK(pair[end].account().unclaimed == 0);
+    }
+}
+
+TEST_CASE("threads share a link", "[streams]") {
+    std::array<std::vector<Descriptor>, 2> ends;
+    for (int lane = 0; lane < 3; ++lane) {
+        std::array<int, 2> both{};
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both.data()) == 0);
+        ends[0].emplace_back(both[0]);
+        ends[1].emplace_back(both[1]);
+    }
+    Link first(std::move(ends[0]), {});
+    Link second(std::move(ends[1]), {});
+    std::atomic<int> wrong{0};
+    // Each thread has a context of its own, and sends back and forth with the one at the other end.
+    const auto work = [&](Link& link, std::uint64_t context, unsigned own_seed, unsigned other_seed) {
+        for (std::uint32_t turn = 0; turn < 30; ++turn) {
+            const Data data = drawn(20011 * (turn + 1), own_seed);
+            Data result(data.size());
+            Posted sent, received;
+            const MessageKey sends{context, turn, own_seed, 0};
+            const MessageKey receives{context, turn, other_seed, 0};
+            link.send(sends, data.data(), data.size(), sent);
+            link.receive(receives, result.data(), result.size(), received);
+            while (!sent.is_done || !received.is_done) {
+                const Seconds now = std::chrono::steady_clock::now().time_since_epoch();
+                if (!link.progress(now)) std::this_thread::yield();
+            }
+            if (received.has_failed || result != drawn(data.size(), other_seed)) ++wrong;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (const unsigned context : {1U, 2U, 3U}) {
+        threads.emplace_back([&, context] { work(first, context, 1, 2); });
+        threads.emplace_back([&, context] { work(second, context, 2, 1); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+}
