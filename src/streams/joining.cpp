@@ -223,7 +223,7 @@ class Joining {
             const Outcome outcome = one.go_on(links_);
             const bool is_stranger =
                 outcome == Outcome::failed || (outcome == Outcome::later && one.is_late(now));
-            if (is_stranger) ++strangers_.count;
+            if (is_stranger) ++strangers_;
             return is_stranger || outcome == Outcome::done;
         });
     }
@@ -237,7 +237,7 @@ class Joining {
     }
 
     /// Those that have not proved anything by the end are strangers, too.
-    Strangers strangers() const { return {strangers_.count + static_cast<int>(arrivals_.size())}; }
+    int strangers() const { return strangers_ + static_cast<int>(arrivals_.size()); }
 
   private:
     void accept_all(Seconds now) {
@@ -247,7 +247,7 @@ class Joining {
             if (!socket.is_open()) return;
             if (arrivals_.size() == kMostUnproven) {
                 arrivals_.pop_front();
-                ++strangers_.count;
+                ++strangers_;
             }
             arrivals_.emplace_back(std::move(socket), now);
         }
@@ -257,7 +257,7 @@ class Joining {
     std::vector<JoinedLink>& links_;
     std::list<Departure> departures_;
     std::list<Arrival> arrivals_;
-    Strangers strangers_;
+    int strangers_ = 0;
 };
 
 }  // namespace
@@ -284,8 +284,8 @@ std::optional<Listener> Listener::open(const Endpoint& address, PortRange ports)
     return std::nullopt;
 }
 
-Strangers join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
-               const std::function<Seconds()>& now, const std::function<void()>& meanwhile) {
+int join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
+         const std::function<Seconds()>& now, const std::function<void()>& meanwhile) {
     Joining joining(listener, links);
     while (true) {
         joining.go_on(now());

@@ -45,18 +45,13 @@ struct JoinedLink {
     std::vector<Descriptor> lanes;  ///< as many as there are to be; those that could not be made stay closed
 };
 
-/// Who came to the listener, and was none of those that were expected.
-struct Strangers {
-    int count = 0;
-};
-
 /// Makes the connections of all `links`, of which some connect and some are connected to, at `listener`
 /// (nullptr: none are). Returns when all are made, or at `end`, of the clock `now`; calls `meanwhile` all the
 /// time. Connections are made at once, not one after the other.
 ///
-/// What connects and does not prove in time that it belongs to a link is closed, and counted. So many may be
-/// about to prove it at a time; when more come, the oldest is closed.
-Strangers join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
-               const std::function<Seconds()>& now, const std::function<void()>& meanwhile);
+/// Strangers, who do not prove in time that they belong to a link, are closed; returns how many there were. A
+/// few hundred may be about to prove it at a time; when more come, the oldest is closed.
+int join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
+         const std::function<Seconds()>& now, const std::function<void()>& meanwhile);
 
 }  // namespace laple::streams

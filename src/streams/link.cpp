@@ -230,7 +230,7 @@ std::shared_ptr<Stripe> Link::cut(Outgoing& message) {
     stripe->bytes.resize(kFrameBytes + frame.bytes);
     const auto header = encode(frame);
     std::copy(header.begin(), header.end(), stripe->bytes.begin());
-    if (message.data != nullptr && frame.bytes > 0)
+    if (frame.bytes > 0)
         std::memcpy(stripe->bytes.data() + kFrameBytes, message.data + message.cut, frame.bytes);
     message.cut += frame.bytes;
     ++message.unsent;
