@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-#include "mpi/exec/communicator.hpp"
+#include "mpi/exec/packing.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -18,20 +18,6 @@ void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
 
 constexpr std::size_t kUsualWindow = 4;
 constexpr int kIdle = 256;  // looks in which nothing happens
-
-/// MPI counts bytes in an int.
-constexpr MPI_Count kMostPacked = 1 << 30;
-
-/// Calls `use(first element, count)` for elements that follow each other, as many as one call can do.
-template <typename Use>
-int in_pieces(int count, MPI_Count size, Use use) {
-    const int most = static_cast<int>(std::max<MPI_Count>(kMostPacked / std::max<MPI_Count>(size, 1), 1));
-    for (int first = 0; first < count; first += most) {
-        const int code = use(first, std::min(most, count - first));
-        if (code != MPI_SUCCESS) return code;
-    }
-    return MPI_SUCCESS;
-}
 
 }  // namespace
 
@@ -64,11 +50,8 @@ int MemoryChannel::send(std::uint32_t step, const Transfer& transfer) {
                {}};
     if (!layout.is_contiguous && bytes > 0) {
         sending.packed.resize(bytes);
-        const int code = in_pieces(transfer.count, layout.size, [&](int first, int count) {
-            const auto size = static_cast<int>(count * layout.size);
-            return pack(moved(sending.data, first * layout.extent), count, transfer.type,
-                        sending.packed.data() + first * layout.size, size, ways_.comm);
-        });
+        const int code =
+            pack_all(sending.data, transfer.count, transfer.type, layout, sending.packed.data(), ways_.comm);
         if (code != MPI_SUCCESS) {
             lists_.sends.pop_back();
             return code;
@@ -317,11 +300,8 @@ void MemoryChannel::received(std::uint32_t step, std::uint64_t total) {
     int code = total == receiving->bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
     const TypeLayout& layout = operands_.layout;
     if (code == MPI_SUCCESS && !layout.is_contiguous && total > 0) {
-        code = in_pieces(receiving->count, layout.size, [&](int first, int count) {
-            const auto size = static_cast<int>(count * layout.size);
-            return unpack(receiving->packed.data() + first * layout.size, size,
-                          moved(receiving->data, first * layout.extent), count, receiving->type, ways_.comm);
-        });
+        code = unpack_all(receiving->packed.data(), receiving->data, receiving->count, receiving->type,
+                          layout, ways_.comm);
     }
     lists_.receives.erase(lists_.receives.begin() + (receiving - lists_.receives.data()));
     complete(step, code);
