@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 14> kRows{{
+constexpr std::array<SettingRow, 17> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -33,6 +33,19 @@ constexpr std::array<SettingRow, 14> kRows{{
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
      "for example bcast:0-64K:flat/binomial;^native."},
+    {"LAPLE_STREAMS", "auto", "auto, off, K",
+     "How many TCP connections of LaPle's own carry the messages between two hosts of different clusters, "
+     "from "
+     "1 to 16: one connection seldom fills a long fat link. auto: as many as have been measured to be faster "
+     "than MPI by themselves, for the calls that gain by it. off: all messages go by MPI, as on ranks that "
+     "cannot connect. Where ranks differ, the least of theirs."},
+    {"LAPLE_STREAM_INTERFACE", "", "NAME",
+     "The network interface whose address these connections use, for example eth1; else the address that "
+     "MPI's own connections have."},
+    {"LAPLE_STREAM_PORTS", "", "FIRST-LAST",
+     "The ports that a firewall leaves open for these connections, at the lower one of two ranks: one of "
+     "them "
+     "is listened at while connections are made. Else any that the system gives."},
     {"LAPLE_SHARED_MEMORY", "64M", "BYTES",
      "How much memory of a host its ranks may share for messages among them, for all communicators together. "
      "Where it is used up, and with 0, these messages go by MPI."},
@@ -71,6 +84,7 @@ constexpr std::array<SettingRow, 14> kRows{{
 }};
 
 constexpr double kMostSeconds = 86400;
+constexpr int kMostStreams = 16;
 
 std::optional<double> seconds_up_to(const std::string& value, double most) {
     double seconds = 0;
@@ -78,6 +92,27 @@ std::optional<double> seconds_up_to(const std::string& value, double most) {
     const auto [stop, error] = std::from_chars(value.data(), end, seconds);
     if (error != std::errc() || stop != end || !(seconds >= 0 && seconds <= most)) return std::nullopt;
     return seconds;
+}
+
+/// Nothing where it is no number from `least` to `most`.
+std::optional<int> integer_in(std::string_view value, int least, int most) {
+    int number = 0;
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc() || stop != end || number < least || number > most) return std::nullopt;
+    return number;
+}
+
+/// "FIRST-LAST", or one port.
+bool take_ports(std::string_view value, Settings& settings) {
+    const auto dash = value.find('-');
+    const auto first = integer_in(value.substr(0, dash), 1, UINT16_MAX);
+    const auto last =
+        dash == std::string_view::npos ? first : integer_in(value.substr(dash + 1), 1, UINT16_MAX);
+    if (!first || !last || *first > *last) return false;
+    settings.first_stream_port = static_cast<std::uint16_t>(*first);
+    settings.last_stream_port = static_cast<std::uint16_t>(*last);
+    return true;
 }
 
 void apply(std::string_view name, const std::string& value, Settings& settings,
@@ -113,6 +148,16 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         if (!seconds) refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
+    } else if (name == "LAPLE_STREAMS") {
+        const auto connections = integer_in(value, 1, kMostStreams);
+        if (connections) settings.streams = *connections;
+        if (value == "off" || value == "0") settings.streams = 0;
+        if (!connections && value != "off" && value != "0" && value != "auto")
+            refuse(fmt::format("auto, off, or a number from 1 to {}", kMostStreams));
+    } else if (name == "LAPLE_STREAM_INTERFACE") {
+        settings.stream_interface = value;
+    } else if (name == "LAPLE_STREAM_PORTS") {
+        if (!take_ports(value, settings)) refuse("two ports, for example 50000-50100");
     } else if (name == "LAPLE_SHARED_MEMORY") {
         settings.shared_memory = bytes_or(settings.shared_memory);
     } else if (name == "LAPLE_BLOCK_MEMORY") {

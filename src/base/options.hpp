@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,10 +20,16 @@ enum class Reproducible {
 
 /// What the environment says, read once by one rank and told to the others where it decides what to send.
 struct Settings {
-    bool is_disabled = false;                          ///< LAPLE_DISABLE
-    std::string topology;                              ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
-    std::string model;                                 ///< LAPLE_MODEL: a file, or ""
-    double probe_budget = 2;                           ///< LAPLE_PROBE_BUDGET: seconds
+    static constexpr int kAutomatic = -1;  ///< what is measured decides
+
+    bool is_disabled = false;             ///< LAPLE_DISABLE
+    std::string topology;                 ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto
+    std::string model;                    ///< LAPLE_MODEL: a file, or ""
+    double probe_budget = 2;              ///< LAPLE_PROBE_BUDGET: seconds
+    int streams = kAutomatic;             ///< LAPLE_STREAMS: connections of a pair; 0: none
+    std::string stream_interface;         ///< LAPLE_STREAM_INTERFACE: its name, or ""
+    std::uint16_t first_stream_port = 0;  ///< LAPLE_STREAM_PORTS; 0: any
+    std::uint16_t last_stream_port = 0;
     Bytes shared_memory = 64u << 20;                   ///< LAPLE_SHARED_MEMORY: bytes of a host
     Bytes block_memory = 64u << 20;                    ///< LAPLE_BLOCK_MEMORY: bytes of a rank
     std::string algorithm;                             ///< LAPLE_ALGORITHM, not parsed here

@@ -124,13 +124,15 @@ def run_job(options, seed):
             if threads == 1 and draw.random() < 0.2:
                 settings["LAPLE_PROGRESS"] = "thread"
         settings["LD_PRELOAD"] = ":".join(preloads)
+        if draw.random() < options.streams:
+            settings |= {"LAPLE_STREAMS": str(draw.choice([1, 2, 4])), "LAPLE_STREAM_INTERFACE": "lo"}
         command = [options.mpiexec]
         for name, value in settings.items():
             command += ["-genv", name, value]
         command += ["-n", str(ranks), f"{options.build}/bin/differential", "--seed", str(seed), "--calls",
                     str(options.calls_of_job), "--most", str(most), "--threads", str(threads)]
         what = f"seed {seed}: {ranks} ranks, {algorithm or 'planned'}, messages up to {most}, threads {threads}" + \
-            "".join(f", {name}" for name in ("LAPLE_VERIFY", "LAPLE_REPRODUCIBLE", "LAPLE_PROGRESS") if name in settings) + \
+            "".join(f", {name}" for name in ("LAPLE_VERIFY", "LAPLE_REPRODUCIBLE", "LAPLE_PROGRESS", "LAPLE_STREAMS") if name in settings) + \
             (", started" if started in preloads else "")
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout, check=False)
@@ -139,7 +141,7 @@ def run_job(options, seed):
         made = re.search(r"no difference in (\d+) collectives", done.stdout)
         if done.returncode != 0 or not made:
             return what, 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-        ignored = re.search(r"LAPLE_ALGORITHM is ignored.*|cannot.*MPI's own.*|LAPLE_VERIFY: (?!\d|nothing).*", done.stderr)
+        ignored = re.search(r"LAPLE_\w+.* is ignored.*|streams: .*|cannot.*MPI's own.*|LAPLE_VERIFY: (?!\d|nothing).*", done.stderr)
         return what, int(made.group(1)), ignored.group(0) if ignored else ""
 
 
@@ -149,6 +151,7 @@ def parse_arguments():
     parser.add_argument("--calls", type=int, default=2000, help="compare so many collectives")
     parser.add_argument("--calls-of-job", type=int, default=500)
     parser.add_argument("--jobs", type=int, help="end after so many jobs")
+    parser.add_argument("--streams", type=float, default=0.3, help="share of jobs whose messages between clusters go by them")
     parser.add_argument("--seed", type=int, default=1, help="of the first job; the next ones count on")
     parser.add_argument("--timeout", type=float, default=180, help="seconds for a job")
     parser.add_argument("--mpiexec", default="mpiexec")

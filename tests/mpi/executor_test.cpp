@@ -144,7 +144,7 @@ constexpr std::size_t kMemories[] = {0, 96u << 10, 2u << 20};
 
 int execute(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
             laple::mpi::Scratch& scratch) {
-    return Operation(prepared, operands, ways, scratch).to_end();
+    return Operation(prepared, operands, ways, nullptr, scratch).to_end();
 }
 
 Operands operands_of(const Kind& kind, const void* input, void* result) {
@@ -316,7 +316,7 @@ TEST_CASE("an operation can be left and gone on with, and begun once more") {
     std::vector<int> input(request.units);
     std::vector<int> result(request.units);
     Operation operation(prepared, operands_of({MPI_INT, MPI_SUM, true, 1}, input.data(), result.data()),
-                        communicators.next_call(), scratch);
+                        communicators.next_call(), nullptr, scratch);
     for (int run = 1; run <= 3; ++run) {
         for (std::size_t i = 0; i < input.size(); ++i) input[i] = run * (world_rank() + static_cast<int>(i));
         if (run > 1) {

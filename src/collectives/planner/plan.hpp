@@ -16,7 +16,8 @@ struct Plan {
     AlgorithmPtr algorithm;  ///< never nullptr
     std::string reason;      ///< why this one, for people
     SendWindows windows = {};
-    Seconds predicted{0};             ///< 0: not known
+    int streams = 0;       ///< connections between two hosts of different clusters; 0: messages go by MPI
+    Seconds predicted{0};  ///< 0: not known
     std::vector<Seconds> tried = {};  ///< what such calls took in earlier jobs (known_calls.hpp)
     std::string passed_over = {};     ///< a rule that cannot be followed here, and why; empty: none
 

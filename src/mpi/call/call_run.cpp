@@ -24,7 +24,7 @@ CallRun::CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int s
         prepare_moving();
     }
     scratch_.emplace(ScratchPool::of_runs());
-    operation_.emplace(*plan.schedule, arguments.operands, ways, **scratch_);
+    operation_.emplace(*plan.schedule, arguments.operands, ways, plan.routes.get(), **scratch_);
 }
 
 /// The first error stands; the other ranks learn of it.

@@ -18,6 +18,7 @@ std::optional<Requests::Persistent> Requests::start(MPI_Request request) {
     const auto found = entries_.find(request);
     if (found == entries_.end() || !found->second.persistent) return std::nullopt;
     found->second.is_under_way = true;
+    ++found->second.persistent->ways.call;
     return found->second.persistent;
 }
 

@@ -44,9 +44,19 @@ struct Consensus {
     bool has_progress = false;
     Adapting adapting = Adapting::never;
     Bytes block_memory = 0;  ///< the least of all
+    int streams = 0;         ///< likewise
 };
 
-using Maxima = std::array<std::int64_t, 9>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 10>;  // of what each rank brings
+
+/// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
+constexpr std::int64_t kAnyStreams = 1000;
+std::int64_t streams_in_order(int streams) {
+    return streams == Settings::kAutomatic ? kAnyStreams : streams;
+}
+int streams_of(std::int64_t in_order) {
+    return in_order == kAnyStreams ? Settings::kAutomatic : static_cast<int>(in_order);
+}
 
 /// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle does
 /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
@@ -76,7 +86,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       settings.adapts ? 0 : 1,
                       settings.reproducible == Reproducible::fast ? 0 : 1,
                       -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
-                      ProgressEngine::is_there() ? 0 : 1};
+                      ProgressEngine::is_there() ? 0 : 1,
+                      -streams_in_order(settings.streams)};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -89,6 +100,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
     consensus.block_memory = static_cast<Bytes>(-most[7]);
     consensus.has_progress = most[8] == 0;
+    consensus.streams = streams_of(-most[9]);
     // What is compared with MPI's own takes longer.
     if (most[5] == 0 && !consensus.is_verified)
         consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
@@ -168,7 +180,8 @@ class Agreeing {
                     consensus->heeds_pcontrol,
                     consensus->has_progress,
                     consensus->adapting,
-                    consensus->block_memory};
+                    consensus->block_memory,
+                    consensus->streams};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

@@ -197,8 +197,8 @@ void CommState::set_up(MPI_Comm comm) {
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
     if (!is_known && !is_strict_) return;
     if (!host_of.empty()) share_memory(host_of, *in_world);
-    plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, own_calls(), comms_,
-                   native_calls_, rank_);
+    plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, terms.streams, own_calls(),
+                   comms_, native_calls_, rank_);
 }
 
 /// `host_of`: as in Agreement.
@@ -296,6 +296,14 @@ bool CommState::find_longest(std::vector<double>& times) {
 void CommState::explain(int code) {
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(code, &error_class);
+    const std::string broken =
+        error_class == MPI_ERR_OTHER && process_ != nullptr ? process_->streams().broken() : "";
+    if (!broken.empty() && process_->may_warn_of(Warning::streams)) {
+        return say(
+            fmt::format("a collective ends with MPI_ERR_OTHER: {} are broken, all of them. Does the "
+                        "other process live, and its host? LAPLE_STREAMS=off leaves messages to MPI",
+                        broken));
+    }
     if (error_class != MPI_ERR_TRUNCATE || process_ == nullptr || !process_->may_warn_of(Warning::lengths))
         return;
     say("a collective ends with MPI_ERR_TRUNCATE: its ranks gave messages of different lengths, or one of "
@@ -304,7 +312,7 @@ void CommState::explain(int code) {
 
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {
     const ScratchPool::Lease scratch(ScratchPool::of_runs());
-    const int code = Operation(*plan.schedule, operands, comms_.ways(), *scratch).to_end();
+    const int code = Operation(*plan.schedule, operands, comms_.ways(), plan.routes.get(), *scratch).to_end();
     if (code != MPI_SUCCESS) explain(code);
     return code;
 }

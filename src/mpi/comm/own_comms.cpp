@@ -76,6 +76,20 @@ void OwnComms::join_host() {
         ways_.place_on_host[static_cast<std::size_t>(on_host_[i])] = static_cast<int>(i);
 }
 
+/// Two ranks that are each other's peers have the same plans, so each asks for the other at the same time.
+std::shared_ptr<const StreamRoutes> OwnComms::join_streams(StreamLinks& links,
+                                                           std::span<const StreamLinks::Peer> peers) {
+    std::vector<StreamLinks::Peer> fresh;
+    for (const StreamLinks::Peer& peer : peers) {
+        if (stream_peers_.insert(peer.rank).second) fresh.push_back(peer);
+    }
+    if (fresh.empty() && routes_ != nullptr) return routes_;
+    auto routes =
+        std::make_shared<StreamRoutes>(routes_ != nullptr ? *routes_ : StreamRoutes(size_of(ways_.comm)));
+    links.join(ways_.comm, fresh, *routes);
+    return routes_ = std::move(routes);
+}
+
 void OwnComms::change_tags() {
     ++ways_.call;
     if (++tag_set_ >= tag_sets_) tag_set_ = 0;
@@ -86,6 +100,7 @@ void OwnComms::change_tags() {
 Ways OwnComms::ways_of(int kind, std::uint64_t number) const {
     Ways ways;
     ways.comm = ways_.comm;
+    ways.call = number + 1;
     const int tag_set = kind * tag_sets_ + static_cast<int>(number % started_at_a_time());
     ways.first_tag = kFirstTag + tag_set * kChannels;
     return ways;
@@ -109,6 +124,7 @@ void OwnComms::free() {
     PMPI_Comm_free(&ways_.comm);
     host_.reset();
     share_.give_back();
+    routes_ = nullptr;
     ways_ = {};
 }
 

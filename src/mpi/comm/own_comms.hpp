@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include <mpi.h>
 
 #include "mpi/comm/host_allowance.hpp"
+#include "mpi/comm/stream_links.hpp"
 #include "mpi/exec/host_memory.hpp"
 #include "mpi/exec/operation.hpp"
 #include "topology/machine.hpp"
@@ -59,6 +61,13 @@ class OwnComms {
     /// it: then messages inside its host go by MPI.
     void join_host();
 
+    /// Makes links to those of `peers` that have none yet, and returns the ways to all that have one.
+    /// Collective over all ranks; each gives its own peers, of which each gives this rank in turn.
+    std::shared_ptr<const StreamRoutes> join_streams(StreamLinks& links,
+                                                     std::span<const StreamLinks::Peer> peers);
+    /// The same of those that have been made.
+    std::shared_ptr<const StreamRoutes> routes() const { return routes_; }
+
     /// Whether create() and join_host() have been called, so that they do nothing any more, and messages can
     /// go.
     bool is_ready() const { return ways_.comm != MPI_COMM_NULL && allowance_ == nullptr; }
@@ -88,6 +97,8 @@ class OwnComms {
     HostAllowance* allowance_ = nullptr;  // until join_host()
     std::unique_ptr<HostMemory> host_;
     HostAllowance::Share share_;
+    std::shared_ptr<const StreamRoutes> routes_;  // of plans so far; later ones have another one
+    std::set<Rank> stream_peers_;                 // that join_streams() was called for
     bool has_tried_to_join_ = false;
     int tag_sets_ = 1;  // so many calls of each kind have tags of their own
     int tag_set_ = 0;   // of the call that is under way

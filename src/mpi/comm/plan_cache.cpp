@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,8 +32,8 @@ Seconds watched_prediction(const Plan& plan) {
 }  // namespace
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-                     Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, NativeCalls& native_calls,
-                     int rank)
+                     Adapting adapting, int streams, const OwnCalls& own_calls, OwnComms& comms,
+                     NativeCalls& native_calls, int rank)
     : process_(process),
       machine_(machine),
       costs_(std::move(costs)),
@@ -42,6 +43,7 @@ PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts cost
       native_calls_(native_calls),
       rank_(rank),
       adapting_(adapting),
+      streams_(streams),
       own_calls_(own_calls) {}
 
 std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
@@ -105,7 +107,7 @@ PlanCache::Choice& PlanCache::choice_for(const Request& request) {
 
 /// `plan`, with this rank's steps. It becomes native where it, or its clusters, cannot have a communicator.
 /// Only a plan that needs one waits for the other ranks.
-PreparedPlan PlanCache::prepare(Plan& plan) {
+PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
     if (!plan.is_native() && !comms_.create()) {
         plan.algorithm = native();
         plan.reason = "no communicator left";
@@ -117,7 +119,7 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
-    PreparedPlan prepared{plan.algorithm->name(), nullptr, nullptr, Seconds(0)};
+    PreparedPlan prepared{plan.algorithm->name(), nullptr, nullptr, nullptr, false, Seconds(0)};
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
@@ -134,7 +136,41 @@ PreparedPlan PlanCache::prepare(Plan& plan) {
     prepared.schedule = std::make_unique<PreparedSchedule>(
         is_fixed ? expand(plan, Machine(Topology::flat(machine_.rank_count())), rank_)
                  : expand(plan, machine_, rank_));
+    give_streams(plan, wait, prepared);
     return prepared;
+}
+
+/// Links are made by all ranks at the same plan, which each of them makes at the same call.
+void PlanCache::give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared) {
+    if (plan.streams == 0 || plan.request.is_varied) return;
+    if (wait == Wait::no) {
+        prepared.routes = comms_.routes();
+        prepared.lacks_streams = true;
+        return;
+    }
+    prepared.routes =
+        comms_.join_streams(process_.streams(), stream_peers(plan, prepared.schedule->schedule));
+    const std::string problem = process_.streams().problem();
+    if (!problem.empty() && process_.may_warn_of(Warning::streams))
+        say(
+            fmt::format("streams: {}; messages go by MPI there. See that the ports of LAPLE_STREAM_PORTS are "
+                        "open, or set LAPLE_STREAMS=off",
+                        problem));
+}
+
+/// Of this rank, in other clusters.
+std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const Schedule& schedule) const {
+    std::vector<StreamLinks::Peer> peers;
+    std::set<Rank> found;
+    const int here = machine_.cluster_of_rank(rank_);
+    for (const Step& step : schedule.steps) {
+        if (!step.is_message() || machine_.cluster_of_rank(step.peer) == here) continue;
+        if (!found.insert(step.peer).second) continue;
+        const int there = machine_.cluster_of_rank(step.peer);
+        const double one_way = costs_.is_empty() ? 0 : costs_.link(here, there).latency;
+        peers.push_back({step.peer, plan.streams, Seconds(2 * one_way)});
+    }
+    return peers;
 }
 
 /// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking.
@@ -159,11 +195,13 @@ std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& requ
     const Plan& plan = entry.choice->plans[usual];
     if (plan.is_native() || plan.algorithm->is_native_in_clusters()) return nullptr;
     if (wait == Wait::no && !comms_.is_ready()) return nullptr;
-    return prepared(request, usual, entry).is_native() ? nullptr : entry.plans[usual];
+    return prepared(request, usual, entry, wait).is_native() ? nullptr : entry.plans[usual];
 }
 
-const PreparedPlan& PlanCache::prepared(const Request& request, std::size_t number, Entry& entry) {
-    if (entry.plans[number] == nullptr) prepare_and_keep(request, number, entry);
+const PreparedPlan& PlanCache::prepared(const Request& request, std::size_t number, Entry& entry, Wait wait) {
+    const PreparedPlan* const known = entry.plans[number].get();
+    if (known == nullptr || (known->lacks_streams && wait == Wait::yes))
+        prepare_and_keep(request, number, entry, wait);
     return *entry.plans[number];
 }
 
@@ -194,26 +232,30 @@ void PlanCache::forget_plans() {
 
 PreparedPlan PlanCache::make(const Request& request) {
     Plan plan = choose_plan(request, machine_, rules_, costs_);
-    return prepare(plan);
+    return prepare(plan, Wait::yes);
 }
 
-void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Entry& entry) {
+void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Entry& entry, Wait wait) {
     Plan plan = entry.choice->plans[number];
     if (!request.in_fixed_order)
         plan.request = request;  // else it is that of the plan, with marks of its own
+    if (streams_ != Settings::kAutomatic) plan.streams = streams_;
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
     const bool was_native = plan.is_native();
-    PreparedPlan prepared = prepare(plan);
+    PreparedPlan prepared = prepare(plan, wait);
     if (prepared.is_native() && !was_native && entry.choice->trials)
         entry.choice->trials->stop();  // its times would be those of MPI's own
     if (!prepared.is_native()) cached_steps_ += prepared.schedule->schedule.steps.size();
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
-        say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
-                        request.root, prepared.algorithm, plan.reason, predicted));
+        const bool has_streams = prepared.routes != nullptr;
+        say(fmt::format("{} {} bytes, root {}: {}{} ({}{})", name_of(request.collective), request.bytes(),
+                        request.root, prepared.algorithm,
+                        has_streams ? fmt::format(" by {} streams", plan.streams) : "", plan.reason,
+                        predicted));
     }
     entry.plans[number] = std::make_shared<const PreparedPlan>(std::move(prepared));
 }

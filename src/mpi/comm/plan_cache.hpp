@@ -29,7 +29,10 @@ struct PreparedPlan {
     std::string algorithm;
     std::unique_ptr<PreparedSchedule> schedule;
     std::unique_ptr<BlockPlan> blocks;  ///< where they have different sizes
-    Seconds watched_prediction{0};      ///< where SlownessWatch looks at it; else 0
+    /// Whom messages reach by streams; nullptr: they all go by MPI.
+    std::shared_ptr<const StreamRoutes> routes;
+    bool lacks_streams = false;     ///< those that it wants may not be there: it was not to wait for them
+    Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
     bool is_native() const { return schedule == nullptr; }
 };
 
@@ -44,11 +47,12 @@ struct OwnCalls {
 class PlanCache {
   public:
     /// For `rank` of `machine`, whose clusters have these costs (none, where they are not known), and by
-    /// these rules (LAPLE_ALGORITHM of all ranks). The references must outlive this. `native_calls` are
-    /// cleared when plans are forgotten: a call that is tried anew must be counted by all ranks.
+    /// these rules (LAPLE_ALGORITHM of all ranks), with so many `streams` (LAPLE_STREAMS). The references
+    /// must outlive this. `native_calls` are cleared when plans are forgotten: a call that is tried anew must
+    /// be counted by all ranks.
     PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
-              Adapting adapting, const OwnCalls& own_calls, OwnComms& comms, NativeCalls& native_calls,
-              int rank);
+              Adapting adapting, int streams, const OwnCalls& own_calls, OwnComms& comms,
+              NativeCalls& native_calls, int rank);
 
     /// What the next call does. Good until the next one is asked for.
     struct Next {
@@ -96,9 +100,12 @@ class PlanCache {
     Choice choose(const Request& request) const;
     Choice& choice_for(const Request& request);
     Entry& entry_for(const Request& request);
-    const PreparedPlan& prepared(const Request& request, std::size_t number, Entry& entry);
-    void prepare_and_keep(const Request& request, std::size_t number, Entry& entry);
-    PreparedPlan prepare(Plan& plan);
+    const PreparedPlan& prepared(const Request& request, std::size_t number, Entry& entry,
+                                 Wait wait = Wait::yes);
+    void prepare_and_keep(const Request& request, std::size_t number, Entry& entry, Wait wait);
+    PreparedPlan prepare(Plan& plan, Wait wait);
+    void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
+    std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const Schedule& schedule) const;
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
     void forget_plans();
 
@@ -111,6 +118,7 @@ class PlanCache {
     NativeCalls& native_calls_;
     int rank_;
     Adapting adapting_;
+    int streams_;
     using Entries = std::unordered_map<Request, Entry, RequestHash>;
     Entries entries_;
     Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call

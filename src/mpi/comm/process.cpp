@@ -106,7 +106,7 @@ void Process::end() {
     if (self_keyval != MPI_KEYVAL_INVALID && !is_over) PMPI_Comm_delete_attr(MPI_COMM_SELF, self_keyval);
 }
 
-Process::Process(Settings settings) : settings_(std::move(settings)) {
+Process::Process(Settings settings) : settings_(std::move(settings)), streams_(settings_) {
     // Asked for last: SimGrid ends a program that asks.
     if (!settings_.report.empty() && settings_.report != "-" && was_spawned()) {
         settings_.report += fmt::format(".spawned-{}", getpid());
@@ -243,7 +243,7 @@ void Process::write_report() const {
     if (table.empty()) return;
     TrialSummary trials = trials_;
     for (const CommState* state : states_) trials.add(state->trial_summary());
-    table += trials.text();
+    table += trials.text() + streams_.report();
     if (settings_.report == "-") return say(table);
     // A named pipe that nobody reads is an error, and no reason to wait for ever.
     const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);

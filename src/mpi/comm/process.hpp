@@ -17,6 +17,7 @@
 #include "model/model.hpp"
 #include "mpi/comm/host_allowance.hpp"
 #include "mpi/comm/report.hpp"
+#include "mpi/comm/stream_links.hpp"
 #include "mpi/probe/waiting.hpp"
 #include "topology/topology.hpp"
 
@@ -45,6 +46,7 @@ struct Terms {
     bool has_progress = false;           ///< calls that are started go on by themselves, on all
     Adapting adapting = Adapting::never;
     Bytes block_memory = 0;  ///< the least LAPLE_BLOCK_MEMORY
+    int streams = 0;         ///< the least LAPLE_STREAMS
 };
 
 /// Problems that are reported once, and are no errors.
@@ -59,6 +61,7 @@ enum class Warning {
     info_key,
     cache,
     rates,
+    streams,
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
@@ -103,6 +106,8 @@ class Process {
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
+    StreamLinks& streams() { return streams_; }
+
     /// Of this process, one of so many ranks of MPI_COMM_WORLD on its host; the first call counts.
     HostAllowance& host_allowance(std::size_t ranks_on_host);
 
@@ -135,6 +140,7 @@ class Process {
     std::mutex mutex_;
     std::optional<HostAllowance> host_allowance_;
     std::vector<CommState*> states_;  // in the order of their set-up
+    StreamLinks streams_;
 };
 
 /// Whether LAPLE_DISABLE turns everything off. Read at the first call, whatever MPI's state.

@@ -31,7 +31,7 @@ struct Ways {
     MPI_Comm cluster = MPI_COMM_NULL;
     std::vector<Rank> cluster_ranks;  ///< ranks of `comm` by rank in `cluster`
     int first_tag = 16;               ///< of as many as there are channels
-    std::uint64_t call = 1;           ///< number of the call, of one operation: ascending, from 1
+    std::uint64_t call = 1;           ///< number of the call, of those with these tags: ascending, from 1
     HostMemory* host = nullptr;       ///< for messages to ranks of this host; nullptr: they go as all others
     std::vector<int> place_on_host;   ///< of each rank of `comm`: its number in `host`, -1: it is elsewhere
 

@@ -8,11 +8,12 @@
 
 namespace laple::mpi {
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
-                     Scratch& scratch)
+                     const StreamRoutes* routes, Scratch& scratch)
     : prepared_(prepared),
       schedule_(prepared.schedule),
       operands_(operands),
       ways_(ways),
+      routes_(routes),
       scratch_(scratch),
       memory_(schedule_, operands_, scratch),
       cluster_calls_(memory_, operands_, ways),
@@ -29,7 +30,7 @@ void Operation::restart() {
     ready_.clear();
     pacer_.restart();
     ready_.reserve(schedule_.steps.size());
-    channel_.emplace(prepared_, operands_, ways_, scratch_);
+    channel_.emplace(prepared_, operands_, ways_, routes_, scratch_);
     for (std::uint32_t i = 0; i < waits_.size(); ++i) {
         if (waits_[i] == 0) ready_.push_back(i);
     }

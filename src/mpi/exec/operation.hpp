@@ -27,8 +27,10 @@ namespace laple::mpi {
 /// nor take other messages for them.
 class Operation {
   public:
-    /// The references must outlive this; `scratch` is its own until it is complete.
-    Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways, Scratch& scratch);
+    /// The references must outlive this; `scratch` is its own until it is complete. `routes`: of the plan, or
+    /// nullptr where it has no streams.
+    Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
+              const StreamRoutes* routes, Scratch& scratch);
 
     /// Does what can be done without waiting. Native steps block, and with them this call.
     void progress();
@@ -64,6 +66,7 @@ class Operation {
     const Schedule& schedule_;
     Operands operands_;
     const Ways& ways_;
+    const StreamRoutes* routes_;
     Scratch& scratch_;
     StepMemory memory_;
     ClusterCalls cluster_calls_;

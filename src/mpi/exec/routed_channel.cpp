@@ -12,13 +12,15 @@ constexpr int kLooksWithoutYield = 8;  // which takes as long as they do
 }  // namespace
 
 RoutedChannel::RoutedChannel(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
-                             Scratch& scratch)
-    : ways_(ways), mpi_(prepared, ways.comm, scratch.lists()) {
+                             const StreamRoutes* routes, Scratch& scratch)
+    : ways_(ways), routes_(routes), mpi_(prepared, ways.comm, scratch.lists()) {
     if (ways.host != nullptr) memory_.emplace(prepared, operands, ways, scratch.memory_lists());
+    if (routes != nullptr) streams_.emplace(prepared, operands, ways, *routes);
 }
 
 Channel& RoutedChannel::to(Rank peer) {
     if (ways_.is_on_host(peer)) return *memory_;
+    if (streams_ && routes_->to(peer).link != nullptr) return *streams_;
     return mpi_;
 }
 
@@ -26,14 +28,16 @@ std::optional<Channel::Completion> RoutedChannel::look() {
     if (memory_) {
         if (const auto completion = memory_->look()) return completion;
     }
+    if (streams_ && !streams_->is_idle()) {
+        if (const auto completion = streams_->look()) return completion;
+    }
     if (mpi_.is_idle()) return std::nullopt;
     return mpi_.look();
 }
 
-/// Where only memory is waited for, MPI is looked at now and then all the same: the program's own messages
-/// go on.
+/// Where MPI is not waited for, it is looked at now and then all the same: the program's own messages go on.
 Channel::Completion RoutedChannel::wait() {
-    if (!memory_) return mpi_.wait();
+    if (!memory_ && !streams_) return mpi_.wait();
     for (int looks = 1;; ++looks) {
         if (const auto completion = look()) return *completion;
         if (looks % kLooksWithoutMpi == 0 && mpi_.is_idle()) {
@@ -46,6 +50,7 @@ Channel::Completion RoutedChannel::wait() {
 
 void RoutedChannel::abandon() {
     if (memory_) memory_->abandon();
+    if (streams_) streams_->abandon();
     mpi_.abandon();
 }
 

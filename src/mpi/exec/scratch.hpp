@@ -12,8 +12,8 @@
 namespace laple::mpi {
 
 /// Memory for temporary buffers and for the executor's lists, kept from call to call: a plan that has run
-/// before runs without an allocation, but for very large temporary buffers, native reductions in place, and
-/// messages inside a host that come before their receive is there.
+/// before runs without an allocation, but for very large temporary buffers, native reductions in place,
+/// messages by streams, and those inside a host that come before their receive is there.
 class Scratch {
   public:
     /// Where a run stands. Of no use between runs but for its memory.

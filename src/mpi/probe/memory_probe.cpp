@@ -136,7 +136,7 @@ class HostProbe {
         operands.result = data_.data() + next_;
         next_ += bytes;
         ++ways_.call;
-        Operation(prepared, operands, ways_, scratch_).to_end();
+        Operation(prepared, operands, ways_, nullptr, scratch_).to_end();
     }
 
     Rank peer_;

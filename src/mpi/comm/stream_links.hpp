@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <mpi.h>
+
+#include "base/options.hpp"
+#include "base/units.hpp"
+#include "mpi/exec/stream_routes.hpp"
+#include "streams/joining.hpp"
+#include "streams/link.hpp"
+
+namespace laple::mpi {
+
+/// This process's links to others (streams::Link), for all communicators. Each is made when the first plan
+/// needs it, and stays until MPI_Finalize:
+///
+///     lower rank of MPI_COMM_WORLD                     the other one
+///        <── what each can, its address ──>            by MPI
+///        listens                                       connects, several times (streams::join)
+///        <── which connections are there ──>           by MPI
+///
+/// A pair that cannot have one goes on by MPI. For all threads.
+class StreamLinks {
+  public:
+    explicit StreamLinks(const Settings& settings);
+    /// Waits until what was sent has come, as long as anything moves.
+    ~StreamLinks();
+    StreamLinks(const StreamLinks&) = delete;
+    StreamLinks& operator=(const StreamLinks&) = delete;
+
+    /// How a rank of a communicator is to be reached.
+    struct Peer {
+        Rank rank = -1;
+        int connections = 0;
+        Seconds round_trip{0};
+    };
+    /// Enters into `routes` those of `peers` of `comm` that have, or get, a link with this rank. Collective
+    /// over each two ranks that are peers of each other: all of them call this in the same order.
+    void join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes& routes);
+
+    /// Those that have no connection left, for people: "the 8 connections to rank 3"; empty: none.
+    std::string broken() const;
+    /// What has gone by each, a line each; empty: there are none.
+    std::string report() const;
+    /// Of the first pair that could not be joined, what the matter was; empty: all could.
+    std::string problem() const;
+
+  private:
+    struct Entry {
+        Rank peer = -1;  ///< of MPI_COMM_WORLD
+        std::uint64_t number = 0;
+        std::unique_ptr<streams::Link> link;
+    };
+    struct Offer;
+    struct Joining;
+
+    Offer offer_to(const Joining& joining, int& connections);
+    void make_links(MPI_Comm comm, std::vector<Joining>& all);
+    void keep(MPI_Comm comm, Joining& joining, streams::JoinedLink& joined, std::uint64_t open_there);
+    streams::Link* find(Rank peer, std::uint64_t number) const;
+    void run_watch();
+    bool progress_all();
+    bool are_flushed() const;
+
+    std::string interface_;
+    streams::PortRange ports_;
+    mutable std::mutex mutex_;
+    std::vector<Entry> entries_;
+    std::uint64_t next_number_ = 1;
+    std::uint64_t next_context_ = 1;
+    int connections_ = 0;  ///< of all links
+    int strangers_ = 0;
+    std::string problem_;
+    std::condition_variable wakes_;
+    bool is_over_ = false;
+    std::optional<std::thread> watch_;
+};
+
+}  // namespace laple::mpi
