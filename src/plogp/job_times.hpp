@@ -16,6 +16,9 @@ namespace laple {
 /// How long calls of programs took by one plan, from a common start until the last rank was out: trials of
 /// earlier jobs have found it (collectives/planner/trials.hpp).
 struct CallTime {
+    /// What the name of an algorithm ends with where messages went by streams.
+    static constexpr std::string_view kByStreams = "+streams";
+
     std::string collective;
     Bytes bytes = 0;  ///< of the size class
     int root = 0;

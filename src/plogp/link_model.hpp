@@ -53,10 +53,14 @@ struct LinkPair {
     Plogp plogp;  ///< of one pair of nodes; both directions count alike
     Lanes there;  ///< from a to b
     Lanes back;
+    Lanes streams_there;  ///< of one pair of nodes, by so many TCP connections of LaPle's own; 0: none can be
+                          ///< made
+    Lanes streams_back;
 
     bool joins(int cluster) const { return a == cluster || b == cluster; }
     /// The lanes from one of the two to the other, and that other one.
     const Lanes& lanes_from(int cluster) const { return cluster == a ? there : back; }
+    const Lanes& streams_from(int cluster) const { return cluster == a ? streams_there : streams_back; }
     int other(int cluster) const { return cluster == a ? b : a; }
 
     bool operator==(const LinkPair&) const = default;

@@ -116,6 +116,8 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
         link.plogp = read_plogp(in, item + "/plogp");
         link.there = read_lanes(in, item + "/there");
         link.back = read_lanes(in, item + "/back");
+        link.streams_there = read_lanes(in, item + "/streams_there");
+        link.streams_back = read_lanes(in, item + "/streams_back");
         model.links.push_back(std::move(link));
     }
 }
@@ -197,6 +199,8 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         Json object{{"between", {link.a, link.b}}, {"plogp", json_of(link.plogp)}};
         if (!link.there.rate.empty()) object["there"] = link.there.rate;
         if (!link.back.rate.empty()) object["back"] = link.back.rate;
+        if (!link.streams_there.rate.empty()) object["streams_there"] = link.streams_there.rate;
+        if (!link.streams_back.rate.empty()) object["streams_back"] = link.streams_back.rate;
         links.push_back(std::move(object));
     }
     if (model.job.ranks > 0) {

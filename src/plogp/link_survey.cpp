@@ -9,6 +9,7 @@
 
 #include "base/index.hpp"
 #include "plogp/flow_survey.hpp"
+#include "plogp/stream_survey.hpp"
 
 namespace laple {
 namespace {
@@ -29,7 +30,7 @@ class LinkSurvey {
           count_(input.count()),
           rounds_(input.rounds()) {
         model_.clusters.resize(at(count_));
-        steps_ = 2 * count_ + 1 + 2 * static_cast<int>(rounds_.size()) + (count_ > 1 ? count_ : 0);
+        steps_ = 2 * count_ + 1 + 3 * static_cast<int>(rounds_.size()) + (count_ > 1 ? count_ : 0);
     }
 
     LinkModel run() {
@@ -49,6 +50,9 @@ class LinkSurvey {
         }
         for (int c = 0; c < count_ && count_ > 1; ++c) {
             if (step(fmt::format("uplink of cluster {}", c))) survey_uplink(probes_, input_, c, model_);
+        }
+        for (const auto& round : rounds_) {
+            if (step("streams between clusters")) survey_streams(probes_, input_, round, model_);
         }
         if (is_cut_short_) model_.warnings.emplace_back(kCutShort);
         return std::move(model_);

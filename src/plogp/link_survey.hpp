@@ -37,6 +37,12 @@ struct FlowRate {
     double late = 0;
 };
 
+/// The same of both directions between two nodes.
+struct StreamRates {
+    FlowRate there;
+    FlowRate back;
+};
+
 /// How a link between two nodes is measured.
 struct LinkProbeOptions {
     bool is_far = false;         ///< far: few repetitions, and cold too; near: many, since all is short
@@ -69,6 +75,11 @@ class LinkProbes {
     /// The eager limit of each of `flows`, which have no node in common: the largest message, in bytes, that
     /// leaves before its receiver asks for it; 0: even small ones wait.
     virtual std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) = 0;
+    /// The rates between the nodes of each of `pairs`, which have no node in common, by so many TCP
+    /// connections of LaPle's own (streams::Link), in both directions and between all of them at once; 0
+    /// where they cannot be made. `round_trip`: the longest of them, about.
+    virtual std::vector<StreamRates> streams(const ProbeRound& pairs, int connections, Seconds round_trip,
+                                             Seconds duration) = 0;
 };
 
 /// What is to be measured: clusters of nodes, and the one-way latency between each two of them, with that
@@ -110,6 +121,9 @@ using LinkProgress = std::function<void(const std::string& what, int done, int s
 ///   last two counts the least one that reaches the same.
 /// - Uplink: every node of a cluster to nodes of all other clusters at once, and back. NIC: one node to
 ///   several of its own cluster, and back.
+/// - Streams: where one connection does not fill a far link, 1, 2, 4, ... of them between two nodes, until
+/// they
+///   no longer bring a tenth more (plogp/stream_survey.hpp).
 /// - Burst: where nodes together are faster than their uplink, all of them send more and more at once until
 ///   something is lost.
 ///

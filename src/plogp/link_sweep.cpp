@@ -7,6 +7,7 @@
 
 #include "base/index.hpp"
 #include "plogp/likely_uplinks.hpp"
+#include "plogp/stream_survey.hpp"
 
 namespace laple {
 namespace {
@@ -110,18 +111,21 @@ class LinkSweep {
             }
         }
         if (are_near()) measure_uplinks_by_turns();
+        const bool has_rates = !misses_rates() && !misses_uplinks();
+        if (has_rates) {
+            // Uplinks tell where streams may gain.
+            set_all_uplinks(true);
+            for (const ProbeRound& round : rounds) measure_streams_of(round);
+        }
         // By now it is known what both ends of a link can do.
         for (const int most_lanes : {kMostLanes, 1}) {
             for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
         measure_reserves();
         if (!is_of_use_) return {};
-        const bool is_finished = !misses_rates() && !misses_uplinks();
-        if (are_near()) {
-            set_measured_uplinks();
-        } else {
-            set_uplinks(model_, input_, together_, is_finished);
-        }
+        set_all_uplinks(has_rates);
+        const bool is_finished = has_rates && !misses_streams();
+        if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
         // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
         if (!is_finished && has_measured_) model_.warnings.emplace_back(kUnfinished);
@@ -167,6 +171,31 @@ class LinkSweep {
             }
         }
         return false;
+    }
+
+    bool misses_streams(const NodePair& pair) const {
+        const LinkPair* link = model_.between(pair.a, pair.b);
+        return link != nullptr && link->streams_there.rate.empty() &&
+               may_gain_by_streams(model_, input_, pair.a, pair.b);
+    }
+
+    bool misses_streams() const {
+        for (int a = 0; a < input_.count(); ++a) {
+            for (int b = a + 1; b < input_.count(); ++b) {
+                if (misses_streams({a, b})) return true;
+            }
+        }
+        return false;
+    }
+
+    void measure_streams_of(const ProbeRound& round) {
+        ProbeRound pairs = round;
+        std::erase_if(pairs, [this](const NodePair& pair) { return !misses_streams(pair); });
+        if (pairs.empty() || is_over_) return;
+        is_over_ = !has_time_(time_to_measure_streams(2 * longest_latency(pairs)));
+        if (is_over_) return;
+        has_measured_ = true;
+        measure_streams(probes_, input_, pairs, kUsualStreams, model_);
     }
 
     /// Of near clusters, which take their turns.
@@ -465,6 +494,14 @@ class LinkSweep {
             all.in += link.back.rate();
         }
         return all;
+    }
+
+    void set_all_uplinks(bool has_rates) {
+        if (are_near()) {
+            set_measured_uplinks();
+        } else {
+            set_uplinks(model_, input_, together_, has_rates);
+        }
     }
 
     /// Nothing where there was no time for it.

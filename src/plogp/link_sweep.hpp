@@ -21,6 +21,7 @@ namespace laple {
 /// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp); of near
 ///    clusters what each carried in its turn.
 /// 5. What NICs inside clusters let pass at once after a rest.
+/// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
 /// for many. Overheads, idle connections, most uplinks and reductions stay unknown, as do numbers of lanes

@@ -47,7 +47,7 @@ std::string text_of(const std::vector<Row>& rows) {
                             row_of(row.request.collective).has_data ? format_bytes(row.request.bytes()) : "",
                             format_seconds(Seconds(row.native)),
                             row.two_level > 0 ? format_seconds(Seconds(row.two_level)) : "-",
-                            format_seconds(row.plan.predicted), row.plan.algorithm->name());
+                            format_seconds(row.plan.predicted), row.plan.name());
     }
     return text;
 }
@@ -60,7 +60,7 @@ std::string json_of(const std::vector<Row>& rows) {
                    {"bytes", row.request.bytes()},
                    {"native", row.native},
                    {"laple", row.plan.predicted.count()},
-                   {"algorithm", row.plan.algorithm->name()}};
+                   {"algorithm", row.plan.name()}};
         if (row.two_level > 0) entry["two_level"] = row.two_level;
         document["rows"].push_back(std::move(entry));
     }

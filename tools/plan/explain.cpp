@@ -297,7 +297,7 @@ std::string text_of(const Explanation& explanation, const Situation& situation, 
     std::string text = fmt::format("{}{}, {}\n\n", size_text(explanation),
                                    is_rooted ? fmt::format(", root {}", explanation.request.root) : "",
                                    laple::describe(situation.machine));
-    text += plan.algorithm->name();
+    text += plan.name();
     if (plan.predicted > Seconds(0)) text += fmt::format(", {}", format_seconds(plan.predicted));
     text += fmt::format(": {}\n", plan.reason);
     const Candidate* best = chosen(explanation);
@@ -318,7 +318,7 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
                   {"ranks", situation.machine.rank_count()},
                   {"hosts", situation.machine.host_count()},
                   {"clusters", situation.machine.cluster_count()},
-                  {"algorithm", explanation.plan.algorithm->name()},
+                  {"algorithm", explanation.plan.name()},
                   {"predicted", explanation.plan.predicted.count()},
                   {"reason", explanation.plan.reason}};
     document["candidates"] = Json::array();

@@ -152,7 +152,7 @@ void run_explain(Options& options) {
     }
     const auto title = [&] {
         return fmt::format("{} {} bytes, {}: predicted {}, simulated", options.collective,
-                           table ? "of different" : options.size, explanation.plan.algorithm->name(),
+                           table ? "of different" : options.size, explanation.plan.name(),
                            format_seconds(explanation.plan.predicted));
     };
     if (options.format == "json") {

@@ -38,7 +38,7 @@ std::string details_of(const Plan& plan) {
 std::string line_of(const Request& request, const Situation& situation, const YardstickOptions& options) {
     const Plan plan = choose_plan(request, situation.machine, {}, situation.costs);
     return fmt::format("{} {} root {}: {}  predicted {}  simulated {} {}\n", name_of(request.collective),
-                       format_bytes(request.bytes()), request.root, plan.algorithm->name(),
+                       format_bytes(request.bytes()), request.root, plan.name(),
                        in_ms(plan.predicted.count()), simulated(plan, situation, options), details_of(plan));
 }
 

@@ -95,6 +95,18 @@ MachineCosts::Link memory_of(const Plogp& measured) {
                : MachineCosts::Link{measured.latency.count(), measured.gap, measured.flood_gap, 0};
 }
 
+/// As many as both directions want, where they bring more than one flow of MPI's does.
+void add_streams(const LinkPair& pair, int from, MachineCosts::Link& link) {
+    constexpr double kGain = 1.15;
+    const auto gains = [&](int cluster) {
+        const double flow = rate_of_one(pair.lanes_from(cluster));
+        return pair.streams_from(cluster).most() > kGain * flow;
+    };
+    if (!gains(pair.a) && !gains(pair.b)) return;
+    link.streams = std::max(pair.streams_there.useful(), pair.streams_back.useful());
+    link.streamed = pair.streams_from(from).at(link.streams);
+}
+
 /// Single messages were measured with an unknown part of the burst available. Without it they take at least
 /// as long as many in a row.
 void take_out_reserve(MachineCosts::Link& link) {
@@ -212,6 +224,54 @@ double MachineCosts::ramp(double latency, double bytes, double seconds_a_byte) c
     return (bytes - kAtOnce) * std::max(ramping - seconds_a_byte, 0.0);
 }
 
+int MachineCosts::most_streams() const {
+    int most = 0;
+    for (const Link& link : links_) most = std::max(most, link.streams);
+    return most;
+}
+
+void MachineCosts::forget_streams() {
+    for (Link& link : links_) {
+        link.streams = 0;
+        link.streamed = 0;
+    }
+}
+
+MachineCosts MachineCosts::with_streams() const {
+    MachineCosts costs = *this;
+    for (CallTime& call : costs.job.calls) {
+        if (call.algorithm.ends_with(CallTime::kByStreams))
+            call.algorithm.resize(call.algorithm.size() - CallTime::kByStreams.size());
+        else
+            call.algorithm.clear();
+    }
+    std::erase_if(costs.job.calls, [](const CallTime& call) { return call.algorithm.empty(); });
+    for (Link& link : costs.links_) {
+        if (!(link.streamed > 0)) continue;
+        const Curve streamed = line(link.streamed);
+        for (Curve* curve : {&link.gap, &link.stream}) {
+            for (const auto& [bytes, time] : std::vector(curve->known()))
+                curve->set(bytes, std::min(time, streamed.at(bytes)));
+        }
+        if (link.all > 0) link.all = std::max(link.all, link.streamed);
+        link.seen = std::max(link.seen, link.streamed);
+    }
+    // NICs and uplinks carry at least as much.
+    const auto raise = [](double& known, double shown) {
+        if (known > 0) known = std::max(known, shown);
+    };
+    for (int from = 0; from < costs.count(); ++from) {
+        for (int to = 0; to < costs.count(); ++to) {
+            const double streamed = costs.link(from, to).streamed;
+            for (double Cluster::*limit : {&Cluster::nic_out, &Cluster::uplink_out})
+                raise(costs.cluster(from).*limit, streamed);
+            for (double Cluster::*limit : {&Cluster::nic_in, &Cluster::uplink_in})
+                raise(costs.cluster(to).*limit, streamed);
+        }
+    }
+    return costs;
+}
+
 double MachineCosts::rate_between(std::span<const int> from, std::span<const int> to) const {
     double most = 0;
     for (const int a : from) {
@@ -250,7 +310,8 @@ std::vector<double> MachineCosts::numbers() const {
     }
     for (const Link& link : links_) {
         all.push_back(link.latency);
-        all.insert(all.end(), {link.all, link.seen, static_cast<double>(link.flows_seen)});
+        all.insert(all.end(), {link.all, link.seen, static_cast<double>(link.flows_seen),
+                               static_cast<double>(link.streams), link.streamed});
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
@@ -288,6 +349,8 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
         link.all = in.next();
         link.seen = in.next();
         link.flows_seen = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
+        link.streams = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
+        link.streamed = in.next();
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
@@ -347,6 +410,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
                                        rate > 0 ? rate : likely.between(a, b));
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
             costs.link(a, b).seen = lanes.most();
+            if (pair != nullptr) add_streams(*pair, a, costs.link(a, b));
             costs.link(a, b).flows_seen = lanes.rate.empty() ? 0 : lanes.rate.rbegin()->first;
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));

@@ -26,6 +26,8 @@ class MachineCosts {
         double all = 0;      ///< bytes a second of all flows together; 0: not known
         double seen = 0;     ///< the most that any number of flows were seen to carry
         int flows_seen = 0;  ///< the largest number of them; 0: none was measured
+        int streams = 0;  ///< so many connections of LaPle's own between two hosts fill it; 0: not measured
+        double streamed = 0;  ///< bytes a second by these
         /// Messages of up to so many bytes to several others inside the cluster are copied in once
         /// (Step::repeats).
         Bytes copied_once = 0;
@@ -129,6 +131,14 @@ class MachineCosts {
 
     /// Those of a communicator that holds ranks of `clusters` only, in that order; without native times.
     MachineCosts restricted_to(std::span<const int> clusters) const;
+
+    /// The most connections of LaPle's own that a link of these wants; 0: none is known to gain by them.
+    int most_streams() const;
+    /// The same where messages between clusters go by as many: no slower anywhere, and without a handshake.
+    /// Of known calls, those that went by them.
+    MachineCosts with_streams() const;
+
+    void forget_streams();
 
     /// As plain numbers, to be sent to others, and back. Throws Error when they are no such numbers.
     std::vector<double> numbers() const;

@@ -58,12 +58,12 @@ std::vector<CallTime> calls_by_trial(const std::vector<Plan>& plans, const Trial
     std::vector<CallTime> calls;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         CallTime call = call_of(plans[i].request);
-        call.algorithm = plans[i].algorithm->name();
+        call.algorithm = plans[i].name();
         call.predicted = trials.predicted(i);
         call.times = trials.times_of(i);
         if (!call.times.empty()) calls.push_back(std::move(call));
     }
-    const std::string best = plans[trials.best()].algorithm->name();
+    const std::string best = plans[trials.best()].name();
     std::stable_sort(calls.begin(), calls.end(), [&](const CallTime& a, const CallTime& b) {
         const bool is_a_best = a.algorithm == best;
         return is_a_best != (b.algorithm == best) ? is_a_best : usual_time(a) < usual_time(b);

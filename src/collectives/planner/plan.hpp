@@ -6,6 +6,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/collective/request.hpp"
+#include "plogp/job_times.hpp"
 #include "topology/machine.hpp"
 
 namespace laple {
@@ -22,6 +23,10 @@ struct Plan {
     std::string passed_over = {};     ///< a rule that cannot be followed here, and why; empty: none
 
     bool is_native() const { return algorithm->is_native(); }
+    /// For people, and to know it again: that of the algorithm, "+streams" where it goes by these.
+    std::string name() const {
+        return algorithm->name() + std::string(streams > 0 ? CallTime::kByStreams : "");
+    }
     Segments segments() const { return algorithm->segments(request); }
 };
 

@@ -175,6 +175,26 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
     return with_note({preferred(request, machine, rules)});
 }
 
+/// plans_for(), and the same by streams, where these are better; then what is best without them comes next.
+std::vector<Plan> plans_by_either_way(const Request& request, const Machine& machine, const Rules& rules,
+                                      const MachineCosts& costs, bool with_rivals) {
+    std::vector<Plan> plans = plans_for(request, machine, rules, costs, with_rivals);
+    const int streams = costs.most_streams();
+    if (streams == 0 || request.is_varied || plans.front().predicted <= Seconds(0)) return plans;
+    std::vector<Plan> streamed = plans_for(request, machine, rules, costs.with_streams(), with_rivals);
+    const Plan& best = streamed.front();
+    if (best.is_native() || best.predicted <= Seconds(0) ||
+        best.predicted > kStreamsGain * plans.front().predicted)
+        return plans;
+    for (Plan& plan : streamed) plan.streams = plan.is_native() ? 0 : streams;
+    if (!with_rivals) return streamed;
+    std::erase_if(streamed, [](const Plan& plan) { return plan.is_native(); });
+    streamed.insert(streamed.begin() + 1, std::move(plans.front()));
+    if (streamed.size() > kMostToTry)
+        streamed.erase(streamed.begin() + static_cast<std::ptrdiff_t>(kMostToTry), streamed.end());
+    return streamed;
+}
+
 }  // namespace
 
 Bytes size_class_of(Bytes bytes) {
@@ -200,12 +220,12 @@ Plan plan_in_fixed_order(Request request) {
 
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs) {
-    return std::move(plans_for(request, machine, rules, costs, false).front());
+    return std::move(plans_by_either_way(request, machine, rules, costs, false).front());
 }
 
 std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
                                const MachineCosts& costs) {
-    return plans_for(request, machine, rules, costs, !request.is_varied);
+    return plans_by_either_way(request, machine, rules, costs, !request.is_varied);
 }
 
 }  // namespace laple

@@ -23,14 +23,21 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 /// unless forbidden; MPI's own. Messages without data, and
 /// those of more than kMostPlannedBytes, are always left to MPI.
 ///
+/// Where links between clusters are known to carry more by streams (MachineCosts::Link::streams), the same
+/// choice is made with these, too, and holds where it is predicted to take kStreamsGain times as long at
+/// most.
+///
 /// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
 /// preferences.hpp holds to be good for such a size; and on a single cluster MPI's own.
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs = {});
 
+inline constexpr double kStreamsGain = 0.9;
+
 /// choose_plan()'s choice, and after it the plans that trials may find to be faster (trials.hpp): MPI's own
-/// call, the same algorithm with longer segments, and the best of others, none of them predicted to take much
-/// longer. At most kMostToTry; the choice alone where rules or a lack of costs have made it.
+/// call, the best one without streams, the same algorithm with longer segments, and the best of others, none
+/// of them predicted to take much longer. At most kMostToTry; the choice alone where rules or a lack of costs
+/// have made it.
 std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
                                const MachineCosts& costs);
 inline constexpr std::size_t kMostToTry = 4;

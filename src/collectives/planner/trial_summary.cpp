@@ -10,7 +10,7 @@ void TrialSummary::add(const std::vector<Plan>& plans, const Trials& trials) {
     if (trials.cost() <= Seconds(0)) return;
     cost_ += trials.cost();
     const auto times_of = [&](std::size_t plan) {
-        return PlanTimes{plans[plan].algorithm->name(), trials.predicted(plan), trials.measured(plan)};
+        return PlanTimes{plans[plan].name(), trials.predicted(plan), trials.measured(plan)};
     };
     const Request& request = plans.front().request;
     const Rank root = row_of(request.collective).is_rooted ? request.root : 0;

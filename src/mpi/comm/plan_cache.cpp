@@ -29,6 +29,14 @@ Seconds watched_prediction(const Plan& plan) {
     return is_watched ? plan.predicted : Seconds(0);
 }
 
+/// Where their number is given, there is nothing to choose.
+MachineCosts with_wanted_streams(MachineCosts costs, int streams) {
+    if (streams == Settings::kAutomatic) return costs;
+    if (streams > 0) costs = costs.with_streams();
+    costs.forget_streams();
+    return costs;
+}
+
 }  // namespace
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
@@ -36,7 +44,7 @@ PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts cost
                      NativeCalls& native_calls, int rank)
     : process_(process),
       machine_(machine),
-      costs_(std::move(costs)),
+      costs_(with_wanted_streams(std::move(costs), streams)),
       agreed_rules_(rules),
       rules_(parse_rules(rules)),
       comms_(comms),
@@ -119,7 +127,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
-    PreparedPlan prepared{plan.algorithm->name(), nullptr, nullptr, nullptr, false, Seconds(0)};
+    PreparedPlan prepared{plan.name(), nullptr, nullptr, nullptr, false, Seconds(0)};
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
@@ -239,7 +247,7 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     Plan plan = entry.choice->plans[number];
     if (!request.in_fixed_order)
         plan.request = request;  // else it is that of the plan, with marks of its own
-    if (streams_ != Settings::kAutomatic) plan.streams = streams_;
+    if (streams_ > 0 && !plan.is_native()) plan.streams = streams_;
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
@@ -251,11 +259,8 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
-        const bool has_streams = prepared.routes != nullptr;
-        say(fmt::format("{} {} bytes, root {}: {}{} ({}{})", name_of(request.collective), request.bytes(),
-                        request.root, prepared.algorithm,
-                        has_streams ? fmt::format(" by {} streams", plan.streams) : "", plan.reason,
-                        predicted));
+        say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
+                        request.root, prepared.algorithm, plan.reason, predicted));
     }
     entry.plans[number] = std::make_shared<const PreparedPlan>(std::move(prepared));
 }
@@ -284,7 +289,7 @@ void PlanCache::conclude(Trials& trials, std::span<const double> agreed) {
     for (const auto& [request, choice] : choices_) {
         if (!choice.trials || &*choice.trials != &trials) continue;
         const auto tell = [&](std::size_t plan) {
-            return fmt::format("{} ({}, predicted {})", choice.plans[plan].algorithm->name(),
+            return fmt::format("{} ({}, predicted {})", choice.plans[plan].name(),
                                format_seconds(trials.measured(plan)), format_seconds(trials.predicted(plan)));
         };
         say(fmt::format("{} of about {} bytes: {} takes the place of {}", name_of(request.collective),

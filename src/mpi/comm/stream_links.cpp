@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,41 +16,9 @@
 namespace laple::mpi {
 namespace {
 
-constexpr int kTag = 3;  // below those of collectives, and beside that of join_host
 constexpr int kMostConnections = 512;
-constexpr Seconds kPatience(5);
-constexpr double kTripsToJoin = 20;
 constexpr Seconds kLongestSilence(30);
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
-
-/// Both ways at once, with each of some ranks.
-template <typename Value>
-class Exchange {
-  public:
-    explicit Exchange(MPI_Comm comm) : comm_(comm) {}
-
-    /// Both must stay where they are.
-    void with(Rank peer, const Value& mine, Value& theirs) {
-        for (const bool sends : {false, true}) {
-            MPI_Request request = MPI_REQUEST_NULL;
-            const int code = sends
-                                 ? PMPI_Isend(&mine, sizeof mine, MPI_BYTE, peer, kTag, comm_, &request)
-                                 : PMPI_Irecv(&theirs, sizeof theirs, MPI_BYTE, peer, kTag, comm_, &request);
-            if (code == MPI_SUCCESS && request != MPI_REQUEST_NULL) requests_.push_back(request);
-        }
-    }
-    void complete() {
-        while (!requests_.empty()) {
-            int finished = MPI_UNDEFINED;
-            if (wait_for_any(requests_, finished, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-            requests_.erase(requests_.begin() + finished);
-        }
-    }
-
-  private:
-    MPI_Comm comm_;
-    std::vector<MPI_Request> requests_;
-};
 
 Rank rank_in_world(MPI_Comm comm, Rank rank) {
     MPI_Group group = MPI_GROUP_NULL;
@@ -65,41 +32,7 @@ Rank rank_in_world(MPI_Comm comm, Rank rank) {
     return in_world;
 }
 
-std::uint64_t open_ones(const std::vector<streams::Descriptor>& lanes) {
-    std::uint64_t open = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        if (lanes[i].is_open()) open |= std::uint64_t{1} << i;
-    }
-    return open;
-}
-
 }  // namespace
-
-/// What one end tells the other; of both ends' the one of the lower rank counts, where they differ.
-struct StreamLinks::Offer {
-    std::uint64_t can = 0;       ///< it may have a link more, and knows its address
-    std::uint64_t existing = 0;  ///< number of the last link that there is; 0: none
-    std::uint64_t number = 0;    ///< of a new one
-    std::uint64_t context = 0;
-    streams::Endpoint endpoint;  ///< where it listens
-    streams::Secret secret{};
-};
-
-/// With one peer, until it is joined.
-struct StreamLinks::Joining {
-    Peer peer;
-    Rank in_world = -1;
-    bool is_lower = false;  ///< this rank of MPI_COMM_WORLD is
-    Offer mine;
-    Offer theirs;
-    std::uint64_t open_here = 0;  ///< connections, a bit each
-    std::uint64_t open_there = 0;
-    streams::Link* link = nullptr;
-
-    const Offer& lower() const { return is_lower ? mine : theirs; }
-    bool is_new() const { return mine.can != 0 && theirs.can != 0 && !has_one(); }
-    bool has_one() const { return mine.existing != 0 && mine.existing == theirs.existing; }
-};
 
 StreamLinks::StreamLinks(const Settings& settings)
     : interface_(settings.stream_interface), ports_{settings.first_stream_port, settings.last_stream_port} {}
@@ -118,13 +51,13 @@ StreamLinks::~StreamLinks() {
     if (watch_) watch_->join();
 }
 
-/// `connections`: those that there may be when all offers are taken.
-StreamLinks::Offer StreamLinks::offer_to(const Joining& joining, int& connections) {
+/// `connections`: those that there are to be so far, when all offers are taken.
+StreamOffer StreamLinks::offer_to(Rank peer, int wanted, int& connections) {
     const std::lock_guard lock(mutex_);
-    Offer offer;
+    StreamOffer offer;
     offer.context = next_context_++;
     for (const Entry& entry : entries_) {
-        if (entry.peer == joining.in_world && !entry.link->is_broken()) offer.existing = entry.number;
+        if (entry.peer == peer && !entry.link->is_broken()) offer.existing = entry.number;
     }
     const auto address =
         interface_.empty() ? streams::address_in_use() : streams::address_of_interface(interface_);
@@ -133,8 +66,8 @@ StreamLinks::Offer StreamLinks::offer_to(const Joining& joining, int& connection
                                       : fmt::format("the interface {} has no address", interface_);
         return offer;
     }
-    if (connections_ + connections + joining.peer.connections > kMostConnections) return offer;
-    connections += joining.peer.connections;
+    if (connections_ + connections + wanted > kMostConnections) return offer;
+    connections += wanted;
     offer.can = 1;
     offer.number = next_number_++;
     offer.endpoint = *address;
@@ -144,92 +77,46 @@ StreamLinks::Offer StreamLinks::offer_to(const Joining& joining, int& connection
 
 void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes& routes) {
     const Rank self = rank_in(MPI_COMM_WORLD);
-    std::vector<Joining> all;
+    std::vector<StreamJoin> all;
+    std::vector<Rank> in_world;
     int connections = 0;
     for (const Peer& peer : peers) {
-        Joining& joining = all.emplace_back();
-        joining.peer = peer;
-        joining.in_world = rank_in_world(comm, peer.rank);
-        joining.is_lower = self < joining.in_world;
-        joining.mine = offer_to(joining, connections);
+        in_world.push_back(rank_in_world(comm, peer.rank));
+        StreamJoin& join = all.emplace_back();
+        join.peer = peer.rank;
+        join.connections = peer.connections;
+        join.round_trip = peer.round_trip;
+        join.listens = self < in_world.back();
+        join.mine = offer_to(in_world.back(), peer.connections, connections);
     }
-    make_links(comm, all);
-    for (Joining& joining : all) {
-        if (joining.has_one()) joining.link = find(joining.in_world, joining.mine.existing);
-        if (joining.link != nullptr) routes.to(joining.peer.rank) = {joining.link, joining.lower().context};
-    }
-}
-
-/// One socket listens for all, and only now.
-void StreamLinks::make_links(MPI_Comm comm, std::vector<Joining>& all) {
-    std::optional<streams::Listener> listener;
-    for (Joining& joining : all) {
-        if (!joining.is_lower || joining.mine.can == 0) continue;
-        if (!listener) listener = streams::Listener::open(joining.mine.endpoint, ports_);
-        joining.mine.can = listener ? 1 : 0;
-        if (listener) joining.mine.endpoint = listener->endpoint();
-    }
-    Exchange<Offer> offers(comm);
-    for (Joining& joining : all) offers.with(joining.peer.rank, joining.mine, joining.theirs);
-    offers.complete();
-
-    std::vector<streams::JoinedLink> links;
-    std::vector<Joining*> joined;
-    Seconds round_trip{0};
-    for (Joining& joining : all) {
-        if (!joining.is_new()) continue;
-        streams::JoinedLink& link = links.emplace_back();
-        link.number = joining.lower().number;
-        link.secret = joining.lower().secret;
-        link.connects = !joining.is_lower;
-        link.endpoint = joining.lower().endpoint;
-        link.lanes.resize(static_cast<std::size_t>(joining.peer.connections));
-        joined.push_back(&joining);
-        round_trip = std::max(round_trip, joining.peer.round_trip);
-    }
-    if (links.empty()) return;
-    const Seconds end = clock_time() + kPatience + kTripsToJoin * round_trip;
-    const int strangers = streams::join(listener ? &*listener : nullptr, links, end, clock_time, [comm] {
-        int is_there = 0;
-        PMPI_Iprobe(MPI_ANY_SOURCE, kTag, comm, &is_there, MPI_STATUS_IGNORE);
-    });
-    listener.reset();
-    Exchange<std::uint64_t> open(comm);
-    for (std::size_t i = 0; i < links.size(); ++i) {
-        joined[i]->open_here = open_ones(links[i].lanes);
-        open.with(joined[i]->peer.rank, joined[i]->open_here, joined[i]->open_there);
-    }
-    open.complete();
+    const int strangers = join_streams(comm, all, ports_);
     const std::lock_guard lock(mutex_);
     strangers_ += strangers;
-    for (std::size_t i = 0; i < links.size(); ++i) keep(comm, *joined[i], links[i], joined[i]->open_there);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        streams::Link* const link =
+            all[i].is_joined() ? find(in_world[i], all[i].mine.existing) : keep(in_world[i], all[i]);
+        if (link != nullptr) routes.to(all[i].peer) = {link, all[i].of_listener().context};
+    }
 }
 
-/// Connections that are there at both ends.
-void StreamLinks::keep(MPI_Comm comm, Joining& joining, streams::JoinedLink& joined,
-                       std::uint64_t open_there) {
-    std::vector<streams::Descriptor> lanes;
-    for (std::size_t i = 0; i < joined.lanes.size(); ++i) {
-        if (joined.lanes[i].is_open() && (open_there >> i & 1U) != 0)
-            lanes.push_back(std::move(joined.lanes[i]));
+/// A new link; nullptr where there are no connections.
+streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
+    if (join.lanes.empty()) {
+        if (join.is_wanted())
+            problem_ = fmt::format("no connection could be made with rank {}, at {}", peer,
+                                   streams::text(join.theirs.endpoint));
+        return nullptr;
     }
-    connections_ += static_cast<int>(lanes.size());
-    if (lanes.empty()) {
-        problem_ =
-            fmt::format("no connection could be made with rank {}, at {}",
-                        rank_in_world(comm, joining.peer.rank), streams::text(joining.theirs.endpoint));
-        return;
-    }
+    connections_ += static_cast<int>(join.lanes.size());
     streams::LinkOptions options;
-    if (joining.peer.round_trip > Seconds(0)) options.round_trip = joining.peer.round_trip;
-    entries_.push_back({joining.in_world, joining.lower().number,
-                        std::make_unique<streams::Link>(std::move(lanes), options)});
-    joining.link = entries_.back().link.get();
+    if (join.round_trip > Seconds(0)) options.round_trip = join.round_trip;
+    entries_.push_back(
+        {peer, join.of_listener().number, std::make_unique<streams::Link>(std::move(join.lanes), options)});
     if (!watch_) watch_.emplace([this] { run_watch(); });
+    return entries_.back().link.get();
 }
 
 streams::Link* StreamLinks::find(Rank peer, std::uint64_t number) const {
-    const std::lock_guard lock(mutex_);
     for (const Entry& entry : entries_) {
         if (entry.peer == peer && entry.number == number) return entry.link.get();
     }

@@ -15,8 +15,8 @@
 
 #include "base/options.hpp"
 #include "base/units.hpp"
+#include "mpi/exec/join_streams.hpp"
 #include "mpi/exec/stream_routes.hpp"
-#include "streams/joining.hpp"
 #include "streams/link.hpp"
 
 namespace laple::mpi {
@@ -26,8 +26,8 @@ namespace laple::mpi {
 ///
 ///     lower rank of MPI_COMM_WORLD                     the other one
 ///        <── what each can, its address ──>            by MPI
-///        listens                                       connects, several times (streams::join)
-///        <── which connections are there ──>           by MPI
+///        listens                                       connects, several times
+///        <── which connections are there ──>           by MPI (join_streams)
 ///
 /// A pair that cannot have one goes on by MPI. For all threads.
 class StreamLinks {
@@ -61,12 +61,8 @@ class StreamLinks {
         std::uint64_t number = 0;
         std::unique_ptr<streams::Link> link;
     };
-    struct Offer;
-    struct Joining;
-
-    Offer offer_to(const Joining& joining, int& connections);
-    void make_links(MPI_Comm comm, std::vector<Joining>& all);
-    void keep(MPI_Comm comm, Joining& joining, streams::JoinedLink& joined, std::uint64_t open_there);
+    StreamOffer offer_to(Rank peer, int wanted, int& connections);
+    streams::Link* keep(Rank peer, StreamJoin& join);
     streams::Link* find(Rank peer, std::uint64_t number) const;
     void run_watch();
     bool progress_all();

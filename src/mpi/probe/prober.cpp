@@ -15,6 +15,7 @@
 #include "mpi/probe/flow_probe.hpp"
 #include "mpi/probe/link_probe.hpp"
 #include "mpi/probe/native_probe.hpp"
+#include "mpi/probe/stream_probe.hpp"
 #include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
@@ -37,6 +38,7 @@ enum Task {
                  ///< answer: a time for each end that sends
     kReduction,  ///< none                                         answer: seconds per byte
     kEager,      ///< peer, asks?                                  answer: a limit, if it asks
+    kStreams,    ///< peer, connections, round trip, duration      answer: early and late rate received
 };
 
 Task task_of(const Numbers& order) {
@@ -171,6 +173,13 @@ Numbers work_on_eager_limit(const Numbers& order, MPI_Comm probes) {
     return {};
 }
 
+Numbers work_on_streams(const Numbers& order, MPI_Comm probes) {
+    const FlowRate rate = run_streams(probes, {static_cast<int>(order[1]), static_cast<int>(order[2]),
+                                               Seconds(order[3]), Seconds(order[4])})
+                              .value_or(FlowRate());
+    return {rate.early, rate.late};
+}
+
 /// Does on this node, a rank of `probes`, what `order` says, with the others that it names; returns its
 /// answer.
 Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>* is_interrupted,
@@ -190,6 +199,8 @@ Numbers carry_out(const Numbers& order, MPI_Comm probes, const std::atomic<bool>
             return {measure_reduction()};
         case kEager:
             return work_on_eager_limit(order, probes);
+        case kStreams:
+            return work_on_streams(order, probes);
         case kFinish:
             break;
     }
@@ -384,6 +395,26 @@ std::vector<Bytes> Prober::eager_limits(const std::vector<Flow>& flows) {
     std::vector<Bytes> limits;
     for (const Flow& flow : flows) limits.push_back(static_cast<Bytes>(answers.next_of(flow.from)));
     return limits;
+}
+
+std::vector<StreamRates> Prober::streams(const ProbeRound& pairs, int connections, Seconds round_trip,
+                                         Seconds duration) {
+    std::vector<Numbers> orders(at(nodes_));
+    for (const auto& [a, b] : pairs) {
+        const auto order = [&](int peer) {
+            return Numbers{kStreams, static_cast<double>(peer), static_cast<double>(connections),
+                           round_trip.count(), duration.count()};
+        };
+        orders[at(a)] = order(b);
+        orders[at(b)] = order(a);
+    }
+    const std::vector<Numbers> answers = run(orders);
+    std::vector<StreamRates> rates;
+    for (const auto& [a, b] : pairs) {
+        const auto received = [&](int node) { return FlowRate{answers[at(node)][0], answers[at(node)][1]}; };
+        rates.push_back({received(b), received(a)});
+    }
+    return rates;
 }
 
 void Prober::dismiss() {

@@ -45,6 +45,8 @@ class Prober final : public LinkProbes {
     std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override;
     std::vector<double> reductions(const std::vector<int>& nodes) override;
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) override;
+    std::vector<StreamRates> streams(const ProbeRound& pairs, int connections, Seconds round_trip,
+                                     Seconds duration) override;
 
     /// Rank 0: ends follow() on the others.
     void dismiss();

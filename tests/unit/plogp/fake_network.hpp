@@ -151,6 +151,28 @@ class FakeProbes final : public LinkProbes {
         return std::vector<Bytes>(flows.size(), 16384);
     }
 
+    /// Connections of LaPle's own, as fast as flows to all others together.
+    std::vector<StreamRates> streams(const ProbeRound& pairs, int connections, Seconds round_trip,
+                                     Seconds duration) override {
+        CHECK(round_trip > Seconds(0));
+        CHECK(duration > 2 * round_trip);
+        std::vector<StreamRates> found;
+        for (const auto& [a, b] : pairs) {
+            stream_trials[connections].push_back({network_.cluster_of(a), network_.cluster_of(b)});
+            const auto from_to = [&](int from, int to) {
+                const double rate = std::min({network_.nic, connections * network_.far_flow,
+                                              network_.uplink[static_cast<std::size_t>(from)],
+                                              network_.uplink[static_cast<std::size_t>(to)]});
+                return FlowRate{rate, can_connect ? rate : 0};
+            };
+            found.push_back({from_to(network_.cluster_of(a), network_.cluster_of(b)),
+                             from_to(network_.cluster_of(b), network_.cluster_of(a))});
+        }
+        return found;
+    }
+    std::map<int, std::vector<NodePair>> stream_trials;  ///< pairs of clusters, by connections
+    bool can_connect = true;
+
     bool is_near(const Flow& flow) const {
         return has_near_pair && network_.cluster_of(flow.from) < 2 && network_.cluster_of(flow.to) < 2;
     }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/exec/join_streams.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "mpi/exec/transport.hpp"
+
+namespace laple::mpi {
+namespace {
+
+constexpr int kTag = 3;  // below those of collectives, and beside that of join_host
+constexpr Seconds kPatience(5);
+constexpr double kTripsOfPatience = 20;
+
+/// Both ways at once, with each of some ranks.
+template <typename Value>
+class Exchange {
+  public:
+    explicit Exchange(MPI_Comm comm) : comm_(comm) {}
+
+    /// Both must stay where they are until complete().
+    void with(Rank peer, const Value& mine, Value& theirs) {
+        constexpr int kBytes = sizeof(Value);
+        add([&](MPI_Request* request) {
+            return PMPI_Irecv(&theirs, kBytes, MPI_BYTE, peer, kTag, comm_, request);
+        });
+        add([&](MPI_Request* request) {
+            return PMPI_Isend(&mine, kBytes, MPI_BYTE, peer, kTag, comm_, request);
+        });
+    }
+    void complete() {
+        while (!requests_.empty()) {
+            int finished = MPI_UNDEFINED;
+            if (wait_for_any(requests_, finished, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+            requests_.erase(requests_.begin() + finished);
+        }
+    }
+
+  private:
+    template <typename Start>
+    void add(Start start) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (start(&request) == MPI_SUCCESS) requests_.push_back(request);
+    }
+
+    MPI_Comm comm_;
+    std::vector<MPI_Request> requests_;
+};
+
+/// One socket for all of which this end is the one that listens; none where nothing is wanted of it.
+std::optional<streams::Listener> listen(std::vector<StreamJoin>& all, streams::PortRange ports) {
+    std::optional<streams::Listener> listener;
+    for (StreamJoin& join : all) {
+        if (!join.listens || join.mine.can == 0) continue;
+        if (!listener) listener = streams::Listener::open(join.mine.endpoint, ports);
+        join.mine.can = listener ? 1 : 0;
+        if (listener) join.mine.endpoint = listener->endpoint();
+    }
+    return listener;
+}
+
+/// A bit for each.
+std::uint64_t open_ones(const std::vector<streams::Descriptor>& lanes) {
+    std::uint64_t open = 0;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        if (lanes[i].is_open()) open |= std::uint64_t{1} << i;
+    }
+    return open;
+}
+
+struct Opened {
+    std::uint64_t here = 0;
+    std::uint64_t there = 0;
+};
+
+}  // namespace
+
+int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports) {
+    std::optional<streams::Listener> listener = listen(all, ports);
+    Exchange<StreamOffer> offers(comm);
+    for (StreamJoin& join : all) offers.with(join.peer, join.mine, join.theirs);
+    offers.complete();
+
+    std::vector<streams::JoinedLink> links;
+    std::vector<StreamJoin*> joins;
+    Seconds longest{0};
+    for (StreamJoin& join : all) {
+        if (!join.is_wanted()) continue;
+        streams::JoinedLink& link = links.emplace_back();
+        link.number = join.of_listener().number;
+        link.secret = join.of_listener().secret;
+        link.connects = !join.listens;
+        link.endpoint = join.of_listener().endpoint;
+        link.lanes.resize(static_cast<std::size_t>(join.connections));
+        joins.push_back(&join);
+        longest = std::max(longest, join.round_trip);
+    }
+    if (links.empty()) return 0;
+    const Seconds end = clock_time() + kPatience + kTripsOfPatience * longest;
+    const int strangers = streams::join(listener ? &*listener : nullptr, links, end, clock_time, [comm] {
+        int is_there = 0;
+        PMPI_Iprobe(MPI_ANY_SOURCE, kTag, comm, &is_there, MPI_STATUS_IGNORE);
+    });
+    listener.reset();
+
+    Exchange<std::uint64_t> exchange(comm);
+    std::vector<Opened> opened(links.size());
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        opened[i].here = open_ones(links[i].lanes);
+        exchange.with(joins[i]->peer, opened[i].here, opened[i].there);
+    }
+    exchange.complete();
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        const std::uint64_t open = opened[i].here & opened[i].there;
+        for (std::size_t lane = 0; lane < links[i].lanes.size(); ++lane) {
+            if ((open >> lane & 1U) != 0) joins[i]->lanes.push_back(std::move(links[i].lanes[lane]));
+        }
+    }
+    return strangers;
+}
+
+}  // namespace laple::mpi

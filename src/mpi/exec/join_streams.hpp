@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <mpi.h>
+
+#include "base/units.hpp"
+#include "streams/descriptor.hpp"
+#include "streams/endpoint.hpp"
+#include "streams/hello.hpp"
+#include "streams/joining.hpp"
+
+namespace laple::mpi {
+
+/// What one of two ranks tells the other. Where they differ, that of the one that listens counts.
+struct StreamOffer {
+    std::uint64_t can = 0;       ///< it may have connections more, and knows its address
+    std::uint64_t existing = 0;  ///< number of the link that there is already; 0: none
+    std::uint64_t number = 0;    ///< of a new one, at the end that listens
+    std::uint64_t context = 0;   ///< of the communicator (streams::MessageKey)
+    streams::Endpoint endpoint;  ///< of this end; with the port where it listens
+    streams::Secret secret{};
+};
+
+/// Two ranks that join, as one of them has it.
+struct StreamJoin {
+    Rank peer = -1;
+    int connections = 0;    ///< that are wanted: at most 64, the same at both ends
+    Seconds round_trip{0};  ///< about
+    bool listens = false;   ///< at one of both ends
+    StreamOffer mine;
+    StreamOffer theirs;                        ///< what the other end has said
+    std::vector<streams::Descriptor> lanes{};  ///< that there are at both ends, in the same order
+
+    const StreamOffer& of_listener() const { return listens ? mine : theirs; }
+    /// Both have the same link already, and need no connections.
+    bool is_joined() const { return mine.existing != 0 && mine.existing == theirs.existing; }
+    /// Both could have some.
+    bool is_wanted() const { return mine.can != 0 && theirs.can != 0 && !is_joined(); }
+};
+
+/// Exchanges offers with each peer of `all`, and makes the connections that are wanted. Of each pair both
+/// ranks of `comm` call this, with each other among `all`. Listens only meanwhile, at one of `ports`. Returns
+/// how many strangers were turned away.
+int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports);
+
+}  // namespace laple::mpi
