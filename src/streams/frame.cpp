@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x4c61506cU;
 
 bool is_possible(const Frame& frame) {
-    if (frame.kind == Frame::Kind::receipt) return true;
+    if (frame.kind != Frame::Kind::stripe) return true;
     return frame.bytes <= kMostStripe && frame.total <= kMostMessage && frame.bytes <= frame.total &&
            frame.offset <= frame.total - frame.bytes && (frame.bytes > 0 || frame.total == 0);
 }
@@ -20,7 +20,7 @@ std::array<std::byte, kFrameBytes> encode(const Frame& frame) {
     std::array<std::byte, kFrameBytes> bytes{};
     WireWriter out(bytes);
     out.put(kMagic).put(static_cast<std::uint32_t>(frame.kind)).put(frame.bytes).put(frame.key.tag);
-    if (frame.kind == Frame::Kind::receipt) {
+    if (frame.kind != Frame::Kind::stripe) {
         out.put(frame.count);
         return bytes;
     }
@@ -36,8 +36,9 @@ std::optional<Frame> decode(std::span<const std::byte, kFrameBytes> bytes) {
     Frame frame;
     frame.bytes = in.take<std::uint32_t>();
     frame.key.tag = in.take<std::uint32_t>();
-    if (kind == static_cast<std::uint32_t>(Frame::Kind::receipt)) {
-        frame.kind = Frame::Kind::receipt;
+    if (kind == static_cast<std::uint32_t>(Frame::Kind::receipt) ||
+        kind == static_cast<std::uint32_t>(Frame::Kind::end)) {
+        frame.kind = static_cast<Frame::Kind>(kind);
         frame.count = in.take<std::uint64_t>();
     } else if (kind == static_cast<std::uint32_t>(Frame::Kind::stripe)) {
         frame.message = in.take<std::uint64_t>();

@@ -24,8 +24,9 @@ struct MessageKey {
 ///
 ///     stripe     some bytes of a message follow: those from `offset` on, of `total`
 ///     receipt    so many stripes have come completely on this connection
+///     end        nothing more comes, and nothing is expected: this end closes the link
 struct Frame {
-    enum class Kind : std::uint8_t { stripe = 1, receipt = 2 };
+    enum class Kind : std::uint8_t { stripe = 1, receipt = 2, end = 3 };
 
     Kind kind = Kind::stripe;
     std::uint32_t bytes = 0;    ///< of the stripe

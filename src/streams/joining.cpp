@@ -91,7 +91,7 @@ class Arrival {
             return !link.connects && link.number == hello->link;
         });
         if (found == links.end() || !is_true(*hello, nonce_, found->secret)) return false;
-        if (hello->lane >= found->lanes.size()) return false;
+        if (hello->lane >= found->lanes.size() || !found->wants(hello->lane)) return false;
         lane_ = &found->lanes[hello->lane];
         welcome_ = welcome_for(*hello, nonce_, found->secret);
         return !lane_->is_open();
@@ -118,6 +118,8 @@ class Arrival {
 class Departure {
   public:
     Departure(JoinedLink& link, std::uint32_t lane) : link_(link), lane_(lane) {}
+
+    bool is_for(const JoinedLink& link, std::uint32_t lane) const { return &link == &link_ && lane == lane_; }
 
     Outcome go_on(Seconds now) {
         if (!socket_.is_open() && (now < retry_ || !begin())) return Outcome::later;
@@ -199,67 +201,6 @@ class Departure {
     std::array<std::byte, kWelcomeBytes> welcome_{};
 };
 
-/// All connections that are being made.
-class Joining {
-  public:
-    Joining(const Listener* listener, std::vector<JoinedLink>& links) : listener_(listener), links_(links) {
-        for (JoinedLink& link : links) {
-            for (std::uint32_t lane = 0; link.connects && lane < link.lanes.size(); ++lane)
-                departures_.emplace_back(link, lane);
-        }
-    }
-
-    bool is_complete() const {
-        return std::all_of(links_.begin(), links_.end(), [](const JoinedLink& link) {
-            return std::all_of(link.lanes.begin(), link.lanes.end(),
-                               [](const Descriptor& lane) { return lane.is_open(); });
-        });
-    }
-
-    void go_on(Seconds now) {
-        if (listener_ != nullptr) accept_all(now);
-        std::erase_if(departures_, [&](Departure& one) { return one.go_on(now) == Outcome::done; });
-        std::erase_if(arrivals_, [&](Arrival& one) {
-            const Outcome outcome = one.go_on(links_);
-            const bool is_stranger =
-                outcome == Outcome::failed || (outcome == Outcome::later && one.is_late(now));
-            if (is_stranger) ++strangers_;
-            return is_stranger || outcome == Outcome::done;
-        });
-    }
-
-    void wait() const {
-        std::vector<pollfd> awaited;
-        if (listener_ != nullptr) awaited.push_back({listener_->descriptor(), POLLIN, 0});
-        for (const Departure& one : departures_) awaited.push_back(one.awaited());
-        for (const Arrival& one : arrivals_) awaited.push_back(one.awaited());
-        poll(awaited.data(), awaited.size(), kLookEvery);
-    }
-
-    /// Those that have not proved anything by the end are strangers, too.
-    int strangers() const { return strangers_ + static_cast<int>(arrivals_.size()); }
-
-  private:
-    void accept_all(Seconds now) {
-        while (true) {
-            Descriptor socket(
-                accept4(listener_->descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-            if (!socket.is_open()) return;
-            if (arrivals_.size() == kMostUnproven) {
-                arrivals_.pop_front();
-                ++strangers_;
-            }
-            arrivals_.emplace_back(std::move(socket), now);
-        }
-    }
-
-    const Listener* listener_;
-    std::vector<JoinedLink>& links_;
-    std::list<Departure> departures_;
-    std::list<Arrival> arrivals_;
-    int strangers_ = 0;
-};
-
 }  // namespace
 
 std::optional<Listener> Listener::open(const Endpoint& address, PortRange ports) {
@@ -284,9 +225,83 @@ std::optional<Listener> Listener::open(const Endpoint& address, PortRange ports)
     return std::nullopt;
 }
 
-int join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
+struct Joining::Arrivals {
+    std::list<Arrival> all;
+};
+
+struct Joining::Departures {
+    std::list<Departure> all;
+};
+
+Joining::Joining(std::span<const Listener> listeners, std::vector<JoinedLink>& links)
+    : listeners_(listeners),
+      links_(links),
+      arrivals_(std::make_unique<Arrivals>()),
+      departures_(std::make_unique<Departures>()) {}
+
+Joining::~Joining() = default;
+
+bool Joining::is_complete() const {
+    return std::all_of(links_.begin(), links_.end(), [](const JoinedLink& link) {
+        for (std::size_t lane = 0; lane < link.lanes.size(); ++lane) {
+            if (link.wants(lane) && !link.lanes[lane].is_open()) return false;
+        }
+        return true;
+    });
+}
+
+void Joining::go_on(Seconds now) {
+    for (const Listener& listener : listeners_) accept_all(listener, now);
+    depart();
+    std::erase_if(departures_->all, [&](Departure& one) { return one.go_on(now) == Outcome::done; });
+    std::erase_if(arrivals_->all, [&](Arrival& one) {
+        const Outcome outcome = one.go_on(links_);
+        const bool is_stranger =
+            outcome == Outcome::failed || (outcome == Outcome::later && one.is_late(now));
+        if (is_stranger) ++strangers_;
+        return is_stranger || outcome == Outcome::done;
+    });
+}
+
+/// For each lane that is wanted one, until it is there.
+void Joining::depart() {
+    for (JoinedLink& link : links_) {
+        for (std::uint32_t lane = 0; link.connects && lane < link.lanes.size(); ++lane) {
+            if (!link.wants(lane) || link.lanes[lane].is_open()) continue;
+            const auto is_for = [&](const Departure& one) { return one.is_for(link, lane); };
+            if (std::none_of(departures_->all.begin(), departures_->all.end(), is_for))
+                departures_->all.emplace_back(link, lane);
+        }
+    }
+}
+
+void Joining::wait() const {
+    std::vector<pollfd> awaited;
+    for (const Listener& listener : listeners_) awaited.push_back({listener.descriptor(), POLLIN, 0});
+    for (const Departure& one : departures_->all) awaited.push_back(one.awaited());
+    for (const Arrival& one : arrivals_->all) awaited.push_back(one.awaited());
+    poll(awaited.data(), awaited.size(), kLookEvery);
+}
+
+int Joining::strangers() const {
+    return strangers_ + static_cast<int>(arrivals_->all.size());
+}
+
+void Joining::accept_all(const Listener& listener, Seconds now) {
+    while (true) {
+        Descriptor socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (!socket.is_open()) return;
+        if (arrivals_->all.size() == kMostUnproven) {
+            arrivals_->all.pop_front();
+            ++strangers_;
+        }
+        arrivals_->all.emplace_back(std::move(socket), now);
+    }
+}
+
+int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links, Seconds end,
          const std::function<Seconds()>& now, const std::function<void()>& meanwhile) {
-    Joining joining(listener, links);
+    Joining joining(listeners, links);
     while (true) {
         joining.go_on(now());
         if (joining.is_complete() || now() > end) return joining.strangers();

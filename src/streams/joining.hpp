@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/units.hpp"
@@ -43,15 +46,55 @@ struct JoinedLink {
     bool connects = false;  ///< this end does, to:
     Endpoint endpoint;
     std::vector<Descriptor> lanes;  ///< as many as there are to be; those that could not be made stay closed
+    /// Of these, which are to be made; nothing: all.
+    std::optional<std::vector<std::size_t>> wanted{};
+
+    bool wants(std::size_t lane) const {
+        return !wanted || std::find(wanted->begin(), wanted->end(), lane) != wanted->end();
+    }
 };
 
-/// Makes the connections of all `links`, of which some connect and some are connected to, at `listener`
-/// (nullptr: none are). Returns when all are made, or at `end`, of the clock `now`; calls `meanwhile` all the
-/// time. Connections are made at once, not one after the other.
+/// The connections of all `links`, of which some connect and some are connected to, at any of `listeners`,
+/// while they are being made, at once and not one after the other. Between two calls of go_on()
+/// the owner may take lanes that are made, and want others.
 ///
-/// Strangers, who do not prove in time that they belong to a link, are closed; returns how many there were. A
-/// few hundred may be about to prove it at a time; when more come, the oldest is closed.
-int join(const Listener* listener, std::vector<JoinedLink>& links, Seconds end,
+/// Strangers, who do not prove in time that they belong to a link, are closed. A few hundred may be about to
+/// prove it at a time; when more come, the oldest is closed.
+class Joining {
+  public:
+    /// The references must outlive this.
+    Joining(std::span<const Listener> listeners, std::vector<JoinedLink>& links);
+    ~Joining();
+    Joining(const Joining&) = delete;
+    Joining& operator=(const Joining&) = delete;
+
+    /// Does what can be done without waiting.
+    void go_on(Seconds now);
+    /// Whether all lanes that are wanted are there.
+    bool is_complete() const;
+    /// Until there may be something to do, a millisecond at most.
+    void wait() const;
+    /// How many there were. Those that have not proved anything yet are among them.
+    int strangers() const;
+
+  private:
+    struct Arrivals;
+    struct Departures;
+
+    void accept_all(const Listener& listener, Seconds now);
+    void depart();
+
+    std::span<const Listener> listeners_;
+    std::vector<JoinedLink>& links_;
+    std::unique_ptr<Arrivals> arrivals_;
+    std::unique_ptr<Departures> departures_;
+    int strangers_ = 0;
+};
+
+/// Makes the connections of all `links`, of which some connect and some are connected to, at one of
+/// `listeners`. Returns when all are made, or at `end`, of the clock `now`; calls `meanwhile` all the
+/// time. Returns how many strangers there were.
+int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links, Seconds end,
          const std::function<Seconds()>& now, const std::function<void()>& meanwhile);
 
 }  // namespace laple::streams

@@ -39,27 +39,56 @@ bool would_wait() {
 }  // namespace
 
 Link::Link(std::vector<Descriptor> connections, const LinkOptions& options)
-    : poller_(epoll_create1(EPOLL_CLOEXEC)),
-      options_(options),
-      living_(static_cast<int>(connections.size())) {
-    for (Descriptor& connection : connections) {
-        const int descriptor = connection.number();
-        set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
-        set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSent);
-        lanes_.push_back(std::make_unique<Lane>(std::move(connection), lanes_.size()));
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.u64 = lanes_.back()->number;
-        epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event);
-    }
+    : poller_(epoll_create1(EPOLL_CLOEXEC)), options_(options) {
+    lanes_.resize(connections.size());
+    for (std::size_t i = 0; i < connections.size(); ++i) add_lane(i, std::move(connections[i]));
     account_.lanes = living_;
 }
 
-Link::~Link() = default;
+/// A lane of which a stripe is half sent breaks.
+Link::~Link() {
+    Frame end;
+    end.kind = Frame::Kind::end;
+    const auto bytes = encode(end);
+    for (const auto& lane : lanes_) {
+        if (lane->is_alive() && lane->going == nullptr && lane->receipt_left == 0)
+            ::send(lane->socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+}
+
+void Link::add_lane(std::size_t number, Descriptor connection) {
+    const int descriptor = connection.number();
+    set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSent);
+    lanes_[number] = std::make_unique<Lane>(std::move(connection), number);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = number;
+    epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event);
+    ++living_;
+}
+
+std::vector<std::size_t> Link::missing() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::size_t> missing;
+    if (is_broken_ || is_closed_) return missing;
+    for (const auto& lane : lanes_) {
+        if (!lane->is_alive()) missing.push_back(lane->number);
+    }
+    return missing;
+}
+
+void Link::replace(std::size_t lane, Descriptor connection) {
+    const std::lock_guard lock(mutex_);
+    if (is_broken_ || is_closed_ || lanes_[lane]->is_alive()) return;
+    add_lane(lane, std::move(connection));
+    lost_ = std::nullopt;
+    ++account_.replaced_lanes;
+}
 
 void Link::send(const MessageKey& key, const std::byte* data, std::uint64_t bytes, Posted& posted) {
     const std::lock_guard lock(mutex_);
-    if (living_ == 0) return finish(&posted, true);
+    if (is_broken_) return finish(&posted, true);
     outgoing_.push_back({next_number_++, key, data, bytes, 0, 0, &posted});
     account_.sent += bytes;
 }
@@ -76,7 +105,7 @@ void Link::receive(const MessageKey& key, std::byte* data, std::uint64_t bytes, 
         incoming.kept = {};
     }
     finish_if_there(key);
-    if (living_ == 0) fail_all();
+    if (is_broken_) fail_all();
 }
 
 void Link::finish(Posted* posted, bool has_failed) {
@@ -114,8 +143,15 @@ bool Link::progress(Seconds now) {
         if (look_after(events[static_cast<std::size_t>(i)].data.u64, now)) has_moved = true;
     }
     help_those_behind(now);
-    if (living_ == 0) fail_all();
+    if (living_ == 0) wait_for_lanes(now);
     return has_moved;
+}
+
+void Link::wait_for_lanes(Seconds now) {
+    if (!lost_) lost_ = now;
+    if (!is_closed_ && now - *lost_ < options_.patience) return;
+    is_broken_ = true;
+    fail_all();
 }
 
 /// Of a lane that has something to read, or room.
@@ -304,6 +340,10 @@ std::byte* Link::place_for(Lane& lane, std::size_t& room) {
 void Link::take_frame(Lane& lane) {
     const auto frame = decode(lane.header);
     if (!frame) return break_lane(lane);  // not what the other end has sent
+    if (frame->kind == Frame::Kind::end) {
+        is_closed_ = true;
+        return break_lane(lane);
+    }
     lane.frame = *frame;
     lane.bytes_come = 0;
     if (frame->kind == Frame::Kind::receipt) {
@@ -381,7 +421,7 @@ void Link::break_lane(Lane& lane) {
     epoll_ctl(poller_.number(), EPOLL_CTL_DEL, lane.socket.number(), nullptr);
     lane.socket.reset();
     --living_;
-    ++account_.broken_lanes;
+    if (!is_closed_) ++account_.broken_lanes;
     for (const auto& stripe : lane.unconfirmed) put_again(stripe);
     if (lane.going != nullptr) put_again(lane.going);
     lane.unconfirmed.clear();
@@ -425,12 +465,12 @@ void Link::fail_all() {
 
 bool Link::is_broken() const {
     const std::lock_guard lock(mutex_);
-    return living_ == 0;
+    return is_broken_;
 }
 
 bool Link::is_flushed() const {
     const std::lock_guard lock(mutex_);
-    return living_ == 0 || (outgoing_.empty() && stripes_ == 0);
+    return is_broken_ || is_closed_ || (outgoing_.empty() && stripes_ == 0);
 }
 
 Link::Account Link::account() const {

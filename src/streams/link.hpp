@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Posted {
 
 struct LinkOptions {
     Seconds round_trip{0.1};
+    /// How long messages wait for a new connection when none is left.
+    Seconds patience{0};
     /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on.
     std::uint64_t window_bytes = 32U << 20;
 };
@@ -41,8 +44,9 @@ struct LinkOptions {
 ///
 /// The next stripe goes to the lane that has room first, so that a slow one gets less. A lane sends a receipt
 /// for each stripe that has come; until then the sender keeps a copy, and where a lane breaks, or stands
-/// still, it sends the stripe once more on another one. What comes twice is dropped. As long as one lane
-/// lives nothing is lost; when none does, the link is broken, and all its messages fail.
+/// still, it sends the stripe once more on another one. What comes twice is dropped. Lanes that broke may be
+/// replaced. When none has lived for longer than is waited for (LinkOptions::patience), or the other end has
+/// closed the link, it is broken, and all its messages fail.
 ///
 /// A message is for the receive with the same key, whichever comes first: what comes before its receive is
 /// kept aside.
@@ -52,6 +56,7 @@ class Link {
   public:
     /// The connections, in the same order at both ends.
     Link(std::vector<Descriptor> connections, const LinkOptions& options);
+    /// Tells the other end that this one closes it.
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
@@ -71,14 +76,21 @@ class Link {
     /// What is received and sent may be waited for by polling this descriptor for input.
     int descriptor() const { return poller_.number(); }
 
+    /// The lanes that broke, and may be replaced; empty where the link is broken, or the other end has closed
+    /// it.
+    std::vector<std::size_t> missing() const;
+    /// A new connection in place of a lane that broke; the other end has it in the same place.
+    void replace(std::size_t lane, Descriptor connection);
+
     bool is_broken() const;
-    /// Whether all that was sent has come: the other end has said so.
+    /// Whether all that was sent has come: the other end has said so. Also where nothing goes any more.
     bool is_flushed() const;
 
     /// What has become of the link so far.
     struct Account {
-        int lanes = 0;                         ///< there were at first
-        int broken_lanes = 0;                  ///< of these
+        int lanes = 0;         ///< there were at first
+        int broken_lanes = 0;  ///< so many times one broke
+        int replaced_lanes = 0;
         std::uint64_t sent = 0, received = 0;  ///< bytes of messages
         std::uint64_t sent_again = 0;          ///< bytes, on another lane
         std::uint64_t dropped = 0;             ///< bytes that came twice
@@ -132,6 +144,8 @@ class Link {
     void take_stripe(Lane& lane, Seconds now);
     void has_gone(Lane& lane);
     static void finish(Posted* posted, bool has_failed);
+    void add_lane(std::size_t number, Descriptor connection);
+    void wait_for_lanes(Seconds now);
     void fail_all();
     std::uint64_t stripe_bytes(std::uint64_t left) const;
 
@@ -140,6 +154,9 @@ class Link {
     LinkOptions options_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     int living_ = 0;
+    std::optional<Seconds> lost_;  // when the last lane broke
+    bool is_broken_ = false;
+    bool is_closed_ = false;  // by the other end
     std::uint64_t next_number_ = 0;
     std::deque<Outgoing> outgoing_;              // of which not all is on its way
     std::deque<std::shared_ptr<Stripe>> again_;  // of lanes that broke, or stand still

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int kMostConnections = 512;
 constexpr Seconds kLongestSilence(30);
+constexpr Seconds kPatience(20);  // with a link that has lost all connections
+constexpr Seconds kTimeToRepair(2);
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
 
 Rank rank_in_world(MPI_Comm comm, Rank rank) {
@@ -110,8 +113,15 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     connections_ += static_cast<int>(join.lanes.size());
     streams::LinkOptions options;
     if (join.round_trip > Seconds(0)) options.round_trip = join.round_trip;
-    entries_.push_back(
-        {peer, join.of_listener().number, std::make_unique<streams::Link>(std::move(join.lanes), options)});
+    options.patience = kPatience;
+    Entry& entry = entries_.emplace_back();
+    entry.peer = peer;
+    entry.number = entry.how.number = join.of_listener().number;
+    entry.how.secret = join.of_listener().secret;
+    entry.how.connects = !join.listens;
+    entry.how.endpoint = join.of_listener().endpoint;
+    entry.how.lanes.resize(join.lanes.size());
+    entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options);
     if (!watch_) watch_.emplace([this] { run_watch(); });
     return entries_.back().link.get();
 }
@@ -130,10 +140,86 @@ void StreamLinks::run_watch() {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
-    while (!wakes_.wait_for(lock, kWatchPause, [this] { return is_over_; })) {
+    while (!wakes_.wait_for(lock, kWatchPause, [this] { return is_over_.load(); })) {
         lock.unlock();
         progress_all();
+        repair();
         lock.lock();
+    }
+}
+
+/// All links, where a lane of one of them is missing and it is time to replace it; else none.
+std::vector<StreamLinks::Repair> StreamLinks::repairs_due() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Repair> due;
+    const Seconds now = clock_time();
+    const auto is_due = [now](const Entry& entry) {
+        return now >= entry.next_repair && !entry.link->missing().empty();
+    };
+    if (std::none_of(entries_.begin(), entries_.end(), is_due)) return due;
+    for (const Entry& entry : entries_) {
+        Repair& repair = due.emplace_back();
+        repair.link = entry.link.get();
+        repair.how.number = entry.how.number;
+        repair.how.secret = entry.how.secret;
+        repair.how.connects = entry.how.connects;
+        repair.how.endpoint = entry.how.endpoint;
+        repair.how.lanes.resize(entry.how.lanes.size());
+    }
+    return due;
+}
+
+/// The other end has seen them break, too, or will soon. It tries at the same time. A new lane is at work at
+/// once: others may take longer.
+void StreamLinks::repair() {
+    std::vector<Repair> due = repairs_due();
+    if (due.empty()) return;
+    std::vector<streams::JoinedLink> links;
+    std::map<std::uint16_t, streams::Endpoint> listening;
+    for (Repair& repair : due) {
+        const bool listens = !repair.how.connects && !repair.link->missing().empty();
+        if (listens) listening.emplace(repair.how.endpoint.port, repair.how.endpoint);
+        links.push_back(std::move(repair.how));
+    }
+    std::vector<streams::Listener> listeners;
+    for (const auto& [port, endpoint] : listening) {
+        auto listener = streams::Listener::open(endpoint, {port, port});
+        if (listener) listeners.push_back(std::move(*listener));
+    }
+    const auto note_missing = [&] {
+        for (std::size_t i = 0; i < due.size(); ++i) links[i].wanted = due[i].link->missing();
+    };
+    note_missing();
+    streams::Joining joining(listeners, links);
+    const Seconds end = clock_time() + kTimeToRepair;
+    while (!joining.is_complete() && !is_over_ && clock_time() < end) {
+        joining.go_on(clock_time());
+        for (std::size_t i = 0; i < due.size(); ++i) {
+            for (std::size_t lane = 0; lane < links[i].lanes.size(); ++lane) {
+                if (links[i].lanes[lane].is_open())
+                    due[i].link->replace(lane, std::move(links[i].lanes[lane]));
+            }
+        }
+        progress_all();
+        note_missing();
+        if (!joining.is_complete()) joining.wait();
+    }
+    const std::lock_guard lock(mutex_);
+    strangers_ += joining.strangers();
+    for (const Repair& repair : due) note_repair(*repair.link);
+}
+
+/// What could not be repaired is tried again later, and ever more seldom; at once where no lane is left.
+void StreamLinks::note_repair(const streams::Link& link) {
+    constexpr int kMostDoublings = 6;
+    const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& one) { return one.link.get() == &link; });
+    const std::size_t missing = link.missing().size();
+    if (missing == 0 || missing == entry->how.lanes.size()) {
+        entry->failures = 0;
+        entry->next_repair = Seconds(0);
+    } else {
+        entry->next_repair = clock_time() + kWatchPause * (1 << std::min(entry->failures++, kMostDoublings));
     }
 }
 
@@ -178,7 +264,8 @@ std::string StreamLinks::report() const {
         text += fmt::format("streams to rank {}: {} connections, {} sent, {} received", entry.peer,
                             account.lanes, format_bytes(account.sent), format_bytes(account.received));
         if (account.sent_again > 0) text += fmt::format(", {} sent again", format_bytes(account.sent_again));
-        if (account.broken_lanes > 0) text += fmt::format(", {} broken", account.broken_lanes);
+        if (account.broken_lanes > 0)
+            text += fmt::format(", {} broke, {} replaced", account.broken_lanes, account.replaced_lanes);
         text += "\n";
     }
     if (strangers_ > 0) text += fmt::format("streams: {} strangers were turned away\n", strangers_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,8 @@ namespace laple::mpi {
 ///        listens                                       connects, several times
 ///        <── which connections are there ──>           by MPI (join_streams)
 ///
-/// A pair that cannot have one goes on by MPI. For all threads.
+/// A pair that cannot have one goes on by MPI. Connections that break are replaced in the same way, at the
+/// same address and port, without MPI. For all threads.
 class StreamLinks {
   public:
     explicit StreamLinks(const Settings& settings);
@@ -60,11 +62,22 @@ class StreamLinks {
         Rank peer = -1;  ///< of MPI_COMM_WORLD
         std::uint64_t number = 0;
         std::unique_ptr<streams::Link> link;
+        streams::JoinedLink how;  ///< it was joined; without lanes
+        int failures = 0;         ///< of the last attempts to replace lanes
+        Seconds next_repair{0};
+    };
+    /// What is to be joined anew of an entry, which is `link`.
+    struct Repair {
+        streams::Link* link = nullptr;
+        streams::JoinedLink how;
     };
     StreamOffer offer_to(Rank peer, int wanted, int& connections);
     streams::Link* keep(Rank peer, StreamJoin& join);
     streams::Link* find(Rank peer, std::uint64_t number) const;
     void run_watch();
+    std::vector<Repair> repairs_due();
+    void repair();
+    void note_repair(const streams::Link& link);
     bool progress_all();
     bool are_flushed() const;
 
@@ -78,7 +91,7 @@ class StreamLinks {
     int strangers_ = 0;
     std::string problem_;
     std::condition_variable wakes_;
-    bool is_over_ = false;
+    std::atomic<bool> is_over_{false};
     std::optional<std::thread> watch_;
 };
 

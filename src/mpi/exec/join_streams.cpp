@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "mpi/exec/transport.hpp"
@@ -99,7 +100,9 @@ int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange
     }
     if (links.empty()) return 0;
     const Seconds end = clock_time() + kPatience + kTripsOfPatience * longest;
-    const int strangers = streams::join(listener ? &*listener : nullptr, links, end, clock_time, [comm] {
+    const auto listeners =
+        listener ? std::span<const streams::Listener>(&*listener, 1) : std::span<const streams::Listener>();
+    const int strangers = streams::join(listeners, links, end, clock_time, [comm] {
         int is_there = 0;
         PMPI_Iprobe(MPI_ANY_SOURCE, kTag, comm, &is_there, MPI_STATUS_IGNORE);
     });

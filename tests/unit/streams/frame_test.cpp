@@ -26,6 +26,9 @@ TEST_CASE("a frame is read as it was written", "[streams]") {
     receipt.kind = Frame::Kind::receipt;
     receipt.count = ~std::uint64_t{0};
     CHECK(decode(encode(receipt)) == receipt);
+    Frame end;
+    end.kind = Frame::Kind::end;
+    CHECK(decode(encode(end)) == end);
 }
 
 TEST_CASE("a frame that says something impossible is none", "[streams]") {
@@ -55,7 +58,7 @@ TEST_CASE("a frame that says something impossible is none", "[streams]") {
 TEST_CASE("other bytes are no frames", "[streams]") {
     CHECK_FALSE(decode(std::array<std::byte, kFrameBytes>{}));
     std::array<std::byte, kFrameBytes> bytes = encode(some_stripe());
-    bytes[4] = std::byte{3};  // no kind
+    bytes[4] = std::byte{4};  // no kind
     CHECK_FALSE(decode(bytes));
     std::mt19937 draw(1);
     for (int i = 0; i < 10000; ++i) {

@@ -47,13 +47,13 @@ JoinedLink other_end(const JoinedLink& link, const Listener& listener) {
 template <typename Connect>
 int join_with(const Listener& listener, std::vector<JoinedLink>& listens, Seconds time, Connect connect) {
     std::thread thread(connect);
-    const int strangers = join(&listener, listens, now() + time, now, [] {});
+    const int strangers = join({&listener, 1}, listens, now() + time, now, [] {});
     thread.join();
     return strangers;
 }
 
 void connect_all(std::vector<JoinedLink>& links, Seconds time) {
-    join(nullptr, links, now() + time, now, [] {});
+    join({}, links, now() + time, now, [] {});
 }
 
 Descriptor connected_to(const Listener& listener) {
@@ -115,7 +115,7 @@ TEST_CASE("who connects before the other end listens tries again", "[streams]") 
     std::thread thread([&] { connect_all(connects, Seconds(20)); });
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     const auto listener = Listener::open(loopback(), {port, port});
-    if (listener) join(&*listener, listens, now() + Seconds(20), now, [] {});
+    if (listener) join({&*listener, 1}, listens, now() + Seconds(20), now, [] {});
     thread.join();
     REQUIRE(listener);
     CHECK(count_open(connects) == 2);
@@ -179,7 +179,7 @@ TEST_CASE("what is not joined in time stays closed", "[streams]") {
     listens.push_back(new_link(1, 2));
     int calls = 0;
     const Seconds begin = now();
-    join(&*listener, listens, begin + Seconds(0.1), now, [&] { ++calls; });
+    join({&*listener, 1}, listens, begin + Seconds(0.1), now, [&] { ++calls; });
     CHECK(now() - begin >= Seconds(0.1));
     CHECK(calls > 1);
     CHECK(count_open(listens) == 0);

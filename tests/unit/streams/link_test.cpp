@@ -28,41 +28,32 @@ struct Pipe {
     int to = -1;
     Data waiting;
 
-    /// Whether the sender has closed its end.
-    bool carry(std::size_t most) {
+    void carry(std::size_t most) {
         std::array<std::byte, 65536> piece;
         while (waiting.size() < most) {
             const ssize_t come = read(from, piece.data(), std::min(piece.size(), most - waiting.size()));
-            if (come == 0) return false;
-            if (come < 0) break;
+            if (come <= 0) break;
             waiting.insert(waiting.end(), piece.begin(), piece.begin() + come);
         }
         const ssize_t gone = waiting.empty() ? 0 : send(to, waiting.data(), waiting.size(), MSG_NOSIGNAL);
         if (gone > 0) waiting.erase(waiting.begin(), waiting.begin() + gone);
-        return true;
     }
 };
 
 /// Two links, joined by lanes that a test can hold up or cut, and by a clock that it sets.
 class Pair {
   public:
-    explicit Pair(std::size_t lanes, std::uint64_t window = 32U << 20) {
+    explicit Pair(std::size_t lanes, std::uint64_t window = 32U << 20, Seconds patience = Seconds(0)) {
         std::array<std::vector<Descriptor>, 2> ends;
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            std::array<int, 2> first{};
-            std::array<int, 2> second{};
-            REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, first.data()) == 0);
-            REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, second.data()) == 0);
-            ends[0].emplace_back(first[0]);
-            ends[1].emplace_back(second[1]);
-            wires_.push_back({Descriptor(first[1]),
-                              Descriptor(second[0]),
-                              {Pipe{first[1], second[0], {}}, Pipe{second[0], first[1], {}}},
-                              true,
-                              false});
+        wires_.resize(lanes);
+        for (Wire& wire : wires_) {
+            auto [first, second] = connect(wire);
+            ends[0].push_back(std::move(first));
+            ends[1].push_back(std::move(second));
         }
         for (std::size_t end = 0; end < 2; ++end)
-            links_[end] = std::make_unique<Link>(std::move(ends[end]), LinkOptions{Seconds(0.01), window});
+            links_[end] =
+                std::make_unique<Link>(std::move(ends[end]), LinkOptions{Seconds(0.01), patience, window});
     }
 
     Link& operator[](std::size_t end) { return *links_[end]; }
@@ -74,11 +65,18 @@ class Pair {
         wire.a.reset();
         wire.b.reset();
     }
+    /// Both ends have seen by now that it was cut, and get a new connection.
+    void mend(std::size_t lane) {
+        auto [first, second] = connect(wires_[lane]);
+        links_[0]->replace(lane, std::move(first));
+        links_[1]->replace(lane, std::move(second));
+    }
+    void close(std::size_t end) { links_[end].reset(); }
     /// Time goes on by a millisecond, in which each lane carries so much.
     void step(bool first = true, bool second = true, std::size_t bytes = 100000) {
         now_ += Seconds(1e-3);
-        if (first) links_[0]->progress(now_);
-        if (second) links_[1]->progress(now_);
+        if (first && links_[0]) links_[0]->progress(now_);
+        if (second && links_[1]) links_[1]->progress(now_);
         for (Wire& wire : wires_) {
             if (!wire.is_there || wire.is_held_up) continue;
             for (Pipe& pipe : wire.pipes) pipe.carry(bytes);
@@ -101,9 +99,24 @@ class Pair {
     struct Wire {
         Descriptor a, b;
         std::array<Pipe, 2> pipes;
-        bool is_there;
-        bool is_held_up;
+        bool is_there = true;
+        bool is_held_up = false;
     };
+
+    /// The two ends of a new one.
+    static std::pair<Descriptor, Descriptor> connect(Wire& wire) {
+        std::array<int, 2> first{};
+        std::array<int, 2> second{};
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, first.data()) == 0);
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, second.data()) == 0);
+        wire = {Descriptor(first[1]),
+                Descriptor(second[0]),
+                {Pipe{first[1], second[0], {}}, Pipe{second[0], first[1], {}}},
+                true,
+                false};
+        return {Descriptor(first[0]), Descriptor(second[1])};
+    }
+
     std::vector<Wire> wires_;
     std::array<std::unique_ptr<Link>, 2> links_;
     Seconds now_{1000};
@@ -232,6 +245,69 @@ TEST_CASE("without a lane all messages fail, and those to come", "[streams]") {
     CHECK(late_receive.has_failed);
 }
 
+TEST_CASE("lanes that broke, even all of them, are replaced, and nothing is lost", "[streams]") {
+    Pair pair(3, 32U << 20, Seconds(1));
+    const Data data = drawn(8000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    for (int times = 0; times < 3; ++times) {
+        pair.steps(4);
+        REQUIRE_FALSE(received.is_done);
+        for (std::size_t lane = 0; lane < 3; ++lane) pair.cut(lane);
+        pair.steps(900);
+        for (std::size_t end = 0; end < 2; ++end)
+            CHECK(pair[end].missing() == std::vector<std::size_t>{0, 1, 2});
+        pair.mend(1);
+    }
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK_FALSE(received.has_failed);
+    CHECK((result == data));
+    CHECK(pair[0].account().replaced_lanes == 3);
+    CHECK(pair[0].missing() == std::vector<std::size_t>{0, 2});
+    pair.steps(10);
+    CHECK(pair[0].is_flushed());
+}
+
+TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
+    Pair pair(1, 32U << 20, Seconds(1));
+    const Data data = drawn(1000, 1);
+    Posted sent;
+    pair.cut(0);
+    pair.steps(2);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair.steps(990);
+    CHECK_FALSE(sent.is_done);
+    CHECK_FALSE(pair[0].is_broken());
+    pair.steps(20);
+    CHECK(sent.is_done);
+    CHECK(sent.has_failed);
+    CHECK(pair[0].is_broken());
+    CHECK(pair[0].missing().empty());
+    pair.mend(0);
+    CHECK(pair[0].is_broken());
+}
+
+TEST_CASE("an end that closes the link is no fault", "[streams]") {
+    Pair pair(3, 32U << 20, Seconds(1000));
+    const Data data = drawn(100000, 1);
+    Data result(data.size());
+    Posted sent, received, late;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    REQUIRE(pair.until_done({&sent, &received}));
+    pair.steps(10);
+    pair.close(0);
+    pair.steps(10);
+    CHECK(pair[1].missing().empty());
+    CHECK(pair[1].account().broken_lanes == 0);
+    // What is expected from it does not come any more, however long one waits.
+    pair[1].receive(key(1), result.data(), result.size(), late);
+    pair.steps(2);
+    CHECK(late.has_failed);
+}
+
 TEST_CASE("others do the work of a lane that stands still, and what it brings later is dropped",
           "[streams]") {
     Pair pair(3);
@@ -351,8 +427,7 @@ TEST_CASE("in a storm of faults nothing is lost and nothing comes twice", "[stre
     std::mt19937 draw(seed);
     const auto below = [&](std::uint32_t most) { return static_cast<std::uint32_t>(draw() % most); };
     const std::size_t lanes = 2 + below(7);
-    Pair pair(lanes, (1U << 20) << below(5));
-    std::size_t alive = lanes;
+    Pair pair(lanes, (1U << 20) << below(5), Seconds(1000));
     std::vector<bool> is_cut(lanes, false);
     struct Message {
         std::size_t from = 0;
@@ -383,19 +458,22 @@ TEST_CASE("in a storm of faults nothing is lost and nothing comes twice", "[stre
                 receive();
             }
             ++number;
-        } else if (what == 6 && alive > 1) {
+        } else if (what == 6) {
             const std::size_t lane = below(static_cast<std::uint32_t>(lanes));
-            if (!is_cut[lane]) {
-                is_cut[lane] = true;
-                --alive;
-                pair.cut(lane);
-            }
-        } else if (what < 9) {
+            pair.cut(lane);
+            is_cut[lane] = true;
+            pair.step();
+        } else if (what == 7) {
+            const std::size_t lane = below(static_cast<std::uint32_t>(lanes));
+            if (is_cut[lane]) pair.mend(lane);
+            is_cut[lane] = false;
+        } else if (what < 10) {
             pair.hold_up(below(static_cast<std::uint32_t>(lanes)), below(2) == 0);
         } else {
             pair.step(below(3) != 0, below(3) != 0, 1 + below(200000));
         }
     }
+    if (is_cut == std::vector<bool>(lanes, true)) pair.mend(0);
     // Of those that live, one at least goes on.
     for (std::size_t lane = 0; lane < lanes; ++lane) pair.hold_up(lane, false);
     for (const Message& message : messages) REQUIRE(pair.until_done({&message.sent, &message.received}));

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// To be preloaded: cuts connections of LaPle's streams at random, all the time. TEST_FAULTS_PAUSE:
+// milliseconds between two faults, about. Says at the end how many there were.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr int kMostDescriptors = 512;
+/// Only these have it (src/streams/link.cpp).
+constexpr int kNotSent = 256 << 10;
+
+bool is_stream(int descriptor) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &value, &length) == 0 && value == kNotSent;
+}
+
+class Faults {
+  public:
+    Faults() {
+        const char* const pause = std::getenv("TEST_FAULTS_PAUSE");
+        if (pause != nullptr) thread_ = std::thread([this, most = std::atoi(pause)] { run(most); });
+    }
+    ~Faults() {
+        is_over_ = true;
+        if (!thread_.joinable()) return;
+        thread_.join();
+        std::fprintf(stderr, "%d connections were cut\n", count_);
+    }
+    Faults(const Faults&) = delete;
+    Faults& operator=(const Faults&) = delete;
+
+  private:
+    void run(int pause) {
+        std::mt19937 draw(static_cast<unsigned>(getpid()));
+        while (!is_over_) {
+            const auto below = [&](int most) {
+                return static_cast<int>(draw() % static_cast<unsigned>(most));
+            };
+            std::this_thread::sleep_for(std::chrono::milliseconds(1 + below(2 * pause)));
+            std::vector<int> streams;
+            for (int descriptor = 3; descriptor < kMostDescriptors; ++descriptor) {
+                if (is_stream(descriptor)) streams.push_back(descriptor);
+            }
+            if (streams.empty()) continue;
+            const auto count = static_cast<int>(streams.size());
+            const int chosen = below(count);
+            const bool are_all = below(10) == 0;
+            for (int i = 0; i < count; ++i) {
+                if (are_all || i == chosen) cut(streams[static_cast<std::size_t>(i)], below(2) == 0);
+            }
+        }
+    }
+
+    /// A reset, or an end of both directions.
+    void cut(int descriptor, bool resets) {
+        const sockaddr nowhere{AF_UNSPEC, {}};
+        const int done =
+            resets ? connect(descriptor, &nowhere, sizeof nowhere) : shutdown(descriptor, SHUT_RDWR);
+        if (done == 0) ++count_;
+    }
+
+    std::atomic<bool> is_over_{false};
+    std::thread thread_;
+    int count_ = 0;
+};
+
+Faults faults;
+
+}  // namespace
