@@ -130,6 +130,14 @@ std::string describe_lanes(const Lanes& lanes) {
                        rate_or_dash(lanes.of_one()));
 }
 
+/// "1: 28 MB/s, 8: 82 MB/s": by the number of connections.
+std::string describe_streams(const Lanes& streams) {
+    std::string text;
+    for (const auto& [count, rate] : streams.rate)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", count, rate_or_dash(rate));
+    return text.empty() ? "-" : text;
+}
+
 std::string describe_links(const Model& model) {
     if (model.links.links.empty()) return "";
     std::string text = fmt::format("{:<8} {:>10} {:>10} {:>10} {:>11}  {:<38} {}\n", "link", "0 B", "1 KiB",
@@ -138,6 +146,11 @@ std::string describe_links(const Model& model) {
         text += fmt::format("{:<8} {:>10}", fmt::format("{}-{}", link.a, link.b), time_of(link.plogp, 0));
         for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(link.plogp, bytes));
         text += fmt::format("  {:<38} {}\n", describe_lanes(link.there), describe_lanes(link.back));
+    }
+    for (const LinkPair& link : model.links.links) {
+        if (link.streams_there.rate.empty() && link.streams_back.rate.empty()) continue;
+        text += fmt::format("link {}-{} by streams between two hosts: there {}, back {}\n", link.a, link.b,
+                            describe_streams(link.streams_there), describe_streams(link.streams_back));
     }
     return text;
 }

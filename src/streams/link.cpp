@@ -22,6 +22,10 @@ constexpr std::uint64_t kLeastStripe = 32U << 10;
 /// Of the bytes that the system has taken, those that it has not sent yet: more of them would wait behind a
 /// slow lane while others have nothing to do.
 constexpr int kNotSent = 256 << 10;
+/// Does not take each loss for congestion, which matters on long links; on short ones its pacing is slow to
+/// begin. Where it is not allowed, the system's own stays.
+constexpr Seconds kLong = std::chrono::milliseconds(5);
+constexpr char kControl[] = "bbr";
 constexpr int kMostFramesAtOnce = 64;  // of a lane, before others have their turn
 constexpr Seconds kLeastPatience = std::chrono::milliseconds(500);
 constexpr double kTripsOfPatience = 10;
@@ -60,6 +64,8 @@ void Link::add_lane(std::size_t number, Descriptor connection) {
     const int descriptor = connection.number();
     set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
     set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSent);
+    if (options_.round_trip >= kLong)
+        setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kControl, sizeof kControl);
     lanes_[number] = std::make_unique<Lane>(std::move(connection), number);
     epoll_event event{};
     event.events = EPOLLIN;

@@ -9,10 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "base/median.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/transport.hpp"
 #include "streams/endpoint.hpp"
 #include "streams/hello.hpp"
+#include "streams/tcp_state.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -22,6 +24,8 @@ constexpr Seconds kLongestSilence(30);
 constexpr Seconds kPatience(20);  // with a link that has lost all connections
 constexpr Seconds kTimeToRepair(2);
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
+constexpr auto kShortWatchPause = std::chrono::milliseconds(2);
+constexpr Seconds kRecently(2);
 
 Rank rank_in_world(MPI_Comm comm, Rank rank) {
     MPI_Group group = MPI_GROUP_NULL;
@@ -33,6 +37,23 @@ Rank rank_in_world(MPI_Comm comm, Rank rank) {
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
     return in_world;
+}
+
+/// Of all its connections, by the kernel.
+std::string state_of(const streams::Link& link) {
+    std::vector<double> trips;
+    Bytes windows = 0;
+    std::uint64_t sent_again = 0;
+    for (const int descriptor : link.lane_descriptors()) {
+        const auto state = streams::tcp_state(descriptor);
+        if (!state) continue;
+        trips.push_back(state->round_trip.count());
+        windows += state->window;
+        sent_again += state->sent_again;
+    }
+    if (trips.empty()) return "";
+    return fmt::format("; round trip {}, windows of {} in all, {} segments sent again",
+                       format_seconds(Seconds(median(trips))), format_bytes(windows), sent_again);
 }
 
 }  // namespace
@@ -112,7 +133,8 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     }
     connections_ += static_cast<int>(join.lanes.size());
     streams::LinkOptions options;
-    if (join.round_trip > Seconds(0)) options.round_trip = join.round_trip;
+    const auto state = streams::tcp_state(join.lanes.front().number());
+    if (state) options.round_trip = state->round_trip;
     options.patience = kPatience;
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
@@ -140,10 +162,14 @@ void StreamLinks::run_watch() {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
-    while (!wakes_.wait_for(lock, kWatchPause, [this] { return is_over_.load(); })) {
+    Seconds repaired{0};
+    const auto pause = [&] {  // where one has just broken, others will
+        return clock_time() - repaired < kRecently ? kShortWatchPause : kWatchPause;
+    };
+    while (!wakes_.wait_for(lock, pause(), [this] { return is_over_.load(); })) {
         lock.unlock();
         progress_all();
-        repair();
+        if (repair()) repaired = clock_time();
         lock.lock();
     }
 }
@@ -170,15 +196,15 @@ std::vector<StreamLinks::Repair> StreamLinks::repairs_due() {
 }
 
 /// The other end has seen them break, too, or will soon. It tries at the same time. A new lane is at work at
-/// once: others may take longer.
-void StreamLinks::repair() {
+/// once: others may take longer. Whether there was something to do.
+bool StreamLinks::repair() {
     std::vector<Repair> due = repairs_due();
-    if (due.empty()) return;
+    if (due.empty()) return false;
     std::vector<streams::JoinedLink> links;
     std::map<std::uint16_t, streams::Endpoint> listening;
     for (Repair& repair : due) {
-        const bool listens = !repair.how.connects && !repair.link->missing().empty();
-        if (listens) listening.emplace(repair.how.endpoint.port, repair.how.endpoint);
+        // At all ports: others may break meanwhile.
+        if (!repair.how.connects) listening.emplace(repair.how.endpoint.port, repair.how.endpoint);
         links.push_back(std::move(repair.how));
     }
     std::vector<streams::Listener> listeners;
@@ -207,6 +233,7 @@ void StreamLinks::repair() {
     const std::lock_guard lock(mutex_);
     strangers_ += joining.strangers();
     for (const Repair& repair : due) note_repair(*repair.link);
+    return true;
 }
 
 /// What could not be repaired is tried again later, and ever more seldom; at once where no lane is left.
@@ -266,7 +293,7 @@ std::string StreamLinks::report() const {
         if (account.sent_again > 0) text += fmt::format(", {} sent again", format_bytes(account.sent_again));
         if (account.broken_lanes > 0)
             text += fmt::format(", {} broke, {} replaced", account.broken_lanes, account.replaced_lanes);
-        text += "\n";
+        text += state_of(*entry.link) + "\n";
     }
     if (strangers_ > 0) text += fmt::format("streams: {} strangers were turned away\n", strangers_);
     return text;

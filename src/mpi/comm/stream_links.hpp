@@ -76,7 +76,7 @@ class StreamLinks {
     streams::Link* find(Rank peer, std::uint64_t number) const;
     void run_watch();
     std::vector<Repair> repairs_due();
-    void repair();
+    bool repair();
     void note_repair(const streams::Link& link);
     bool progress_all();
     bool are_flushed() const;

@@ -61,6 +61,30 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
 }
 
+TEST_CASE("streams, their interface and ports") {
+    CHECK(read({}).settings.streams == Settings::kAutomatic);
+    CHECK(read({"LAPLE_STREAMS=auto"}).settings.streams == Settings::kAutomatic);
+    CHECK(read({"LAPLE_STREAMS=off"}).settings.streams == 0);
+    CHECK(read({"LAPLE_STREAMS=16"}).settings.streams == 16);
+    for (const char* wrong : {"17", "-1", "8x", "many"}) {
+        const Read r = read({std::string("LAPLE_STREAMS=") + wrong});
+        CHECK(r.settings.streams == Settings::kAutomatic);
+        REQUIRE(r.warnings.size() == 1);
+        CHECK_THAT(r.warnings[0], Catch::Contains("use auto, off, or a number from 1 to 16"));
+    }
+    CHECK(read({"LAPLE_STREAM_INTERFACE=eth1"}).settings.stream_interface == "eth1");
+    const Settings range = read({"LAPLE_STREAM_PORTS=50000-50100"}).settings;
+    CHECK(range.first_stream_port == 50000);
+    CHECK(range.last_stream_port == 50100);
+    CHECK(read({"LAPLE_STREAM_PORTS=50000"}).settings.last_stream_port == 50000);
+    for (const char* wrong : {"50100-50000", "0-10", "1-65536", "1-", "a-b", "-5"}) {
+        const Read r = read({std::string("LAPLE_STREAM_PORTS=") + wrong});
+        CHECK(r.settings.first_stream_port == 0);
+        CHECK(r.settings.last_stream_port == 0);
+        CHECK(r.warnings.size() == 1);
+    }
+}
+
 TEST_CASE("how exact results are to be") {
     CHECK(read({}).settings.reproducible == Reproducible::stable);
     CHECK(read({"LAPLE_REPRODUCIBLE=strict"}).settings.reproducible == Reproducible::strict);

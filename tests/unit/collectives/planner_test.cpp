@@ -194,3 +194,55 @@ TEST_CASE("hosts of several ranks count as hosts: lanes and large clusters are t
         }
     }
 }
+
+namespace {
+
+/// Two hosts far from each other, of which one flow carries a quarter of what eight connections do.
+MachineCosts fat_pipe() {
+    MachineCosts costs = test::uniform_costs(2, Seconds(50e-3), 25e6);
+    for (const auto& [from, to] : {std::pair{0, 1}, std::pair{1, 0}}) {
+        costs.link(from, to).streams = 8;
+        costs.link(from, to).streamed = 100e6;
+    }
+    return costs;
+}
+
+}  // namespace
+
+TEST_CASE("calls that gain by streams go by them") {
+    const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
+    const auto plan_for = [&](Bytes bytes, const MachineCosts& costs) {
+        return choose_plan(request_for(Collective::bcast, bytes), machine, parse_rules("^native"), costs);
+    };
+    const Plan large = plan_for(64U << 20, fat_pipe());
+    CHECK(large.streams == 8);
+    CHECK_THAT(large.name(), Catch::EndsWith("+streams"));
+    MachineCosts without = fat_pipe();
+    without.forget_streams();
+    const Plan slow = plan_for(64U << 20, without);
+    CHECK(slow.streams == 0);
+    CHECK(large.predicted < 0.4 * slow.predicted);
+    CHECK(large.predicted.count() > 64e6 / 100e6);
+    // Where latency is all that counts, nothing is to be gained.
+    CHECK(plan_for(8, fat_pipe()).streams == 0);
+
+    // The best plan without them is tried, too.
+    const auto plans =
+        plans_to_try(request_for(Collective::bcast, 64U << 20), machine, parse_rules(""), fat_pipe());
+    REQUIRE(plans.size() > 1);
+    CHECK(plans[0].streams == 8);
+    CHECK(plans[1].streams == 0);
+}
+
+TEST_CASE("calls that were tried by streams are not taken for others") {
+    MachineCosts costs = fat_pipe();
+    costs.job.ranks = 2;
+    costs.job.calls = {{"bcast", 1U << 20, 0, "flat+streams", {Seconds(1)}, Seconds(1)},
+                       {"bcast", 1U << 20, 0, "flat", {Seconds(2)}, Seconds(1)}};
+    const auto known = costs.with_streams().job.calls;
+    REQUIRE(known.size() == 1);
+    CHECK(known[0].algorithm == "flat");
+    CHECK(known[0].times == std::vector<Seconds>{Seconds(1)});
+    CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).streamed == 100e6);
+    CHECK(MachineCosts::from_numbers(costs.numbers()).most_streams() == 8);
+}

@@ -187,3 +187,13 @@ TEST_CASE("one cluster, and one node, have no links", "[link_survey]") {
     CHECK(survey_links(none, input_for(alone)).clusters.size() == 1);
     CHECK(none.measured_links == 0);
 }
+
+TEST_CASE("streams are measured until more of them bring nothing", "[link_survey]") {
+    FakeNetwork fat{{{0}, {1}}, 100e6, {70e6, 70e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    const LinkModel model = survey_links(probes, input_for(fat));
+    CHECK(model.links[0].streams_there.rate ==
+          std::map<int, double>{{1, 20e6}, {2, 40e6}, {4, 70e6}, {8, 70e6}});
+    CHECK(probes.stream_trials[16].empty());
+}

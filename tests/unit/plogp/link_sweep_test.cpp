@@ -297,3 +297,38 @@ TEST_CASE("rates of numbers of lanes that were not measured are estimated", "[li
     CHECK(Lanes().at(1) == 0);
     CHECK(Lanes().useful() == 0);
 }
+
+TEST_CASE("a sweep measures streams where one flow is below all limits", "[link_sweep]") {
+    // What one flow carries says nothing of the link.
+    FakeNetwork fat{{{0}, {1}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    LinkModel model = sweep_links(probes, input_for(fat), [](Seconds) { return true; });
+    REQUIRE(model.links.size() == 1);
+    CHECK(model.links[0].streams_there.rate == std::map<int, double>{{8, 100e6}});
+    CHECK(model.links[0].streams_back.rate == std::map<int, double>{{8, 100e6}});
+    CHECK_FALSE(is_unfinished(model));
+
+    // NICs, uplinks, or other pairs of hosts tell that one flow is all that there is.
+    FakeProbes full(four_sites());
+    model = sweep_links(full, input_for(four_sites()), [](Seconds) { return true; });
+    CHECK(full.stream_trials.empty());
+
+    fat.one_way = Seconds(0.5e-3);  // near
+    FakeProbes near(fat);
+    sweep_links(near, input_for(fat), [](Seconds) { return true; });
+    CHECK(near.stream_trials.empty());
+}
+
+TEST_CASE("where connections cannot be made, a sweep does not ask again", "[link_sweep]") {
+    FakeNetwork fat{{{0}, {1}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    probes.can_connect = false;
+    const LinkModel model = sweep_links(probes, input_for(fat), [](Seconds) { return true; });
+    CHECK(model.links[0].streams_there.rate == std::map<int, double>{{8, 0}});
+    CHECK_FALSE(is_unfinished(model));
+    sweep_links(
+        probes, input_for(fat), [](Seconds) { return true; }, model);
+    CHECK(probes.stream_trials[8].size() == 1);
+}

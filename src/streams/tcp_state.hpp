@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+
+namespace laple::streams {
+
+/// How a connection is doing, as the kernel sees it from this end (TCP_INFO, tcp(7)).
+struct TcpState {
+    Seconds round_trip{0};         ///< smoothed
+    Bytes window = 0;              ///< that may be under way (congestion window)
+    std::uint32_t sent_again = 0;  ///< segments
+};
+
+/// Nothing where the kernel does not say.
+std::optional<TcpState> tcp_state(int descriptor);
+
+}  // namespace laple::streams
