@@ -84,7 +84,6 @@ constexpr std::array<SettingRow, 17> kRows{{
 }};
 
 constexpr double kMostSeconds = 86400;
-constexpr int kMostStreams = 16;
 
 std::optional<double> seconds_up_to(const std::string& value, double most) {
     double seconds = 0;
@@ -149,11 +148,11 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
     } else if (name == "LAPLE_ALGORITHM") {
         settings.algorithm = value;
     } else if (name == "LAPLE_STREAMS") {
-        const auto connections = integer_in(value, 1, kMostStreams);
+        const auto connections = integer_in(value, 1, Settings::kMostStreams);
         if (connections) settings.streams = *connections;
         if (value == "off" || value == "0") settings.streams = 0;
         if (!connections && value != "off" && value != "0" && value != "auto")
-            refuse(fmt::format("auto, off, or a number from 1 to {}", kMostStreams));
+            refuse(fmt::format("auto, off, or a number from 1 to {}", Settings::kMostStreams));
     } else if (name == "LAPLE_STREAM_INTERFACE") {
         settings.stream_interface = value;
     } else if (name == "LAPLE_STREAM_PORTS") {

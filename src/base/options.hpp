@@ -20,7 +20,8 @@ enum class Reproducible {
 
 /// What the environment says, read once by one rank and told to the others where it decides what to send.
 struct Settings {
-    static constexpr int kAutomatic = -1;  ///< what is measured decides
+    static constexpr int kAutomatic = -1;    ///< what is measured decides
+    static constexpr int kMostStreams = 16;  ///< connections of a pair
 
     bool is_disabled = false;             ///< LAPLE_DISABLE
     std::string topology;                 ///< LAPLE_TOPOLOGY: a file, "off", or "" for auto

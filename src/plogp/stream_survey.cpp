@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/options.hpp"
 #include "plogp/flow_survey.hpp"
 
 namespace laple {
@@ -70,7 +71,7 @@ void survey_streams(LinkProbes& probes, const LinkSurveyInput& input, const Prob
         const bool is_known = model.between(a, b) != nullptr && !model.link(a, b).streams_there.rate.empty();
         if (!is_known && may_gain_by_streams(model, input, a, b)) open.push_back({a, b});
     }
-    for (int connections = 1; connections <= kMostStreams && !open.empty(); connections *= 2) {
+    for (int connections = 1; connections <= Settings::kMostStreams && !open.empty(); connections *= 2) {
         measure_streams(probes, input, open, connections, model);
         std::erase_if(open, [&](const NodePair& pair) {
             const LinkPair& link = model.link(pair.a, pair.b);

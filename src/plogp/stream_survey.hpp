@@ -9,8 +9,6 @@ namespace laple {
 /// How many connections a job measures that has little time: where they do not bring more than one, more of
 /// them seldom do.
 inline constexpr int kUsualStreams = 8;
-/// The most that are measured.
-inline constexpr int kMostStreams = 16;
 
 /// Whether several connections between two hosts may carry more than one, from cluster `a` to `b` or back: it
 /// is far, and one flow carries less than what NICs and uplinks are known to carry.

@@ -49,6 +49,12 @@ struct JoinedLink {
     /// Of these, which are to be made; nothing: all.
     std::optional<std::vector<std::size_t>> wanted{};
 
+    /// The same with all lanes to be made anew.
+    JoinedLink anew() const {
+        JoinedLink link{number, secret, connects, endpoint, {}};
+        link.lanes.resize(lanes.size());
+        return link;
+    }
     bool wants(std::size_t lane) const {
         return !wanted || std::find(wanted->begin(), wanted->end(), lane) != wanted->end();
     }

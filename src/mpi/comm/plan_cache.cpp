@@ -159,14 +159,16 @@ void PlanCache::give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared
     prepared.routes =
         comms_.join_streams(process_.streams(), stream_peers(plan, prepared.schedule->schedule));
     const std::string problem = process_.streams().problem();
-    if (!problem.empty() && process_.may_warn_of(Warning::streams))
+    const bool is_first = machine_.ranks_in(machine_.cluster_of_rank(rank_)).front() == rank_;
+    if (!problem.empty() && (is_first || process_.settings().debug >= 1) &&
+        process_.may_warn_of(Warning::streams))
         say(
             fmt::format("streams: {}; messages go by MPI there. See that the ports of LAPLE_STREAM_PORTS are "
                         "open, or set LAPLE_STREAMS=off",
                         problem));
 }
 
-/// Of this rank, in other clusters.
+/// Of this rank, in other clusters: where the number of connections is not given, those that gain by them.
 std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const Schedule& schedule) const {
     std::vector<StreamLinks::Peer> peers;
     std::set<Rank> found;
@@ -174,9 +176,10 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const S
     for (const Step& step : schedule.steps) {
         if (!step.is_message() || machine_.cluster_of_rank(step.peer) == here) continue;
         if (!found.insert(step.peer).second) continue;
-        const int there = machine_.cluster_of_rank(step.peer);
-        const double one_way = costs_.is_empty() ? 0 : costs_.link(here, there).latency;
-        peers.push_back({step.peer, plan.streams, Seconds(2 * one_way)});
+        const MachineCosts::Link link =
+            costs_.is_empty() ? MachineCosts::Link() : costs_.link(here, machine_.cluster_of_rank(step.peer));
+        const int connections = streams_ > 0 ? plan.streams : link.streams;
+        if (connections > 0) peers.push_back({step.peer, connections, Seconds(2 * link.latency)});
     }
     return peers;
 }

@@ -81,7 +81,7 @@ StreamOffer StreamLinks::offer_to(Rank peer, int wanted, int& connections) {
     StreamOffer offer;
     offer.context = next_context_++;
     for (const Entry& entry : entries_) {
-        if (entry.peer == peer && !entry.link->is_broken()) offer.existing = entry.number;
+        if (entry.peer == peer && !entry.link->is_broken()) offer.existing = entry.how.number;
     }
     const auto address =
         interface_.empty() ? streams::address_in_use() : streams::address_of_interface(interface_);
@@ -138,11 +138,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     options.patience = kPatience;
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
-    entry.number = entry.how.number = join.of_listener().number;
-    entry.how.secret = join.of_listener().secret;
-    entry.how.connects = !join.listens;
-    entry.how.endpoint = join.of_listener().endpoint;
-    entry.how.lanes.resize(join.lanes.size());
+    entry.how = join.to_join(join.lanes.size());
     entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options);
     if (!watch_) watch_.emplace([this] { run_watch(); });
     return entries_.back().link.get();
@@ -150,7 +146,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
 
 streams::Link* StreamLinks::find(Rank peer, std::uint64_t number) const {
     for (const Entry& entry : entries_) {
-        if (entry.peer == peer && entry.number == number) return entry.link.get();
+        if (entry.peer == peer && entry.how.number == number) return entry.link.get();
     }
     return nullptr;
 }
@@ -183,15 +179,7 @@ std::vector<StreamLinks::Repair> StreamLinks::repairs_due() {
         return now >= entry.next_repair && !entry.link->missing().empty();
     };
     if (std::none_of(entries_.begin(), entries_.end(), is_due)) return due;
-    for (const Entry& entry : entries_) {
-        Repair& repair = due.emplace_back();
-        repair.link = entry.link.get();
-        repair.how.number = entry.how.number;
-        repair.how.secret = entry.how.secret;
-        repair.how.connects = entry.how.connects;
-        repair.how.endpoint = entry.how.endpoint;
-        repair.how.lanes.resize(entry.how.lanes.size());
-    }
+    for (const Entry& entry : entries_) due.push_back({entry.link.get(), entry.how.anew()});
     return due;
 }
 

@@ -60,9 +60,8 @@ class StreamLinks {
   private:
     struct Entry {
         Rank peer = -1;  ///< of MPI_COMM_WORLD
-        std::uint64_t number = 0;
         std::unique_ptr<streams::Link> link;
-        streams::JoinedLink how;  ///< it was joined; without lanes
+        streams::JoinedLink how;  ///< it was joined; its lanes are the link's
         int failures = 0;         ///< of the last attempts to replace lanes
         Seconds next_repair{0};
     };

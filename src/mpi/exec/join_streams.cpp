@@ -89,12 +89,7 @@ int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange
     Seconds longest{0};
     for (StreamJoin& join : all) {
         if (!join.is_wanted()) continue;
-        streams::JoinedLink& link = links.emplace_back();
-        link.number = join.of_listener().number;
-        link.secret = join.of_listener().secret;
-        link.connects = !join.listens;
-        link.endpoint = join.of_listener().endpoint;
-        link.lanes.resize(static_cast<std::size_t>(join.connections));
+        links.push_back(join.to_join(static_cast<std::size_t>(join.connections)));
         joins.push_back(&join);
         longest = std::max(longest, join.round_trip);
     }

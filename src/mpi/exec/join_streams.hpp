@@ -34,6 +34,13 @@ struct StreamJoin {
     StreamOffer theirs;                        ///< what the other end has said
     std::vector<streams::Descriptor> lanes{};  ///< that there are at both ends, in the same order
 
+    /// What is to be joined, of so many lanes.
+    streams::JoinedLink to_join(std::size_t count) const {
+        streams::JoinedLink link{
+            of_listener().number, of_listener().secret, !listens, of_listener().endpoint, {}};
+        link.lanes.resize(count);
+        return link;
+    }
     const StreamOffer& of_listener() const { return listens ? mine : theirs; }
     /// Both have the same link already, and need no connections.
     bool is_joined() const { return mine.existing != 0 && mine.existing == theirs.existing; }
