@@ -42,7 +42,10 @@ void add_link(const LinkModel& rates, int from_a, int from_b, int to_a, int to_b
         const LinkPair* known = rates.between(a, b);
         if (known == nullptr) return;
         link = *known;
-        if (from_a > from_b) std::swap(link.there, link.back);
+        if (from_a > from_b) {
+            std::swap(link.there, link.back);
+            std::swap(link.streams_there, link.streams_back);
+        }
     }
     link.a = to_a;
     link.b = to_b;

@@ -23,6 +23,8 @@ constexpr int kMostConnections = 512;
 constexpr Seconds kLongestSilence(30);
 constexpr Seconds kPatience(20);  // with a link that has lost all connections
 constexpr Seconds kTimeToRepair(2);
+/// Of copies that are kept of what a pair has under way. TCP has less under way on all but the fattest links.
+constexpr std::uint64_t kWindow = 128U << 20;
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
 constexpr auto kShortWatchPause = std::chrono::milliseconds(2);
 constexpr Seconds kRecently(2);
@@ -136,6 +138,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     const auto state = streams::tcp_state(join.lanes.front().number());
     if (state) options.round_trip = state->round_trip;
     options.patience = kPatience;
+    options.window_bytes = kWindow;
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
     entry.how = join.to_join(join.lanes.size());

@@ -54,6 +54,8 @@ Model two_sites() {
     link.plogp.gap = Curve({{0, Seconds(1e-6)}, {65536, Seconds(5e-3)}});
     link.plogp.cold_gap = Curve({{0, Seconds(1e-6)}, {1048576, Seconds(1)}});
     link.there.rate = {{1, 12.5e6}, {2, 25e6}};
+    link.streams_there.rate = {{4, 30e6}, {8, 50e6}};
+    link.streams_back.rate = {{8, 0}};
     link.back.rate = {{1, 10e6}};
     model.links.links.push_back(link);
     model.links.warnings = {"a warning"};
@@ -182,6 +184,8 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         REQUIRE(other.links.links.size() == 1);
         CHECK(other.links.links[0].back.rate == model.links.links[0].there.rate);
         CHECK(other.links.links[0].there.rate == model.links.links[0].back.rate);
+        CHECK(other.links.links[0].streams_back.rate == model.links.links[0].streams_there.rate);
+        CHECK(other.links.links[0].streams_there.rate == model.links.links[0].streams_back.rate);
         CHECK(read(model_text(other)) == other);
     }
     SECTION("on some of the hosts") {
