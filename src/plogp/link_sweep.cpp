@@ -122,6 +122,11 @@ class LinkSweep {
             for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
         measure_reserves();
+        if (has_rates) {
+            // What was doubtful may tell of others.
+            set_all_uplinks(true);
+            for (const ProbeRound& round : rounds) measure_streams_of(round);
+        }
         if (!is_of_use_) return {};
         set_all_uplinks(has_rates);
         const bool is_finished = has_rates && !misses_streams();
