@@ -22,8 +22,9 @@ bool is_below_limits(const LinkModel& model, int from, int to, const Lanes& lane
     const ClusterModel& receives = model.clusters[static_cast<std::size_t>(to)];
     const double flow = lanes.of_one() > 0 ? lanes.of_one() : lanes.most();
     const bool are_more_lanes = !lanes.rate.empty() && lanes.rate.rbegin()->first > 1;
-    // What several pairs of hosts do not exceed is the link's own limit.
-    if (are_more_lanes && flow >= kFull * lanes.most()) return false;
+    // What several pairs of hosts do not exceed is the link's own limit. Where the two are equal, one flow
+    // was not measured, for TCP was on its way up yet (link_sweep.cpp).
+    if (are_more_lanes && flow >= kFull * lanes.most() && flow < lanes.most()) return false;
     const auto fills = [flow](double limit) { return limit > 0 && flow >= kFull * limit; };
     if (fills(sends.nic_out) || fills(receives.nic_in)) return false;
     return !are_uplinks_known || (!fills(sends.uplink_out) && !fills(receives.uplink_in));

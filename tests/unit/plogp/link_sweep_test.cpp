@@ -332,3 +332,16 @@ TEST_CASE("where connections cannot be made, a sweep does not ask again", "[link
         probes, input_for(fat), [](Seconds) { return true; }, model);
     CHECK(probes.stream_trials[8].size() == 1);
 }
+
+TEST_CASE("flows on their way up say nothing against streams", "[link_sweep]") {
+    // Of all lanes together one flow is taken to carry as much, which was not measured.
+    FakeNetwork fat{{{0, 1}, {2, 3}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    probes.slow_start = 0.1;
+    probes.slow_trials = 100;
+    const LinkModel model = sweep_links(probes, input_for(fat), [](Seconds) { return true; });
+    REQUIRE(model.links.size() == 1);
+    CHECK(model.links[0].there.of_one() == model.links[0].there.most());
+    CHECK(model.links[0].streams_there.rate == std::map<int, double>{{8, 100e6}});
+}
