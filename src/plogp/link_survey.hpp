@@ -37,10 +37,10 @@ struct FlowRate {
     double late = 0;
 };
 
-/// The same of both directions between two nodes.
+/// Of both directions between two nodes, in bytes a second.
 struct StreamRates {
-    FlowRate there;
-    FlowRate back;
+    double there = 0;
+    double back = 0;
 };
 
 /// How a link between two nodes is measured.

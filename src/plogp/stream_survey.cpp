@@ -60,8 +60,8 @@ void measure_streams(LinkProbes& probes, const LinkSurveyInput& input, const Pro
     const auto rates = probes.streams(nodes, connections, longest, duration_of_streams(longest));
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         LinkPair& link = model.link(pairs[i].a, pairs[i].b);
-        link.streams_there.rate[connections] = rates[i].there.late;
-        link.streams_back.rate[connections] = rates[i].back.late;
+        link.streams_there.rate[connections] = rates[i].there;
+        link.streams_back.rate[connections] = rates[i].back;
     }
 }
 

@@ -118,6 +118,10 @@ std::optional<Endpoint> address_in_use() {
     return most->second.second;
 }
 
+std::optional<Endpoint> own_address(const std::string& interface_name) {
+    return interface_name.empty() ? address_in_use() : address_of_interface(interface_name);
+}
+
 std::optional<Endpoint> address_of_interface(const std::string& name) {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0) return std::nullopt;

@@ -33,6 +33,9 @@ std::string text(const Endpoint& endpoint);
 /// Nothing where there are none. Link-local IPv6 addresses are left out: they mean nothing elsewhere.
 std::optional<Endpoint> address_in_use();
 
+/// address_of_interface(), or address_in_use() where no name is given.
+std::optional<Endpoint> own_address(const std::string& interface_name);
+
 /// The first address of the interface of that name that is good for other hosts, IPv4 before IPv6.
 std::optional<Endpoint> address_of_interface(const std::string& name);
 

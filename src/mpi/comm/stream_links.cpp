@@ -85,8 +85,7 @@ StreamOffer StreamLinks::offer_to(Rank peer, int wanted, int& connections) {
     for (const Entry& entry : entries_) {
         if (entry.peer == peer && !entry.link->is_broken()) offer.existing = entry.how.number;
     }
-    const auto address =
-        interface_.empty() ? streams::address_in_use() : streams::address_of_interface(interface_);
+    const auto address = streams::own_address(interface_);
     if (!address) {
         problem_ = interface_.empty() ? "this process has no TCP connection to another host"
                                       : fmt::format("the interface {} has no address", interface_);

@@ -38,7 +38,7 @@ enum Task {
                  ///< answer: a time for each end that sends
     kReduction,  ///< none                                         answer: seconds per byte
     kEager,      ///< peer, asks?                                  answer: a limit, if it asks
-    kStreams,    ///< peer, connections, round trip, duration      answer: early and late rate received
+    kStreams,    ///< peer, connections, round trip, duration      answer: the rate received
 };
 
 Task task_of(const Numbers& order) {
@@ -174,10 +174,9 @@ Numbers work_on_eager_limit(const Numbers& order, MPI_Comm probes) {
 }
 
 Numbers work_on_streams(const Numbers& order, MPI_Comm probes) {
-    const FlowRate rate = run_streams(probes, {static_cast<int>(order[1]), static_cast<int>(order[2]),
-                                               Seconds(order[3]), Seconds(order[4])})
-                              .value_or(FlowRate());
-    return {rate.early, rate.late};
+    const StreamEnd end{static_cast<int>(order[1]), static_cast<int>(order[2]), Seconds(order[3]),
+                        Seconds(order[4])};
+    return {run_streams(probes, end).value_or(0)};
 }
 
 /// Does on this node, a rank of `probes`, what `order` says, with the others that it names; returns its
@@ -411,8 +410,7 @@ std::vector<StreamRates> Prober::streams(const ProbeRound& pairs, int connection
     const std::vector<Numbers> answers = run(orders);
     std::vector<StreamRates> rates;
     for (const auto& [a, b] : pairs) {
-        const auto received = [&](int node) { return FlowRate{answers[at(node)][0], answers[at(node)][1]}; };
-        rates.push_back({received(b), received(a)});
+        rates.push_back({answers[at(b)].front(), answers[at(a)].front()});
     }
     return rates;
 }

@@ -20,11 +20,8 @@ namespace {
 constexpr Bytes kMessage = 256 * 1024;
 constexpr std::size_t kUnderWay = 64;
 constexpr Seconds kPatience(5);  // beyond the duration
-// Parts of the duration in which the two rates are taken.
-constexpr double kEarly = 0.40;
-constexpr double kEarlyEnd = 0.65;
-constexpr double kLate = 0.75;
-constexpr double kLateEnd = 1.0;
+// The last quarter of the duration counts: by then TCP has found the rate.
+constexpr double kBegin = 0.75;
 
 struct Message {
     std::uint32_t turn = 0;
@@ -37,7 +34,7 @@ class StreamFlow {
     StreamFlow(std::vector<streams::Descriptor> lanes, const StreamEnd& end)
         : end_(end), link_(std::move(lanes), options_of(end)), memory_(kMessage), room_(kMessage) {}
 
-    std::optional<FlowRate> run() {
+    std::optional<double> run() {
         const Seconds start = clock_time();
         while (!is_over()) {
             const Seconds now = clock_time();
@@ -47,8 +44,7 @@ class StreamFlow {
             if (!link_.progress(now)) let_time_pass(Seconds(1e-4));
             take(clock_time());
         }
-        return FlowRate{early_ / (kEarlyEnd - kEarly) / end_.duration.count(),
-                        late_ / (kLateEnd - kLate) / end_.duration.count()};
+        return bytes_ / (1 - kBegin) / end_.duration.count();
     }
 
   private:
@@ -97,8 +93,7 @@ class StreamFlow {
     void count(std::uint64_t bytes, Seconds now) {
         if (first_ == Seconds(0)) first_ = now;
         const double part = (now - first_) / end_.duration;
-        if (part >= kEarly && part < kEarlyEnd) early_ += static_cast<double>(bytes);
-        if (part >= kLate && part < kLateEnd) late_ += static_cast<double>(bytes);
+        if (part >= kBegin && part < 1) bytes_ += static_cast<double>(bytes);
     }
 
     StreamEnd end_;
@@ -113,18 +108,15 @@ class StreamFlow {
     std::uint32_t last_ = 0;  // messages that come, once that is known
     bool has_sent_last_ = false;
     Seconds first_{0};  // when something came
-    double early_ = 0;  // bytes
-    double late_ = 0;
+    double bytes_ = 0;  // that came in the time that counts
 };
 
 }  // namespace
 
-std::optional<FlowRate> run_streams(MPI_Comm probes, const StreamEnd& end) {
+std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end) {
     std::vector<std::string> warnings;
     const Settings settings = read_settings(laple_environment(), warnings);
-    const auto address = settings.stream_interface.empty()
-                             ? streams::address_in_use()
-                             : streams::address_of_interface(settings.stream_interface);
+    const auto address = streams::own_address(settings.stream_interface);
     std::vector<StreamJoin> joins(1);
     StreamJoin& join = joins.front();
     join.peer = end.peer;

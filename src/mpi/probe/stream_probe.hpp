@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include "base/units.hpp"
-#include "plogp/link_survey.hpp"
 
 namespace laple::mpi {
 
@@ -19,8 +18,8 @@ struct StreamEnd {
 };
 
 /// Makes the connections, sends by them as much as they carry, and receives what the peer sends, for
-/// `duration`. Returns the rate of what came; nothing where they cannot be made, or break. The peer calls
-/// this at the same time. LAPLE_STREAM_INTERFACE and LAPLE_STREAM_PORTS are heeded.
-std::optional<FlowRate> run_streams(MPI_Comm probes, const StreamEnd& end);
+/// `duration`. Returns the bytes a second that came; nothing where they cannot be made, or break. The peer
+/// calls this at the same time. LAPLE_STREAM_INTERFACE and LAPLE_STREAM_PORTS are heeded.
+std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end);
 
 }  // namespace laple::mpi

@@ -163,7 +163,7 @@ class FakeProbes final : public LinkProbes {
                 const double rate = std::min({network_.nic, connections * network_.far_flow,
                                               network_.uplink[static_cast<std::size_t>(from)],
                                               network_.uplink[static_cast<std::size_t>(to)]});
-                return FlowRate{rate, can_connect ? rate : 0};
+                return can_connect ? rate : 0;
             };
             found.push_back({from_to(network_.cluster_of(a), network_.cluster_of(b)),
                              from_to(network_.cluster_of(b), network_.cluster_of(a))});
