@@ -382,6 +382,7 @@ class LinkSweep {
         int lanes = 0;
         MeasuredRate there;
         MeasuredRate back;
+        bool tell_of_one = false;  // what one flow carries is not known otherwise
 
         bool is_climbing() const { return there.is_climbing() || back.is_climbing(); }
     };
@@ -392,7 +393,9 @@ class LinkSweep {
         for (const NodePair& pair : round) {
             const int lanes = std::min(input_.most_lanes(pair.a, pair.b), most_lanes);
             const LinkPair* known = model_.between(pair.a, pair.b);
-            if (!is_known(known, lanes)) links.push_back({pair, lanes, {}, {}});
+            if (is_known(known, lanes)) continue;
+            links.push_back({pair, lanes, {}, {}});
+            links.back().tell_of_one = lanes > 1 && !is_known(known, 1);
         }
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
@@ -451,11 +454,12 @@ class LinkSweep {
         const auto ends = 2 * static_cast<int>(links.size());
         if (!fill(links, rates(flows_of(links, ends / input_.count()), longest))) return;
         together_.resize(input_.clusters.size());
-        for (const auto& [pair, lanes, there, back] : links) {
-            together_[at(pair.a)].out += there.rate();
-            together_[at(pair.b)].in += there.rate();
-            together_[at(pair.b)].out += back.rate();
-            together_[at(pair.a)].in += back.rate();
+        for (const Measuring& link : links) {
+            const auto& [a, b] = link.pair;
+            together_[at(a)].out += link.there.rate();
+            together_[at(b)].in += link.there.rate();
+            together_[at(b)].out += link.back.rate();
+            together_[at(a)].in += link.back.rate();
         }
         for (int c = 0; c < input_.count(); ++c)
             note_reached({c, c}, std::max(together_[at(c)].out, together_[at(c)].in));
@@ -538,13 +542,14 @@ class LinkSweep {
     /// one some more.
     std::vector<Flow> flows_of(const std::vector<Measuring>& links, int at_once) const {
         std::vector<Flow> flows;
-        for (const auto& [pair, lanes, there, back] : links) {
-            const int slower = at_once == 0 ? how_much_slower(pair.a, pair.b, lanes)
-                                            : std::clamp(at_once * lanes / 2, 1, kMostSlower);
-            for (int lane = 0; lane < lanes; ++lane) {
-                flows.push_back(input_.lane(pair.a, pair.b, lane));
+        for (const Measuring& link : links) {
+            const auto& [a, b] = link.pair;
+            const int slower = at_once == 0 ? how_much_slower(a, b, link.lanes)
+                                            : std::clamp(at_once * link.lanes / 2, 1, kMostSlower);
+            for (int lane = 0; lane < link.lanes; ++lane) {
+                flows.push_back(input_.lane(a, b, lane));
                 flows.back().slower = slower;
-                flows.push_back(input_.lane(pair.b, pair.a, lane));
+                flows.push_back(input_.lane(b, a, lane));
                 flows.back().slower = slower;
             }
         }
@@ -595,32 +600,58 @@ class LinkSweep {
         const int lanes = measured.lanes;
         LinkPair& link = model_.link(a, b);
         const auto rate_of = [&, a = a, b = b](const MeasuredRate& rate, const Lanes& known) {
-            const double all = known.rate.empty() || known.rate.rbegin()->first == lanes ? 0 : known.most();
             const auto before = known.rate.find(lanes);
-            const double likely = likely_reached(a, b, rate, all);
+            const double likely = likely_reached({a, b}, lanes, rate, known);
             return before == known.rate.end() ? likely : std::max(likely, before->second);
         };
         link.there.rate[lanes] = rate_of(measured.there, link.there);
         link.back.rate[lanes] = rate_of(measured.back, link.back);
         note_reached(measured.pair, std::max(measured.there.rate(), measured.back.rate()));
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
-        const double of_one = lanes == 1 ? slower : likely_of_one(a, b, slower);
+        if (measured.tell_of_one) tell_of_one(measured, link);
+        const bool is_one_told = measured.tell_of_one && measured.is_climbing();
+        const double of_one = is_one_told  ? std::min(link.there.of_one(), link.back.of_one())
+                              : lanes == 1 ? slower
+                                           : likely_of_one(a, b, slower);
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
-        if (lanes > 1 && measured.is_climbing()) settle_one_flow(link);
     }
 
-    /// One flow would be on its way up for longer yet, and say nothing: it is not measured.
-    void settle_one_flow(LinkPair& link) const {
-        for (Lanes* lanes : {&link.there, &link.back})
-            lanes->rate.emplace(1, likely_of_one(link.a, link.b, lanes->most()));
+    /// Where several flows are on their way up, one would be for longer yet and say nothing: it is not
+    /// measured.
+    void tell_of_one(const Measuring& measured, LinkPair& link) const {
+        for (Lanes* lanes : {&link.there, &link.back}) {
+            if (measured.is_climbing()) {
+                lanes->rate[1] =
+                    likely_of_one_climbing(measured.pair, measured.lanes, lanes->rate[measured.lanes]);
+            } else {
+                lanes->rate.erase(1);
+            }
+        }
     }
 
-    /// What flows would carry once TCP has found the link's rate: as much as all lanes of this link, which
-    /// carry `together`, or, where that is not known (0), as both clusters have reached with others; no more
-    /// than a NIC, if it is one flow.
-    double likely_reached(int a, int b, const MeasuredRate& measured, double together) const {
+    /// Of one flow, where all lanes carry `together` and become faster yet. Where that is much less than a
+    /// NIC can, and no more is known, nothing but TCP holds them up, which gives each the same.
+    double likely_of_one_climbing(const NodePair& pair, int lanes, double together) const {
+        const auto& [a, b] = pair;
+        const bool is_limited =
+            likely_between(a, b) > kClimbing * together || together > kFilled * slower_nic(a, b);
+        return is_limited ? likely_of_one(a, b, together) : together / lanes;
+    }
+
+    /// 0: not known.
+    double slower_nic(int a, int b) const {
+        return std::min(model_.clusters[at(a)].nic_out, model_.clusters[at(b)].nic_out);
+    }
+
+    /// What flows would carry once TCP has found the link's rate: one flow, as all lanes of this link tell;
+    /// or, where no more lanes are known, as much as both clusters have reached with others.
+    double likely_reached(const NodePair& pair, int lanes, const MeasuredRate& measured,
+                          const Lanes& known) const {
         if (!measured.is_climbing()) return measured.rate();
-        const double likely = together > 0 ? likely_of_one(a, b, together) : likely_between(a, b);
+        const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
+        const double likely = are_more_known
+                                  ? likely_of_one_climbing(pair, known.rate.rbegin()->first, known.most())
+                                  : likely_between(pair.a, pair.b);
         return std::max(measured.rate(), likely);
     }
 
@@ -628,7 +659,7 @@ class LinkSweep {
     /// were a little slower would be a reason for lanes.
     double as_nics_are(int a, int b, double rate) const {
         constexpr double kNearly = 0.85;
-        const double nic = std::min(model_.clusters[at(a)].nic_out, model_.clusters[at(b)].nic_out);
+        const double nic = slower_nic(a, b);
         return rate >= kNearly * nic ? std::max(rate, nic) : rate;
     }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLeastGain = 1.05;   // by lanes that share a link
 constexpr int kFewer = 4;             // so many times fewer the next time
-constexpr int kLeastToTakeTurns = 3;  // hosts of a cluster: with two, the root's other one does it all
+constexpr int kLeastToTakeTurns = 3;  // hosts of a cluster: with two, NICs have the same to do in any order
 
 /// Rules for the order of a pipeline, whose segments cost little: those that differ from each other then.
 constexpr std::array<std::string_view, 3> kPipelineRules{"jackson", "ecef-la-max", "nearest"};
@@ -194,7 +194,8 @@ const Candidate* best_pipeline(std::span<const Candidate> found, Shape within, i
 void add_lanes(Pricing& pricing, const Candidate alone, std::vector<Candidate>& found) {
     const int largest = pricing.largest_cluster();
     const bool is_slow_flow = alone.time.binding.kind == Binding::Kind::link;
-    if (tree_in(alone)->within == kChainShape && !is_slow_flow) return;
+    const bool is_of_use = largest >= kLeastToTakeTurns && tree_in(alone)->within != kChainShape;
+    if (!is_slow_flow && !is_of_use) return;
     const int most = std::min(is_slow_flow ? 2 * largest : largest, kUsualLanes);
     if (in_lanes(alone, most) > least_seconds(found)) return;
     for (int lanes = most; lanes > 1; lanes /= kFewer) {
@@ -220,7 +221,7 @@ void propose_trees(Pricing& pricing, std::vector<Candidate>& found) {
 
 void propose_lanes(Pricing& pricing, std::vector<Candidate>& found) {
     const int largest = pricing.largest_cluster();
-    if (largest < kLeastToTakeTurns) return;
+    if (largest < 2) return;
     for (const Shape within : {kChainShape, kBinaryShape}) {
         const Candidate* best = best_pipeline(found, within, 1);
         if (best == nullptr) continue;

@@ -219,6 +219,25 @@ TEST_CASE("one flow is not measured where several are still on their way up", "[
     CHECK(probes.flow_trials == 1 + 2);  // inside, then both lanes twice
 }
 
+TEST_CASE("flows far below what NICs can, all on their way up, share what they carry", "[link_sweep]") {
+    FakeNetwork fat{{{0, 1}, {2, 3}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    probes.slow_start = 0.1;
+    probes.slow_trials = kAll;
+    const LinkModel model = sweep_links(probes, input_for(fat), [](Seconds) { return true; });
+    const LinkPair& link = model.links.at(0);
+    CHECK(link.there.rate == std::map<int, double>{{1, 2e6}, {2, 4e6}});
+    CHECK(link.back.rate == link.there.rate);
+    CHECK(16384 / link.plogp.gap.at(16384).count() == Approx(2e6));
+    // Where they have found the rate in the second trial, one flow is measured, too.
+    FakeProbes found(fat);
+    found.slow_start = 0.1;
+    found.slow_trials = 2;  // one inside
+    const LinkModel settled = sweep_links(found, input_for(fat), [](Seconds) { return true; });
+    CHECK(settled.links.at(0).there.rate == std::map<int, double>{{1, 20e6}, {2, 40e6}});
+}
+
 TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]") {
     // 2 MB/s each, for packets are lost: four carry 8 of 12.5.
     FakeNetwork lossy{{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}};
@@ -342,6 +361,6 @@ TEST_CASE("flows on their way up say nothing against streams", "[link_sweep]") {
     probes.slow_trials = 100;
     const LinkModel model = sweep_links(probes, input_for(fat), [](Seconds) { return true; });
     REQUIRE(model.links.size() == 1);
-    CHECK(model.links[0].there.of_one() == model.links[0].there.most());
+    CHECK(model.links[0].there.rate.at(2) == Approx(4e6));
     CHECK(model.links[0].streams_there.rate == std::map<int, double>{{8, 100e6}});
 }
