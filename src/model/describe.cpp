@@ -123,10 +123,11 @@ std::string describe_clusters(const Model& model) {
     return text;
 }
 
-std::string describe_lanes(const Lanes& lanes) {
+std::string describe_lanes(const Lanes& lanes, bool carries_more) {
     if (lanes.rate.empty()) return "-";
-    if (lanes.useful() == 1) return fmt::format("1 lane, {}", format_rate(lanes.of_one()));
-    return fmt::format("{} lanes, {} (one: {})", lanes.useful(), format_rate(lanes.most()),
+    const char* at_least = carries_more ? "at least " : "";
+    if (lanes.useful() == 1) return fmt::format("1 lane, {}{}", at_least, format_rate(lanes.of_one()));
+    return fmt::format("{} lanes, {}{} (one: {})", lanes.useful(), at_least, format_rate(lanes.most()),
                        rate_or_dash(lanes.of_one()));
 }
 
@@ -145,7 +146,8 @@ std::string describe_links(const Model& model) {
     for (const LinkPair& link : model.links.links) {
         text += fmt::format("{:<8} {:>10}", fmt::format("{}-{}", link.a, link.b), time_of(link.plogp, 0));
         for (const Bytes bytes : kShownSizes) text += fmt::format(" {:>10}", time_of(link.plogp, bytes));
-        text += fmt::format("  {:<38} {}\n", describe_lanes(link.there), describe_lanes(link.back));
+        text += fmt::format("  {:<38} {}\n", describe_lanes(link.there, link.carries_more),
+                            describe_lanes(link.back, link.carries_more));
     }
     for (const LinkPair& link : model.links.links) {
         if (link.streams_there.rate.empty() && link.streams_back.rate.empty()) continue;

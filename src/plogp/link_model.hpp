@@ -56,6 +56,7 @@ struct LinkPair {
     Lanes streams_there;  ///< of one pair of nodes, by so many TCP connections of LaPle's own; 0: none can be
                           ///< made
     Lanes streams_back;
+    bool carries_more = false;  ///< TCP had not found the link's rate: `there` and `back` are less than it
 
     bool joins(int cluster) const { return a == cluster || b == cluster; }
     /// The lanes from one of the two to the other, and that other one.

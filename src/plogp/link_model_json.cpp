@@ -118,6 +118,7 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
         link.back = read_lanes(in, item + "/back");
         link.streams_there = read_lanes(in, item + "/streams_there");
         link.streams_back = read_lanes(in, item + "/streams_back");
+        if (in.has(item + "/carries_more")) link.carries_more = in.truth(item + "/carries_more");
         model.links.push_back(std::move(link));
     }
 }
@@ -201,6 +202,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         if (!link.back.rate.empty()) object["back"] = link.back.rate;
         if (!link.streams_there.rate.empty()) object["streams_there"] = link.streams_there.rate;
         if (!link.streams_back.rate.empty()) object["streams_back"] = link.streams_back.rate;
+        if (link.carries_more) object["carries_more"] = true;
         links.push_back(std::move(object));
     }
     if (model.job.ranks > 0) {

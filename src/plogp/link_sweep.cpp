@@ -599,15 +599,17 @@ class LinkSweep {
         const auto& [a, b] = measured.pair;
         const int lanes = measured.lanes;
         LinkPair& link = model_.link(a, b);
-        const auto rate_of = [&, a = a, b = b](const MeasuredRate& rate, const Lanes& known) {
+        const auto rate_of = [&](const MeasuredRate& rate, const Lanes& known) {
             const auto before = known.rate.find(lanes);
-            const double likely = likely_reached({a, b}, lanes, rate, known);
+            const double likely = likely_reached(link, lanes, rate, known);
             return before == known.rate.end() ? likely : std::max(likely, before->second);
         };
         link.there.rate[lanes] = rate_of(measured.there, link.there);
         link.back.rate[lanes] = rate_of(measured.back, link.back);
         note_reached(measured.pair, std::max(measured.there.rate(), measured.back.rate()));
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
+        if (lanes == link.there.rate.rbegin()->first)
+            link.carries_more = measured.is_climbing() && is_only_tcp(link);
         if (measured.tell_of_one) tell_of_one(measured, link);
         const bool is_one_told = measured.tell_of_one && measured.is_climbing();
         const double of_one = is_one_told  ? std::min(link.there.of_one(), link.back.of_one())
@@ -621,8 +623,7 @@ class LinkSweep {
     void tell_of_one(const Measuring& measured, LinkPair& link) const {
         for (Lanes* lanes : {&link.there, &link.back}) {
             if (measured.is_climbing()) {
-                lanes->rate[1] =
-                    likely_of_one_climbing(measured.pair, measured.lanes, lanes->rate[measured.lanes]);
+                lanes->rate[1] = likely_of_one_climbing(link, measured.lanes, lanes->rate[measured.lanes]);
             } else {
                 lanes->rate.erase(1);
             }
@@ -631,11 +632,15 @@ class LinkSweep {
 
     /// Of one flow, where all lanes carry `together` and become faster yet. Where that is much less than a
     /// NIC can, and no more is known, nothing but TCP holds them up, which gives each the same.
-    double likely_of_one_climbing(const NodePair& pair, int lanes, double together) const {
-        const auto& [a, b] = pair;
-        const bool is_limited =
-            likely_between(a, b) > kClimbing * together || together > kFilled * slower_nic(a, b);
-        return is_limited ? likely_of_one(a, b, together) : together / lanes;
+    double likely_of_one_climbing(const LinkPair& link, int lanes, double together) const {
+        return is_only_tcp(link) ? together / lanes : likely_of_one(link.a, link.b, together);
+    }
+
+    /// Whether nothing is known that holds flows up at these rates, but that TCP has not found others yet.
+    bool is_only_tcp(const LinkPair& link) const {
+        const double rate = std::max(link.there.most(), link.back.most());
+        const double nic = slower_nic(link.a, link.b);
+        return likely_between(link.a, link.b) <= kClimbing * rate && (!(nic > 0) || rate <= kFilled * nic);
     }
 
     /// 0: not known.
@@ -645,13 +650,13 @@ class LinkSweep {
 
     /// What flows would carry once TCP has found the link's rate: one flow, as all lanes of this link tell;
     /// or, where no more lanes are known, as much as both clusters have reached with others.
-    double likely_reached(const NodePair& pair, int lanes, const MeasuredRate& measured,
+    double likely_reached(const LinkPair& link, int lanes, const MeasuredRate& measured,
                           const Lanes& known) const {
         if (!measured.is_climbing()) return measured.rate();
         const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
         const double likely = are_more_known
-                                  ? likely_of_one_climbing(pair, known.rate.rbegin()->first, known.most())
-                                  : likely_between(pair.a, pair.b);
+                                  ? likely_of_one_climbing(link, known.rate.rbegin()->first, known.most())
+                                  : likely_between(link.a, link.b);
         return std::max(measured.rate(), likely);
     }
 

@@ -255,6 +255,7 @@ MachineCosts MachineCosts::with_streams() const {
         }
         if (link.all > 0) link.all = std::max(link.all, link.streamed);
         link.seen = std::max(link.seen, link.streamed);
+        link.carries_more = false;
     }
     // NICs and uplinks carry at least as much.
     const auto raise = [](double& known, double shown) {
@@ -267,6 +268,16 @@ MachineCosts MachineCosts::with_streams() const {
                 raise(costs.cluster(from).*limit, streamed);
             for (double Cluster::*limit : {&Cluster::nic_in, &Cluster::uplink_in})
                 raise(costs.cluster(to).*limit, streamed);
+        }
+    }
+    // What connections of one host carry, where its NIC could do more, is what the link can.
+    for (int from = 0; from < costs.count(); ++from) {
+        for (int to = 0; to < costs.count(); ++to) {
+            constexpr double kFull = 0.85;
+            Link& link = costs.link(from, to);
+            const double nic = std::min(costs.cluster(from).nic_out, costs.cluster(to).nic_in);
+            const bool is_nic = nic > 0 && link.streamed >= kFull * nic;
+            if (link.streamed > 0 && !is_nic) link.all = std::max(link.all, link.streamed);
         }
     }
     return costs;
@@ -310,8 +321,9 @@ std::vector<double> MachineCosts::numbers() const {
     }
     for (const Link& link : links_) {
         all.push_back(link.latency);
-        all.insert(all.end(), {link.all, link.seen, static_cast<double>(link.flows_seen),
-                               static_cast<double>(link.streams), link.streamed});
+        all.insert(all.end(),
+                   {link.all, link.seen, static_cast<double>(link.flows_seen),
+                    static_cast<double>(link.streams), link.streamed, link.carries_more ? 1.0 : 0.0});
         add_curve(link.gap, all);
         add_curve(link.stream, all);
     }
@@ -351,6 +363,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
         link.flows_seen = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
         link.streams = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
         link.streamed = in.next();
+        link.carries_more = in.next() != 0;
         link.gap = in.next_curve();
         link.stream = in.next_curve();
     }
@@ -411,6 +424,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
             costs.link(a, b).seen = lanes.most();
             if (pair != nullptr) add_streams(*pair, a, costs.link(a, b));
+            costs.link(a, b).carries_more = pair != nullptr && pair->carries_more;
             costs.link(a, b).flows_seen = lanes.rate.empty() ? 0 : lanes.rate.rbegin()->first;
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));

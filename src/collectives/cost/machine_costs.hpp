@@ -27,7 +27,8 @@ class MachineCosts {
         double seen = 0;     ///< the most that any number of flows were seen to carry
         int flows_seen = 0;  ///< the largest number of them; 0: none was measured
         int streams = 0;  ///< so many connections of LaPle's own between two hosts fill it; 0: not measured
-        double streamed = 0;  ///< bytes a second by these
+        double streamed = 0;        ///< bytes a second by these
+        bool carries_more = false;  ///< than was measured: TCP had not found its rate
         /// Messages of up to so many bytes to several others inside the cluster are copied in once
         /// (Step::repeats).
         Bytes copied_once = 0;

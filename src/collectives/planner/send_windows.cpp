@@ -16,6 +16,7 @@ Bytes channel_window(const Algorithm& algorithm, const Request& request, const M
     double most = 0;
     const auto look_at = [&](int from, int to) {
         const MachineCosts::Link& link = costs.link(from, to);
+        if (link.carries_more) most = kMost;
         const double nic = costs.cluster(from).nic_out;
         const double port = nic > 0 ? static_cast<double>(segment) / nic : 0;
         const double turn = algorithm.takes_turns() ? algorithm.lanes() * port : 0;
@@ -48,6 +49,15 @@ std::vector<Bytes> local_windows(const MachineCosts& costs) {
     return windows;
 }
 
+bool has_link_that_carries_more(const MachineCosts& costs) {
+    for (int a = 0; a < costs.count(); ++a) {
+        for (int b = 0; b < costs.count(); ++b) {
+            if (a != b && costs.link(a, b).carries_more) return true;
+        }
+    }
+    return false;
+}
+
 Bytes global_window(const Request& request, const TreeTime& time) {
     constexpr double kEnough = 4;
     constexpr double kEnoughToRoot = 2;
@@ -60,7 +70,7 @@ Bytes global_window(const Request& request, const TreeTime& time) {
 
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
     return {channel_window(*candidate.algorithm, request, costs), local_windows(costs),
-            global_window(request, candidate.time), candidate.pace};
+            has_link_that_carries_more(costs) ? 0 : global_window(request, candidate.time), candidate.pace};
 }
 
 }  // namespace laple

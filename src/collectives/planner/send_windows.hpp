@@ -15,6 +15,9 @@ namespace laple {
 ///   they have to queue on their way: three times as much was enough for some networks, twice as much for
 ///   none. Results that go to a root alone need no way back: between sixteen hosts alone 1 MiB took 155 ms
 ///   with four times as much, 129 with twice, 139 with one and a half.
+///
+/// Where a link carries more than was measured they would hold it at what was: then windows are as large as
+/// any.
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs);
 
 }  // namespace laple

@@ -252,6 +252,16 @@ TEST_CASE("the lead lets results come back in time", "[long fat]") {
     CHECK(lead(64 << 10) == 0);
 }
 
+TEST_CASE("no window holds a link at a rate that is less than it carries", "[long fat]") {
+    const Request request{Collective::allreduce, 8 << 20, 1, 0, true};
+    MachineCosts costs = costs_of({12.5e6, 12.5e6, 125e6});
+    CHECK(choose_plan(request, kTwoSites, kNotNative, costs).windows.channel < 1 << 20);
+    costs.link(1, 0).carries_more = true;
+    const SendWindows windows = choose_plan(request, kTwoSites, kNotNative, costs).windows;
+    CHECK(windows.channel == 8 << 20);
+    CHECK(windows.global == 0);
+}
+
 TEST_CASE("results for a root alone are not waited for as long as those that come back", "[long fat]") {
     const Machine machine = test::machine_of(std::vector<int>(16, 1));
     const MachineCosts costs = test::uniform_costs(16, Seconds(kFar), 12.5e6);

@@ -234,6 +234,16 @@ TEST_CASE("calls that gain by streams go by them") {
     CHECK(plans[1].streams == 0);
 }
 
+TEST_CASE("what connections carry is all that a link can, unless it is all that a NIC can") {
+    MachineCosts costs = fat_pipe();
+    CHECK(costs.with_streams().link(0, 1).all == 100e6);
+    costs.cluster(0).nic_out = costs.cluster(1).nic_in = 125e6;
+    CHECK(costs.with_streams().link(0, 1).all == 100e6);
+    costs.cluster(0).nic_out = 110e6;
+    CHECK(costs.with_streams().link(0, 1).all == 0);
+    CHECK(costs.with_streams().link(1, 0).all == 100e6);
+}
+
 TEST_CASE("calls that were tried by streams are not taken for others") {
     MachineCosts costs = fat_pipe();
     costs.job.ranks = 2;
@@ -245,4 +255,8 @@ TEST_CASE("calls that were tried by streams are not taken for others") {
     CHECK(known[0].times == std::vector<Seconds>{Seconds(1)});
     CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).streamed == 100e6);
     CHECK(MachineCosts::from_numbers(costs.numbers()).most_streams() == 8);
+    CHECK_FALSE(MachineCosts::from_numbers(costs.numbers()).link(0, 1).carries_more);
+    costs.link(0, 1).carries_more = true;
+    CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).carries_more);
+    CHECK_FALSE(costs.with_streams().link(0, 1).carries_more);
 }

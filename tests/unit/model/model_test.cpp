@@ -57,6 +57,7 @@ Model two_sites() {
     link.streams_there.rate = {{4, 30e6}, {8, 50e6}};
     link.streams_back.rate = {{8, 0}};
     link.back.rate = {{1, 10e6}};
+    link.carries_more = true;
     model.links.links.push_back(link);
     model.links.warnings = {"a warning"};
     return model;
@@ -367,7 +368,7 @@ TEST_CASE("a model is told in words", "[model]") {
                                        "ranks on hosts of cluster 1: b-1 (4, 5)\n"));
     CHECK_THAT(text, Catch::Contains("\n1 level inside hosts: package (5 groups)\n"));
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
-    CHECK_THAT(text, Catch::Contains("2 lanes, 25 MB/s (one: 12.5 MB/s)"));
+    CHECK_THAT(text, Catch::Contains("2 lanes, at least 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
     Model divided = two_sites();
     divided.nodes = {{"laptop", {0, 1, 2, 4}}, {"b-1", {3}}, {"b-2", {5}}};

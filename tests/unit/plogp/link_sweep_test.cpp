@@ -216,7 +216,8 @@ TEST_CASE("one flow is not measured where several are still on their way up", "[
     const LinkModel model = sweep_links(probes, input_for(pair), [](Seconds) { return true; });
     const std::map<int, double>& rates = model.links.at(0).there.rate;
     CHECK(rates.at(1) == Approx(rates.at(2)));
-    CHECK(probes.flow_trials == 1 + 2);  // inside, then both lanes twice
+    CHECK_FALSE(model.links.at(0).carries_more);  // NICs hold them up
+    CHECK(probes.flow_trials == 1 + 2);           // inside, then both lanes twice
 }
 
 TEST_CASE("flows far below what NICs can, all on their way up, share what they carry", "[link_sweep]") {
@@ -229,6 +230,7 @@ TEST_CASE("flows far below what NICs can, all on their way up, share what they c
     const LinkPair& link = model.links.at(0);
     CHECK(link.there.rate == std::map<int, double>{{1, 2e6}, {2, 4e6}});
     CHECK(link.back.rate == link.there.rate);
+    CHECK(link.carries_more);
     CHECK(16384 / link.plogp.gap.at(16384).count() == Approx(2e6));
     // Where they have found the rate in the second trial, one flow is measured, too.
     FakeProbes found(fat);
@@ -236,6 +238,7 @@ TEST_CASE("flows far below what NICs can, all on their way up, share what they c
     found.slow_trials = 2;  // one inside
     const LinkModel settled = sweep_links(found, input_for(fat), [](Seconds) { return true; });
     CHECK(settled.links.at(0).there.rate == std::map<int, double>{{1, 20e6}, {2, 40e6}});
+    CHECK_FALSE(settled.links.at(0).carries_more);
 }
 
 TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]") {
