@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/version.hpp"
 
 namespace laple::bench {
 namespace {
@@ -97,7 +98,7 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
         ->type_name("FILE");
     app.add_option("--csv", options.csv_file, "also write the results to this file, as CSV")
         ->type_name("FILE");
-    app.set_version_flag("--version", std::string("laple-bench ") + LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-bench " + version_text());
 }
 
 /// Every way to write an option: "-m", "--message-size", ...

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/version.hpp"
 #include "mpi/probe/latency_probe.hpp"
 #include "topology/survey.hpp"
 
@@ -87,7 +88,7 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         fmt::format("Measure all pairs of nodes; from {} nodes on some are enough, chosen on the way",
                     kManyNodes));
     app.add_flag("-q,--quiet", options.quiet, "Show nothing on standard error but errors");
-    app.set_version_flag("--version", "laple-discover " LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-discover " + version_text());
     try {
         app.parse(argc, argv);
         // A range does not keep out what is no number.

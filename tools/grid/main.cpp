@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/version.hpp"
+#include "command_word.hpp"
 #include "grid/check.hpp"
 #include "grid/doctor.hpp"
 #include "grid/find_scenario.hpp"
@@ -203,7 +205,7 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     bool takes_command = false;
     bool verbose = false;
     app.require_subcommand(1);
-    app.set_version_flag("--version", "laple-grid " LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-grid " + version_text());
     app.add_flag("-v,--verbose", verbose, "Say what is done, and count packets");
     app.fallthrough();
     app.footer(kFooter);
@@ -261,6 +263,7 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     const auto split = std::find(words.begin(), words.end(), "--");
     Arguments own(words.begin(), split);
     if (split != words.end()) options.command.assign(split + 1, words.end());
+    expect_command(app, own);
     std::reverse(own.begin(), own.end());
     try {
         app.parse(own);

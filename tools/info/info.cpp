@@ -21,6 +21,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/options.hpp"
+#include "base/version.hpp"
 #include "model/cache.hpp"
 #include "model/describe.hpp"
 #include "model/model_file.hpp"
@@ -159,7 +160,7 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.add_flag("--network", options.network,
                  "The TCP connections between the hosts, what slows them down, and the lines to type")
         ->excludes("file");
-    app.set_version_flag("--version", "laple-info " LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-info " + version_text());
     try {
         app.parse(argc, argv);
         return true;

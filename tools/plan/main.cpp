@@ -14,7 +14,9 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/version.hpp"
 #include "block_table.hpp"
+#include "command_word.hpp"
 #include "compare.hpp"
 #include "explain.hpp"
 #include "explain_blocks.hpp"
@@ -214,7 +216,7 @@ void add_network(CLI::App* command, Options& options) {
 int run(int argc, char** argv) {
     Options options;
     CLI::App app(kHelp, "laple-plan");
-    app.set_version_flag("--version", "laple-plan " LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-plan " + version_text());
     app.require_subcommand(1);
 
     CLI::App* explain = app.add_subcommand("explain", "One call: the choice, and why not the others");
@@ -260,6 +262,7 @@ int run(int argc, char** argv) {
     simulate->add_flag("--best", options.monte_carlo.improve, "With the search for the best order");
     simulate->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
 
+    expect_command(app, {argv + 1, argv + argc});
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

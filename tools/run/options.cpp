@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/version.hpp"
 #include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
 
@@ -80,7 +81,7 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_flag("--deep", raw.deep,
                  "treat also what profilers hand on to PMPI (liblaple_deep; name them in LD_PRELOAD)");
     app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
-    app.set_version_flag("--version", std::string("laple-run ") + LAPLE_VERSION);
+    app.set_version_flag("--version", "laple-run " + version_text());
     app.prefix_command();  // the first word that is not ours begins the command
     app.formatter(std::make_shared<HelpFormatter>());
 }

@@ -78,6 +78,18 @@ void refuse_name(const AlgorithmName& name, const std::string& reason) {
     throw Error(fmt::format("algorithm \"{}\": {}", name.text, reason), algorithm_grammar());
 }
 
+namespace {
+
+[[noreturn]] void refuse_level(const AlgorithmName& name, std::string_view level, std::string_view shape) {
+    const std::string nearest = nearest_algorithm_word(shape);
+    const std::string reason = fmt::format("\"{}\" is neither an algorithm nor a tree", level);
+    if (nearest.empty()) refuse_name(name, reason);
+    throw Error(fmt::format("algorithm \"{}\": {}", name.text, reason),
+                fmt::format("did you mean {}?", nearest));
+}
+
+}  // namespace
+
 LevelShape parse_level(const AlgorithmName& name, std::string_view level) {
     LevelShape parsed;
     std::string_view shape = level;
@@ -86,7 +98,7 @@ LevelShape parse_level(const AlgorithmName& name, std::string_view level) {
         shape.remove_prefix(kMultiLeader.size());
     }
     const auto known = shape_named(shape);
-    if (!known) refuse_name(name, fmt::format("\"{}\" is neither an algorithm nor a tree", level));
+    if (!known) refuse_level(name, level, shape);
     parsed.shape = *known;
     return parsed;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/error.hpp"
 #include "collectives/algorithms/native.hpp"
 #include "collectives/algorithms/rsag.hpp"
 #include "collectives/algorithms/scatter_allgather.hpp"
@@ -119,6 +121,27 @@ std::string algorithm_grammar() {
         "chain, between clusters also with multi-leader- before it; one of them may be a rule that orders "
         "clusters by cost ({}); the innermost may be native, where there are no lanes",
         fmt::join(grammars, "; "), fmt::join(order_rules(), ", "));
+}
+
+std::string nearest_algorithm_word(std::string_view word) {
+    std::vector<std::string> known{"flat", "binomial", "binary", "chain"};
+    for (const std::string_view rule : order_rules()) known.emplace_back(rule);
+    for (const Family& family : families()) {
+        // Those words of a grammar that are not in capitals.
+        std::string next;
+        for (const char c : family.grammar + " ") {
+            if ((c >= 'a' && c <= 'z') || (c == '-' && !next.empty())) {
+                next += c;
+            } else if (!next.empty()) {
+                known.push_back(std::exchange(next, {}));
+            }
+        }
+    }
+    const std::string nearest = nearest_name(std::string(word), known);
+    const bool is_near =
+        edit_distance(std::string(word), nearest) <= std::max<std::size_t>(word.size() / 3, 1) ||
+        std::is_permutation(word.begin(), word.end(), nearest.begin(), nearest.end());
+    return is_near ? nearest : std::string();
 }
 
 }  // namespace laple

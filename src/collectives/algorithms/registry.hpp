@@ -41,5 +41,7 @@ AlgorithmPtr parse_algorithm(std::string_view name, Collective collective);
 
 /// The grammar of names, for error messages and --help.
 std::string algorithm_grammar();
+/// The word of a name that is most like `word`; "": none is.
+std::string nearest_algorithm_word(std::string_view word);
 
 }  // namespace laple

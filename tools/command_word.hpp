@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+
+namespace laple {
+
+/// Throws an Error that names the command of `app` that was meant, where `words` begin with none of its.
+inline void expect_command(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty() || words.front().starts_with('-')) return;
+    std::vector<std::string> known;
+    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+    const std::string& word = words.front();
+    if (std::find(known.begin(), known.end(), word) != known.end()) return;
+    const std::string nearest = nearest_name(word, known);
+    throw Error(fmt::format("there is no command \"{}\"", word),
+                nearest.empty() ? fmt::format("the commands are {}", fmt::join(known, ", "))
+                                : fmt::format("did you mean {}?", nearest));
+}
+
+}  // namespace laple
