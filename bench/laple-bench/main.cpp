@@ -232,10 +232,14 @@ class Bench {
 
     void end_report() const {
         if (context_.late_starts_kept == 0) return;
+        const char* const preload = std::getenv("LD_PRELOAD");
+        const bool yields =
+            preload != nullptr && std::string(preload).find("liblaple_yield") != std::string::npos;
         fmt::print(stderr,
                    "laple-bench: in {} of {} samples a rank started late: it had to wait for a core. "
-                   "Use no more ranks than cores, or let waiting ranks yield (liblaple_yield.so)\n",
-                   context_.late_starts_kept, samples_);
+                   "Use no more ranks than cores{}\n",
+                   context_.late_starts_kept, samples_,
+                   yields ? "" : ", or let waiting ranks yield (liblaple_yield.so)");
     }
 
     const Options& options_;

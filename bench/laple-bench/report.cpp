@@ -136,7 +136,7 @@ std::string format_header(const Context& context, bool full) {
         text += fmt::format(" {:>10}", "iterations");
     }
     if (context.has_bounds) text += fmt::format(" {:>12} {:>10}", "bound[us]", "efficiency");
-    text += fmt::format("  {:<28} {:<5}", "algorithm", "check");
+    text += fmt::format("  {:<40} {:<5}", "algorithm", "check");
     return text + (context.has_bounds ? "  what binds\n" : "\n");
 }
 
@@ -156,7 +156,7 @@ std::string format_row(const Row& row, bool full) {
         text +=
             fmt::format(" {:>12.2f} {:>10.2f}", row.bound->time.count() * 1e6, efficiency(row).value_or(0));
     }
-    text += fmt::format("  {:<28} {:<5}", row.algorithm, format_check(row.correct));
+    text += fmt::format("  {:<40} {:<5}", row.algorithm, format_check(row.correct));
     if (row.bound) return text + "  " + row.bound->binds;
     return text.substr(0, text.find_last_not_of(' ') + 1);
 }
