@@ -79,7 +79,8 @@ constexpr std::array<SettingRow, 17> kRows{{
      "MPI_THREAD_MULTIPLE for it, which costs all calls some time."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
-     "At the end rank 0 writes what was called, how often, by which algorithm and how long: 1 on stderr. "
+     "At the end rank 0 writes what was called, how often, by which algorithm and how long, what was left to "
+     "MPI and why, and what was saved: 1 on stderr. "
      "A world that MPI_Comm_spawn started writes FILE.spawned-PID."},
 }};
 

@@ -19,6 +19,8 @@ struct Plan {
     SendWindows windows = {};
     int streams = 0;       ///< connections between two hosts of different clusters; 0: messages go by MPI
     Seconds predicted{0};  ///< 0: not known
+    Seconds native{0};     ///< the same call by MPI's own algorithm; 0: not known
+    bool is_native_measured = false;
     std::vector<Seconds> tried = {};  ///< what such calls took in earlier jobs (known_calls.hpp)
     std::string passed_over = {};     ///< a rule that cannot be followed here, and why; empty: none
 

@@ -80,7 +80,14 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     const CallTime* const best = known.of(*plans.front().algorithm);
     if (best == nullptr || plans.front().predicted <= Seconds(0)) return;
     const double scale = usual_time(*best) / plans.front().predicted;
+    const CallTime* const by_mpi = known.of(*native());
     for (Plan& plan : plans) {
+        if (by_mpi != nullptr) {
+            plan.native = usual_time(*by_mpi);
+            plan.is_native_measured = true;
+        } else if (!plan.is_native_measured) {
+            plan.native *= scale;
+        }
         const CallTime* const call = known.of(*plan.algorithm);
         plan.predicted = call != nullptr ? usual_time(*call) : scale * plan.predicted;
         if (call != nullptr) plan.tried = call->times;
@@ -109,6 +116,14 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     for (const Candidate* rival :
          with_rivals ? rivals_of(*best, found, may_use) : std::vector<const Candidate*>())
         plans.push_back(plan_of(*rival, request, costs, "tried"));
+    const auto by_mpi = std::find_if(found.begin(), found.end(), [](const Candidate& candidate) {
+        return candidate.algorithm->is_native();
+    });
+    for (Plan& plan : plans) {
+        if (by_mpi == found.end()) break;
+        plan.native = Seconds(by_mpi->seconds);
+        plan.is_native_measured = by_mpi->is_measured;
+    }
     take_known_times(known, plans);
     return plans;
 }
@@ -186,7 +201,11 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
     if (best.is_native() || best.predicted <= Seconds(0) ||
         best.predicted > kStreamsGain * plans.front().predicted)
         return plans;
-    for (Plan& plan : streamed) plan.streams = plan.is_native() ? 0 : streams;
+    for (Plan& plan : streamed) {
+        plan.streams = plan.is_native() ? 0 : streams;
+        plan.native = plans.front().native;
+        plan.is_native_measured = plans.front().is_native_measured;
+    }
     if (!with_rivals) return streamed;
     std::erase_if(streamed, [](const Plan& plan) { return plan.is_native(); });
     streamed.insert(streamed.begin() + 1, std::move(plans.front()));

@@ -63,7 +63,7 @@ bool Started::progress() noexcept try {
     if (code != MPI_SUCCESS) state().explain(code);
     if (Report* report = state().report()) {
         report->add(arguments_.request.collective, call_->function, bytes_for_report(arguments_),
-                    call_->plan->algorithm, clock_time() - start_);
+                    call_->plan->algorithm, clock_time() - start_, call_->plan->expected);
     }
     if (number_) state().complete_call(*number_);
     if (code != MPI_SUCCESS && state().users() != MPI_COMM_NULL)

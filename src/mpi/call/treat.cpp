@@ -17,6 +17,7 @@
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
+#include "mpi/comm/report.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/waiting.hpp"
 
@@ -31,9 +32,9 @@ class Recorder {
         if (report_ != nullptr) start_ = Clock::now();
     }
     /// The state may be gone: a user's error handler may free the communicator.
-    void done(const std::string& algorithm) {
+    void done(const std::string& algorithm, const Expectation& expected) {
         if (report_ != nullptr)
-            report_->add(collective_, function_, bytes_, algorithm, Clock::now() - start_);
+            report_->add(collective_, function_, bytes_, algorithm, Clock::now() - start_, expected);
     }
 
   private:
@@ -68,13 +69,18 @@ CommState* state_of(MPI_Comm comm) {
 }
 
 /// Passes a call on to MPI.
-int pass_on(const Call& call, CommState* state, Bytes bytes) {
+int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = {}) {
     if (state == nullptr) return call.native();
     Recorder recorder(*state, call, bytes);
     state->note_algorithm(kNativeCall);
     const int code = call.native();
-    recorder.done(kNativeCall);
+    recorder.done(kNativeCall, expected);
     return code;
+}
+
+/// Where LaPle has nothing to do with calls.
+Expectation without_work() {
+    return {.reason = "all ranks are on one host, or nothing is known of the network"};
 }
 
 CallKey key_of(const Call& call) {
@@ -102,13 +108,14 @@ int give_up(MPI_Comm comm) {
 }
 
 /// MPI's own call, for comparison. An error is the user's after the ranks have agreed.
-int time_native(const Call& call, CommState& state, Trials& trials, Bytes bytes) {
+int time_native(const Call& call, CommState& state, Trials& trials, const Expectation& expected,
+                Bytes bytes) {
     int code = MPI_SUCCESS;
     {
         const ReturnErrors guard(call.comm);
         state.come_together();
         const Seconds start = now();
-        code = pass_on(call, &state, bytes);
+        code = pass_on(call, &state, bytes, expected);
         trials.add(now() - start);
         state.conclude(trials);
     }
@@ -143,7 +150,8 @@ int treat(const Call& call) try {
     CommState* state = state_of(call.comm);
     if (state == nullptr || !state->has_work()) {
         const bool is_reported = state != nullptr && state->report() != nullptr;
-        return pass_on(call, state, is_reported ? reported_bytes(call, state->rank()) : 0);
+        return is_reported ? pass_on(call, state, reported_bytes(call, state->rank()), without_work())
+                           : pass_on(call, state, 0);
     }
     if (!call.has_blocks && state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
     if (is_native_whatever_its_counts(call, *state)) return pass_on(call, state, 0);
@@ -154,11 +162,11 @@ int treat(const Call& call) try {
     if (beside != nullptr)
         state->time_beside(*beside, request, arguments.operands, *std::exchange(trials, nullptr));
     if (plan->is_native()) {
-        if (trials != nullptr) return time_native(call, *state, *trials, request.bytes());
+        if (trials != nullptr) return time_native(call, *state, *trials, plan->expected, request.bytes());
         // A report wants the bytes, too.
         if (is_for_good && state->report() == nullptr && has_lasting_handles(call, state->rank()))
             state->native_calls().add(key_of(call));
-        return pass_on(call, state, bytes_for_report(arguments));
+        return pass_on(call, state, bytes_for_report(arguments), plan->expected);
     }
 
     std::unique_ptr<Verification> verification;
@@ -171,7 +179,7 @@ int treat(const Call& call) try {
     state->watch(*plan, [&] { return run.to_end(); });
     int code = run.finish();
     if (trials != nullptr) trials->add(now() - start);
-    recorder.done(plan->algorithm);
+    recorder.done(plan->algorithm, plan->expected);
     state->note_algorithm(plan->algorithm);
     // Where blocks differ, ranks may not all have met the error.
     if (verification && (code == MPI_SUCCESS || request.is_varied)) {

@@ -336,6 +336,7 @@ class Agreeing {
         const Model& model = found->model;
         tell(describe_labels(hosts));
         tell(fmt::format("topology from {}", found->file));
+        process_.note_source(fmt::format("measured by an earlier job ({})", found->file));
         const bool is_world = size_ == size_of(MPI_COMM_WORLD);
         if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_rates, std::nullopt};
@@ -395,6 +396,7 @@ class Agreeing {
             return agreement_on(Topology::flat(size_));
         }
         tell(fmt::format("measured {} hosts", model->nodes.size()));
+        process_.note_source("measured by this job");
         std::string note;
         ModelCache(ModelCache::default_directory()).keep(*model, note);
         tell(note);

@@ -28,8 +28,6 @@
 
 namespace laple::mpi {
 
-const std::string kNativeCall = "native";
-
 namespace {
 
 /// MPI_KEYVAL_INVALID until the first collective call of the process.

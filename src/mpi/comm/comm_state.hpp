@@ -180,7 +180,4 @@ class CommState {
     const std::string* last_algorithm_ = nullptr;
 };
 
-/// The name in reports of a call that MPI does itself.
-extern const std::string kNativeCall;
-
 }  // namespace laple::mpi

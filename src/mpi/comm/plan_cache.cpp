@@ -127,7 +127,13 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
-    PreparedPlan prepared{plan.name(), nullptr, nullptr, nullptr, false, Seconds(0)};
+    PreparedPlan prepared{plan.name(), nullptr, nullptr, nullptr, false, Seconds(0), {}};
+    prepared.expected.reason = plan.reason;
+    if (!plan.request.is_varied) {  // then sizes are not known
+        prepared.expected.predicted = plan.predicted;
+        prepared.expected.native = plan.native;
+        prepared.expected.is_native_measured = plan.is_native_measured;
+    }
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
@@ -262,8 +268,11 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
-        say(fmt::format("{} {} bytes, root {}: {} ({}{})", name_of(request.collective), request.bytes(),
-                        request.root, prepared.algorithm, plan.reason, predicted));
+        const CollectiveRow& row = row_of(request.collective);
+        say(fmt::format("{}{}{}: {} ({}{})", name_of(request.collective),
+                        row.has_data ? fmt::format(" {} bytes", request.bytes()) : "",
+                        row.is_rooted ? fmt::format(", root {}", request.root) : "", prepared.algorithm,
+                        plan.reason, predicted));
     }
     entry.plans[number] = std::make_shared<const PreparedPlan>(std::move(prepared));
 }

@@ -17,6 +17,7 @@
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
+#include "mpi/comm/report.hpp"
 #include "mpi/exec/block_exchange.hpp"
 #include "topology/machine.hpp"
 
@@ -33,6 +34,7 @@ struct PreparedPlan {
     std::shared_ptr<const StreamRoutes> routes;
     bool lacks_streams = false;     ///< those that it wants may not be there: it was not to wait for them
     Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
+    Expectation expected{};         ///< for reports
     bool is_native() const { return schedule == nullptr; }
 };
 

@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/version.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/rules.hpp"
 #include "model/cache.hpp"
@@ -45,6 +47,12 @@ bool is_mpi_running() {
     int flag = 0;
     if (PMPI_Initialized(&flag) != MPI_SUCCESS || flag == 0) return false;
     return PMPI_Finalized(&flag) == MPI_SUCCESS && flag == 0;
+}
+
+/// Which this code is in.
+std::string library_file() {
+    Dl_info info{};
+    return dladdr(reinterpret_cast<const void*>(&library_file), &info) != 0 ? info.dli_fname : "the program";
 }
 
 /// This world was started by another one, which has the same settings, and files by the same names.
@@ -117,6 +125,8 @@ Process::Process(Settings settings) : settings_(std::move(settings)), streams_(s
         if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
         settings_.algorithm.clear();
     }
+    if (settings_.debug >= 1 && is_world_rank_zero())
+        say(fmt::format("LaPle {} from {}, {}", version_text(), library_file(), mpi_version()));
     if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
         say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was not initialised through "
             "LaPle; calls do it");
@@ -192,6 +202,11 @@ bool Process::may_warn_of(Warning warning) {
     return said_.insert(warning).second;
 }
 
+void Process::note_source(const std::string& source) {
+    const std::lock_guard lock(mutex_);
+    source_ = source;
+}
+
 HostAllowance& Process::host_allowance(std::size_t ranks_on_host) {
     const std::lock_guard lock(mutex_);
     if (!host_allowance_) host_allowance_.emplace(settings_.shared_memory / ranks_on_host);
@@ -239,24 +254,42 @@ void Process::say_what_was_verified() const {
 
 void Process::write_report() const {
     if (settings_.report.empty() || !is_world_rank_zero()) return;
-    std::string table = report_.table();
-    if (table.empty()) return;
-    TrialSummary trials = trials_;
-    for (const CommState* state : states_) trials.add(state->trial_summary());
-    table += trials.text() + streams_.report();
-    if (settings_.report == "-") return say(table);
+    const std::string text = report_text();
+    if (settings_.report == "-") return say(text);
     // A named pipe that nobody reads is an error, and no reason to wait for ever.
     const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
     std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
     if (file == nullptr) {
         return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
-                               std::strerror(errno), table));
+                               std::strerror(errno), text));
     }
-    const bool is_written = std::fwrite(table.data(), 1, table.size(), file) == table.size();
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     if (std::fclose(file) != 0 || !is_written) {
         say(fmt::format("the report could not be written to {}: {}; it follows\n{}", settings_.report,
-                        std::strerror(errno), table));
+                        std::strerror(errno), text));
     }
+}
+
+std::string Process::report_text() const {
+    TrialSummary trials = trials_;
+    Report::Job job;
+    for (const CommState* state : states_) {
+        trials.add(state->trial_summary());
+        if (state->is_like_world() && state->machine().rank_count() > 0)
+            job.network = describe(state->machine());
+    }
+    job.source = source();
+    job.wall = now() - start_;
+    job.trials = trials.text();
+    job.streams = streams_.report();
+    return report_.text(fmt::format("LaPle {}, {}", version_text(), mpi_version()), job);
+}
+
+/// Of the map, and of the rates where they are apart.
+std::string Process::source() const {
+    if (!settings_.has_topology_file()) return source_;
+    const std::string map = fmt::format("map from {}", settings_.topology_file());
+    return settings_.has_rates_file() ? fmt::format("{}, rates from {}", map, settings_.model) : map;
 }
 
 /// Of communicators of all ranks in the order of MPI_COMM_WORLD: times of others mean nothing to the next

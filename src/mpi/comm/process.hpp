@@ -103,6 +103,8 @@ class Process {
     /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end; and
     /// how long the job lasted. To be called on rank 0 of MPI_COMM_WORLD.
     void learn_for(const std::vector<Node>& hosts);
+    /// Where what is known of the network comes from, for the report.
+    void note_source(const std::string& source);
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
@@ -119,6 +121,8 @@ class Process {
     static int on_finalize(MPI_Comm, int, void* value, void*);
     void read_model();
     void write_report() const;
+    std::string report_text() const;
+    std::string source() const;
     void learn_from(const CommState& state);
     void keep_what_was_learnt();
     void say_what_was_verified() const;
@@ -133,6 +137,7 @@ class Process {
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
     std::optional<Terms> settled_;
     std::set<Warning> said_;
+    std::string source_;
     Report report_;
     std::vector<Node> hosts_;      // of all ranks, where the cache may have a model for them
     std::vector<CallTime> calls_;  // of communicators that are gone

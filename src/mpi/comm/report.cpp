@@ -9,33 +9,112 @@
 
 namespace laple::mpi {
 
+const std::string kNativeCall = "native";
+
+namespace {
+
+std::string time_or_dash(Seconds time) {
+    return time > Seconds(0) ? format_seconds(time) : "-";
+}
+
+std::string name_for_people(std::string_view function) {
+    std::string name(function);
+    name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+    return name;
+}
+
+}  // namespace
+
 void Report::add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-                 Seconds time) {
+                 Seconds time, const Expectation& expected) {
     const std::lock_guard lock(mutex_);
     Line& line = lines_[{collective, function, class_of(bytes), algorithm}];
     ++line.calls;
     line.total += time;
     line.longest = std::max(line.longest, time);
+    line.expected = expected;
+    const bool is_by_mpi = algorithm == kNativeCall;
+    if (!is_by_mpi && expected.native > Seconds(0) && expected.predicted > Seconds(0))
+        line.saved += expected.native - expected.predicted;
+}
+
+Report::Sum Report::sum() const {
+    Sum sum;
+    for (const auto& [key, line] : lines_) {
+        sum.calls += line.calls;
+        if (std::get<3>(key) == kNativeCall) sum.native_calls += line.calls;
+        sum.total += line.total;
+        sum.saved += line.saved;
+        if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
+    }
+    return sum;
 }
 
 std::string Report::table() const {
-    const std::lock_guard lock(mutex_);
-    if (lines_.empty()) return {};
     std::size_t width = 28;
     for (const auto& [key, line] : lines_) width = std::max(width, std::get<3>(key).size());
     std::string text = "collectives of rank 0, times as it saw them\n";
-    text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10}\n", "collective", "bytes up to",
-                        "algorithm", width, "calls", "total", "mean", "longest");
+    text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "collective",
+                        "bytes up to", "algorithm", width, "calls", "total", "mean", "longest", "predicted",
+                        "MPI's own");
     for (const auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
-        std::string name(function);
-        name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
-        const auto shown = [](Seconds time) { return time > Seconds(0) ? format_seconds(time) : "-"; };
-        text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10}\n", name, format_bytes(bytes),
-                            algorithm, width, line.calls, shown(line.total),
-                            shown(line.total / static_cast<double>(line.calls)), shown(line.longest));
+        text += fmt::format(
+            "{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", name_for_people(function),
+            format_bytes(bytes), algorithm, width, line.calls, time_or_dash(line.total),
+            time_or_dash(line.total / static_cast<double>(line.calls)), time_or_dash(line.longest),
+            time_or_dash(line.expected.predicted), time_or_dash(line.expected.native));
     }
     return text;
+}
+
+/// Of what MPI did itself: by reason, which collectives.
+std::string Report::reasons() const {
+    std::map<std::string, std::string> by_reason;
+    for (const auto& [key, line] : lines_) {
+        const auto& [collective, function, bytes, algorithm] = key;
+        if (algorithm != kNativeCall || line.expected.reason.empty()) continue;
+        std::string& calls = by_reason[line.expected.reason];
+        calls +=
+            fmt::format("{}{} {}", calls.empty() ? "" : ", ", name_for_people(function), format_bytes(bytes));
+    }
+    std::string text;
+    for (const auto& [reason, calls] : by_reason) text += fmt::format("left to MPI: {}: {}\n", calls, reason);
+    return text;
+}
+
+std::string Report::verdict(const Job& job) const {
+    constexpr double kLittle = 0.01;  // of the job's time
+    const Sum all = sum();
+    if (all.calls == 0) return "No collective was called that LaPle could do: it has changed nothing.\n";
+    const double share = job.wall > Seconds(0) ? all.total / job.wall : 0;
+    std::string text = fmt::format("Collectives took {} of {} ({:.1f} %); LaPle did {} of {} calls. ",
+                                   format_seconds(all.total), format_seconds(job.wall), 100 * share,
+                                   all.calls - all.native_calls, all.calls);
+    const char* source = all.is_measured ? "measured" : "predicted";
+    if (all.calls == all.native_calls) {
+        text += "MPI's own were as good, or nothing better is known: it has changed nothing.";
+    } else if (all.saved > kLittle * job.wall) {
+        text += fmt::format(
+            "It has saved about {}: without it the job had taken {:.2f} times as long (MPI's own calls: as "
+            "{}).",
+            format_seconds(all.saved), (job.wall + all.saved) / job.wall, source);
+    } else if (all.saved > Seconds(0)) {
+        text += fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
+                            format_seconds(all.saved), source);
+    } else {
+        text += "What it has saved is not known: there are no times of MPI's own.";
+    }
+    return text + "\n";
+}
+
+std::string Report::text(const std::string& versions, const Job& job) const {
+    const std::lock_guard lock(mutex_);
+    std::string text = versions + "\n";
+    if (!job.network.empty())
+        text += job.network + (job.source.empty() ? std::string() : "; " + job.source) + "\n";
+    if (!lines_.empty()) text += table() + reasons();
+    return text + job.trials + job.streams + verdict(job);
 }
 
 Bytes Report::class_of(Bytes bytes) {

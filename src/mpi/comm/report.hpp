@@ -14,25 +14,64 @@
 
 namespace laple::mpi {
 
+/// The name in reports of a call that MPI does itself.
+extern const std::string kNativeCall;
+
+/// What was known of a call before it was made.
+struct Expectation {
+    Seconds predicted{0};  ///< 0: not known
+    Seconds native{0};     ///< of MPI's own call; 0: not known
+    bool is_native_measured = false;
+    std::string reason{};  ///< why this algorithm, for people
+};
+
 /// What this process called: function × size class × algorithm × calls × time. Thread safe.
 class Report {
   public:
     /// `function` is MPI's name, without "MPI_", and has to outlive the report. `time`: 0 where it is not
     /// known.
     void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-             Seconds time);
+             Seconds time, const Expectation& expected = {});
 
-    /// A table for people, as this rank saw it; "" when nothing was called.
-    std::string table() const;
+    /// What the job was, for people: a line each, without its end.
+    struct Job {
+        std::string network;  ///< which ranks, where; empty: nothing is known
+        std::string source;   ///< of what is known of the network; empty: nothing is
+        Seconds wall{0};      ///< since MPI_Init
+        std::string trials;   ///< lines on plans that were tried
+        std::string streams;  ///< lines on connections
+    };
+    /// For people, as this rank saw it:
+    ///
+    ///     LaPle 0.1.0 (1a2b3c4), MPICH Version: 4.0.2
+    ///     16 ranks in 4 clusters (4 4 4 4), topology from /home/me/.cache/laple/1234.json
+    ///     a table: calls, times, predictions
+    ///     what was left to MPI, and why
+    ///     what it has brought, in one line
+    std::string text(const std::string& versions, const Job& job) const;
 
   private:
     struct Line {
         std::uint64_t calls = 0;
         Seconds total{0};
         Seconds longest{0};
+        Expectation expected;  // of the last call
+        Seconds saved{0};      // of what is expected of MPI's own
+    };
+    /// Of all lines.
+    struct Sum {
+        std::uint64_t calls = 0;
+        std::uint64_t native_calls = 0;
+        Seconds total{0};
+        Seconds saved{0};
+        bool is_measured = true;  // what saved is the difference to
     };
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
+    Sum sum() const;
+    std::string table() const;
+    std::string reasons() const;
+    std::string verdict(const Job& job) const;
 
     mutable std::mutex mutex_;
     std::map<std::tuple<Collective, std::string_view, Bytes, std::string>, Line> lines_;

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "base/options.hpp"
+#include "mpi/comm/process.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -20,19 +21,31 @@ bool wants_thread() {
     return settings.has_progress_thread && !settings.is_disabled;
 }
 
+/// A report tells of the whole job, also where it calls no collective.
+void begin() {
+    std::vector<std::string> warnings;
+    const bool has_report = !read_settings(laple_environment(), warnings).report.empty();
+    if (has_report && !is_disabled()) Process::get();
+}
+
 }  // namespace
 }  // namespace laple::mpi
 
 LAPLE_EXPORT int MPI_Init(int* argc, char*** argv) {
     int provided = MPI_THREAD_SINGLE;
-    if (!laple::mpi::wants_thread()) return PMPI_Init(argc, argv);
-    return PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    const int code = laple::mpi::wants_thread() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                                                : PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS) laple::mpi::begin();
+    return code;
 }
 
 LAPLE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    if (!laple::mpi::wants_thread()) return PMPI_Init_thread(argc, argv, required, provided);
-    const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+    const bool wants_thread = laple::mpi::wants_thread();
+    const int code =
+        PMPI_Init_thread(argc, argv, wants_thread ? int{MPI_THREAD_MULTIPLE} : required, provided);
+    if (code != MPI_SUCCESS) return code;
     // The program is promised what it asked for.
-    if (code == MPI_SUCCESS) *provided = std::min(*provided, required);
+    if (wants_thread) *provided = std::min(*provided, required);
+    laple::mpi::begin();
     return code;
 }
