@@ -1,22 +1,27 @@
 # Install and export: laple::laple for CMake, laple.pc for pkg-config; both keep liblaple under --as-needed.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple)
-install(FILES magpie_clusters.example LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})  # where README's pictures and links expect it
+# Components: libraries that are preloaded, by their short names too; tools; and what only programs that are linked need.
+install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
+install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
+install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
+install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple COMPONENT devel)
+install(FILES magpie_clusters.example LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)  # where README's pictures and links expect it
 
 set(LAPLE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/laple)
-install(EXPORT lapleTargets NAMESPACE laple:: DESTINATION ${LAPLE_CMAKE_DIR})
+install(EXPORT lapleTargets NAMESPACE laple:: DESTINATION ${LAPLE_CMAKE_DIR} COMPONENT devel)
 configure_package_config_file(cmake/lapleConfig.cmake.in "${CMAKE_BINARY_DIR}/lapleConfig.cmake"
   INSTALL_DESTINATION ${LAPLE_CMAKE_DIR})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/lapleConfig.cmake" "${CMAKE_BINARY_DIR}/lapleConfigVersion.cmake"
-  DESTINATION ${LAPLE_CMAKE_DIR})
+  DESTINATION ${LAPLE_CMAKE_DIR} COMPONENT devel)
 
 # Relative to the file itself, so that an installation can be moved (or made with another --prefix).
 file(RELATIVE_PATH LAPLE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
-install(FILES "${CMAKE_BINARY_DIR}/laple.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES "${CMAKE_BINARY_DIR}/laple.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+
+configure_file(cmake/uninstall.cmake.in "${CMAKE_BINARY_DIR}/uninstall.cmake" @ONLY)
+add_custom_target(uninstall COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_BINARY_DIR}/uninstall.cmake" VERBATIM)
+

@@ -33,3 +33,14 @@ for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/libla
     share/laple/grid/wan4x4.json share/doc/laple/README.md share/doc/laple/docs/model.schema.json share/doc/laple/docs/settings.md; do
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+
+# Where shells look for them, and what they answer.
+bash -c '. "$1"; COMP_WORDS=(laple-grid run --place); COMP_CWORD=2; _laple_grid; [ "${COMPREPLY[*]}" = --placement ]' - \
+    "$scratch/prefix/share/bash-completion/completions/laple-grid" || { echo "bash does not complete --place"; exit 1; }
+bash -c '. "$1"; COMP_WORDS=(laple-grid do); COMP_CWORD=1; _laple_grid; [ "${COMPREPLY[*]}" = "down doctor" ]' - \
+    "$scratch/prefix/share/bash-completion/completions/laple-grid" || { echo "bash does not complete do"; exit 1; }
+
+# What was installed can be taken away, and nothing of it is left.
+cmake --build "$build" --target uninstall > "$scratch/uninstall.log"
+left=$(find "$scratch/prefix" ! -type d)
+[ -z "$left" ] || { echo "uninstall has left $left"; exit 1; }
