@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 17> kRows{{
+constexpr std::array<SettingRow, 18> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -78,6 +78,10 @@ constexpr std::array<SettingRow, 17> kRows{{
      "thread: a thread of LaPle's own too, while some are under way; MPI is initialised with "
      "MPI_THREAD_MULTIPLE for it, which costs all calls some time."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
+    {"LAPLE_PROFILE", "0", "0, 1",
+     "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained. "
+     "On "
+     "one rank is enough. Without LAPLE_REPORT it is written to stderr."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long, what was left to "
      "MPI and why, and what was saved: 1 on stderr. "
@@ -183,6 +187,8 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         if (value != "calls" && value != "thread") refuse("calls or thread");
     } else if (name == "LAPLE_DEBUG") {
         settings.debug = digit_or(settings.debug, "0, 1 or 2", '2');
+    } else if (name == "LAPLE_PROFILE") {
+        settings.is_profile = digit_or(settings.is_profile ? 1 : 0, "0 or 1", '1') == 1;
     } else if (name == "LAPLE_REPORT") {
         settings.report = value == "0" ? "" : value == "1" ? "-" : value;
     } else {
@@ -210,6 +216,7 @@ Settings read_settings(std::span<const std::string> environment, std::vector<std
         const std::string value = entry.substr(equals + 1);
         if (!value.empty()) apply(std::string_view(entry).substr(0, equals), value, settings, warnings);
     }
+    if (settings.is_profile && settings.report.empty()) settings.report.assign(1, '-');
     return settings;
 }
 

@@ -46,6 +46,7 @@ struct RawOptions {
     std::string debug;
     std::string reproducible;
     std::string progress;
+    bool is_profile = false;
     bool verify = false;
     bool disable = false;
     bool deep = false;
@@ -76,6 +77,8 @@ void declare(CLI::App& app, RawOptions& raw) {
                    "what lets non-blocking collectives go on: calls (default) or thread (LAPLE_PROGRESS)")
         ->type_name("HOW")
         ->check(CLI::IsMember({"calls", "thread"}));
+    app.add_flag("--profile", raw.is_profile,
+                 "leave all calls to MPI, and say at the end what LaPle would gain (LAPLE_PROFILE)");
     app.add_flag("--verify", raw.verify, "compare each result with that of MPI's own call (LAPLE_VERIFY)");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
     app.add_flag("--deep", raw.deep,
@@ -133,6 +136,7 @@ Environment settings_of(const RawOptions& raw) {
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);
+    if (raw.is_profile) settings.emplace_back("LAPLE_PROFILE", "1");
     if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");
     if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
     return settings;

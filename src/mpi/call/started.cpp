@@ -84,7 +84,8 @@ bool Started::progress() noexcept try {
 CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm)) {
     if (is_disabled() || call.comm == MPI_COMM_NULL || DyingComm::is_dying(call.comm)) return nullptr;
     CommState* state = find(call.comm);
-    if (state == nullptr || !state->has_work() || !state->has_progress()) return nullptr;
+    if (state == nullptr || !state->has_work() || !state->has_progress() || state->is_profiled())
+        return nullptr;
     return state->heeds_pcontrol() && is_switched_off ? nullptr : state;
 }
 

@@ -43,11 +43,12 @@ struct Consensus {
     bool heeds_pcontrol = false;
     bool has_progress = false;
     Adapting adapting = Adapting::never;
-    Bytes block_memory = 0;  ///< the least of all
-    int streams = 0;         ///< likewise
+    Bytes block_memory = 0;    ///< the least of all
+    int streams = 0;           ///< likewise
+    bool is_profiled = false;  ///< one rank wants it
 };
 
-using Maxima = std::array<std::int64_t, 10>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 11>;  // of what each rank brings
 
 /// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
 constexpr std::int64_t kAnyStreams = 1000;
@@ -87,7 +88,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       settings.reproducible == Reproducible::fast ? 0 : 1,
                       -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
                       ProgressEngine::is_there() ? 0 : 1,
-                      -streams_in_order(settings.streams)};
+                      -streams_in_order(settings.streams),
+                      settings.is_profile ? 1 : 0};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -101,6 +103,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.block_memory = static_cast<Bytes>(-most[7]);
     consensus.has_progress = most[8] == 0;
     consensus.streams = streams_of(-most[9]);
+    consensus.is_profiled = most[10] != 0;
     // What is compared with MPI's own takes longer.
     if (most[5] == 0 && !consensus.is_verified)
         consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
@@ -181,7 +184,8 @@ class Agreeing {
                     consensus->has_progress,
                     consensus->adapting,
                     consensus->block_memory,
-                    consensus->streams};
+                    consensus->streams,
+                    consensus->is_profiled};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

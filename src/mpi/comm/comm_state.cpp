@@ -166,6 +166,7 @@ void CommState::set_up(MPI_Comm comm) {
     const Terms terms = agree(*process_, comm, rank_, *in_world);
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
+    is_profiled_ = terms.is_profiled;
     heeds_pcontrol_ = terms.heeds_pcontrol;
     has_progress_ = terms.has_progress;
     is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));

@@ -46,6 +46,10 @@ class CommState {
     bool is_strict() const { return is_strict_; }
     /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
     bool is_verified() const { return is_verified_; }
+    /// Whether all calls are left to MPI, and only the report says what LaPle would do (LAPLE_PROFILE).
+    bool is_profiled() const { return is_profiled_; }
+    /// What LaPle would do there; nothing is made ready for it.
+    PlanCache::Outlook outlook(const Request& request) { return plans_->outlook(request); }
     /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
     bool has_progress() const { return has_progress_; }
     int rank() const { return rank_; }
@@ -164,6 +168,7 @@ class CommState {
     Machine machine_ = Machine(Topology::flat(0));
     bool is_strict_ = false;
     bool is_verified_ = false;
+    bool is_profiled_ = false;
     bool has_progress_ = false;
     bool heeds_pcontrol_ = false;
     OwnComms comms_;

@@ -37,6 +37,12 @@ MachineCosts with_wanted_streams(MachineCosts costs, int streams) {
     return costs;
 }
 
+/// Of calls whose sizes are not known there are no times.
+Expectation expected_of(const Plan& plan) {
+    if (plan.request.is_varied) return {.reason = plan.reason};
+    return {plan.predicted, plan.native, plan.is_native_measured, plan.reason};
+}
+
 }  // namespace
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
@@ -128,12 +134,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         plan.reason = "no communicator left for the clusters";
     }
     PreparedPlan prepared{plan.name(), nullptr, nullptr, nullptr, false, Seconds(0), {}};
-    prepared.expected.reason = plan.reason;
-    if (!plan.request.is_varied) {  // then sizes are not known
-        prepared.expected.predicted = plan.predicted;
-        prepared.expected.native = plan.native;
-        prepared.expected.is_native_measured = plan.is_native_measured;
-    }
+    prepared.expected = expected_of(plan);
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
@@ -245,6 +246,11 @@ void PlanCache::forget_plans() {
     native_calls_.clear();
     last_ = nullptr;
     cached_steps_ = 0;
+}
+
+PlanCache::Outlook PlanCache::outlook(const Request& request) {
+    const Plan& plan = choice_for(request).plans.front();
+    return {plan.name(), expected_of(plan)};
 }
 
 PreparedPlan PlanCache::make(const Request& request) {

@@ -71,6 +71,12 @@ class PlanCache {
     enum class Wait { no, yes };
     std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, Wait wait);
     PreparedPlan make(const Request& request);
+    /// What such calls would do, and were expected to take.
+    struct Outlook {
+        std::string algorithm;
+        Expectation expected;
+    };
+    Outlook outlook(const Request& request);
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 

@@ -279,6 +279,7 @@ std::string Process::report_text() const {
             job.network = describe(state->machine());
     }
     job.source = source();
+    job.is_profile = settings_.is_profile;
     job.wall = now() - start_;
     job.trials = trials.text();
     job.streams = streams_.report();

@@ -45,8 +45,9 @@ struct Terms {
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
     bool has_progress = false;           ///< calls that are started go on by themselves, on all
     Adapting adapting = Adapting::never;
-    Bytes block_memory = 0;  ///< the least LAPLE_BLOCK_MEMORY
-    int streams = 0;         ///< the least LAPLE_STREAMS
+    Bytes block_memory = 0;    ///< the least LAPLE_BLOCK_MEMORY
+    int streams = 0;           ///< the least LAPLE_STREAMS
+    bool is_profiled = false;  ///< one wants LAPLE_PROFILE=1
 };
 
 /// Problems that are reported once, and are no errors.

@@ -50,10 +50,12 @@ Report::Sum Report::sum() const {
     return sum;
 }
 
-std::string Report::table() const {
+std::string Report::table(bool is_profile) const {
     std::size_t width = 28;
     for (const auto& [key, line] : lines_) width = std::max(width, std::get<3>(key).size());
-    std::string text = "collectives of rank 0, times as it saw them\n";
+    std::string text = is_profile
+                           ? "collectives of rank 0 by MPI, times as it saw them, and what LaPle would do\n"
+                           : "collectives of rank 0, times as it saw them\n";
     text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "collective",
                         "bytes up to", "algorithm", width, "calls", "total", "mean", "longest", "predicted",
                         "MPI's own");
@@ -83,11 +85,28 @@ std::string Report::reasons() const {
     return text;
 }
 
+std::string Report::outlook(const Job& job, const Sum& all) const {
+    std::string text = fmt::format(
+        "MPI did all collectives, as LAPLE_PROFILE wants it. They took {} of {} ({:.1f} %); the rest, "
+        "computing "
+        "and other messages, LaPle does not change.\n",
+        format_seconds(all.total), format_seconds(job.wall), 100 * (all.total / job.wall));
+    const Seconds saved = std::min(all.saved, 0.99 * job.wall);
+    if (!(saved > Seconds(0))) return text + "LaPle would gain nothing here, by all that is known.\n";
+    return text + fmt::format(
+                      "LaPle would do {} of {} calls itself and save about {}: the job would take {} ({:.2f} "
+                      "times as fast; predicted, MPI's own calls {}).\n",
+                      all.calls - all.native_calls, all.calls, format_seconds(saved),
+                      format_seconds(job.wall - saved), job.wall / (job.wall - saved),
+                      all.is_measured ? "as measured" : "too");
+}
+
 std::string Report::verdict(const Job& job) const {
     constexpr double kLittle = 0.01;  // of the job's time
     const Sum all = sum();
     if (all.calls == 0) return "No collective was called that LaPle could do: it has changed nothing.\n";
     const double share = job.wall > Seconds(0) ? all.total / job.wall : 0;
+    if (job.is_profile) return outlook(job, all);
     std::string text = fmt::format("Collectives took {} of {} ({:.1f} %); LaPle did {} of {} calls. ",
                                    format_seconds(all.total), format_seconds(job.wall), 100 * share,
                                    all.calls - all.native_calls, all.calls);
@@ -113,7 +132,7 @@ std::string Report::text(const std::string& versions, const Job& job) const {
     std::string text = versions + "\n";
     if (!job.network.empty())
         text += job.network + (job.source.empty() ? std::string() : "; " + job.source) + "\n";
-    if (!lines_.empty()) text += table() + reasons();
+    if (!lines_.empty()) text += table(job.is_profile) + reasons();
     return text + job.trials + job.streams + verdict(job);
 }
 

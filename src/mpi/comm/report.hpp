@@ -35,11 +35,12 @@ class Report {
 
     /// What the job was, for people: a line each, without its end.
     struct Job {
-        std::string network;  ///< which ranks, where; empty: nothing is known
-        std::string source;   ///< of what is known of the network; empty: nothing is
-        Seconds wall{0};      ///< since MPI_Init
-        std::string trials;   ///< lines on plans that were tried
-        std::string streams;  ///< lines on connections
+        std::string network;      ///< which ranks, where; empty: nothing is known
+        std::string source;       ///< of what is known of the network; empty: nothing is
+        Seconds wall{0};          ///< since MPI_Init
+        std::string trials;       ///< lines on plans that were tried
+        std::string streams;      ///< lines on connections
+        bool is_profile = false;  ///< MPI did all calls; algorithms are those that LaPle would have taken
     };
     /// For people, as this rank saw it:
     ///
@@ -69,9 +70,10 @@ class Report {
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
     Sum sum() const;
-    std::string table() const;
+    std::string table(bool is_profile) const;
     std::string reasons() const;
     std::string verdict(const Job& job) const;
+    std::string outlook(const Job& job, const Sum& all) const;
 
     mutable std::mutex mutex_;
     std::map<std::tuple<Collective, std::string_view, Bytes, std::string>, Line> lines_;

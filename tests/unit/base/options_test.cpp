@@ -57,6 +57,11 @@ TEST_CASE("unset, empty and off mean the fallback") {
         CHECK_THAT(r.warnings[0], Catch::Contains("use a number of seconds from 0 to 86400"));
     }
     CHECK(read({"LAPLE_REPORT=0"}).settings.report.empty());
+    CHECK(read({"LAPLE_PROFILE=1"}).settings.is_profile);
+    CHECK(read({"LAPLE_PROFILE=1"}).settings.report == "-");
+    CHECK(read({"LAPLE_PROFILE=1", "LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
+    CHECK(read({"LAPLE_PROFILE=0"}).settings.report.empty());
+    CHECK(read({"LAPLE_PROFILE=yes"}).warnings.size() == 1);
     CHECK(read({"LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
 }
