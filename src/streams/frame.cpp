@@ -20,8 +20,8 @@ std::array<std::byte, kFrameBytes> encode(const Frame& frame) {
     std::array<std::byte, kFrameBytes> bytes{};
     WireWriter out(bytes);
     out.put(kMagic).put(static_cast<std::uint32_t>(frame.kind)).put(frame.bytes).put(frame.key.tag);
-    if (frame.kind != Frame::Kind::stripe) {
-        out.put(frame.count);
+    if (frame.kind == Frame::Kind::receipt || frame.kind == Frame::Kind::end) {
+        out.put(frame.count).put(frame.unclaimed).put(frame.news);
         return bytes;
     }
     out.put(frame.message).put(frame.offset).put(frame.total);
@@ -40,7 +40,11 @@ std::optional<Frame> decode(std::span<const std::byte, kFrameBytes> bytes) {
         kind == static_cast<std::uint32_t>(Frame::Kind::end)) {
         frame.kind = static_cast<Frame::Kind>(kind);
         frame.count = in.take<std::uint64_t>();
-    } else if (kind == static_cast<std::uint32_t>(Frame::Kind::stripe)) {
+        frame.unclaimed = in.take<std::uint64_t>();
+        frame.news = in.take<std::uint64_t>();
+    } else if (kind == static_cast<std::uint32_t>(Frame::Kind::stripe) ||
+               kind == static_cast<std::uint32_t>(Frame::Kind::claim)) {
+        frame.kind = static_cast<Frame::Kind>(kind);
         frame.message = in.take<std::uint64_t>();
         frame.offset = in.take<std::uint64_t>();
         frame.total = in.take<std::uint64_t>();

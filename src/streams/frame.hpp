@@ -23,10 +23,13 @@ struct MessageKey {
 /// What stands before the bytes of a stripe, or alone, on a connection:
 ///
 ///     stripe     some bytes of a message follow: those from `offset` on, of `total`
-///     receipt    so many stripes have come completely on this connection
+///     receipt    so many stripes have come completely on this connection; and so many bytes of messages
+///     without
+///                a receive are kept here, as the newest receipt of the link has it
+///     claim      there is a receive for the message with this key
 ///     end        nothing more comes, and nothing is expected: this end closes the link
 struct Frame {
-    enum class Kind : std::uint8_t { stripe = 1, receipt = 2, end = 3 };
+    enum class Kind : std::uint8_t { stripe = 1, receipt = 2, end = 3, claim = 4 };
 
     Kind kind = Kind::stripe;
     std::uint32_t bytes = 0;    ///< of the stripe
@@ -34,7 +37,9 @@ struct Frame {
     std::uint64_t offset = 0;
     std::uint64_t total = 0;
     MessageKey key;
-    std::uint64_t count = 0;  ///< of a receipt
+    std::uint64_t count = 0;      ///< of a receipt, as the next two
+    std::uint64_t unclaimed = 0;  ///< bytes without a receive
+    std::uint64_t news = 0;       ///< number of what `unclaimed` says
 
     bool operator==(const Frame&) const = default;
 };

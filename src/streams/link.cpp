@@ -29,6 +29,9 @@ constexpr char kControl[] = "bbr";
 constexpr int kMostFramesAtOnce = 64;  // of a lane, before others have their turn
 constexpr Seconds kLeastPatience = std::chrono::milliseconds(500);
 constexpr double kTripsOfPatience = 10;
+/// Keys of messages that this end has not begun, or has sent meanwhile: of the former there are few, and they
+/// are told again.
+constexpr std::size_t kMostClaimed = 4096;
 
 /// What a system does not know it does without.
 template <typename Value>
@@ -42,8 +45,12 @@ bool would_wait() {
 
 }  // namespace
 
-Link::Link(std::vector<Descriptor> connections, const LinkOptions& options)
-    : poller_(epoll_create1(EPOLL_CLOEXEC)), options_(options) {
+Descriptor Link::new_poller() {
+    return Descriptor(epoll_create1(EPOLL_CLOEXEC));
+}
+
+Link::Link(std::vector<Descriptor> connections, const LinkOptions& options, Descriptor poller)
+    : poller_(std::move(poller)), options_(options) {
     lanes_.resize(connections.size());
     for (std::size_t i = 0; i < connections.size(); ++i) add_lane(i, std::move(connections[i]));
     account_.lanes = living_;
@@ -95,7 +102,7 @@ void Link::replace(std::size_t lane, Descriptor connection) {
 void Link::send(const MessageKey& key, const std::byte* data, std::uint64_t bytes, Posted& posted) {
     const std::lock_guard lock(mutex_);
     if (is_broken_) return finish(&posted, true);
-    outgoing_.push_back({next_number_++, key, data, bytes, 0, 0, &posted});
+    outgoing_.push_back({next_number_++, key, data, bytes, 0, 0, &posted, claimed_.erase(key) > 0});
     account_.sent += bytes;
 }
 
@@ -108,8 +115,10 @@ void Link::receive(const MessageKey& key, std::byte* data, std::uint64_t bytes, 
     if (!incoming.kept.empty()) {
         // Lanes go on with what they have begun, at its new place.
         std::memcpy(data, incoming.kept.data(), std::min<std::uint64_t>(bytes, incoming.kept.size()));
+        unclaimed_ -= incoming.kept.size();
         incoming.kept = {};
     }
+    if (unclaimed_told_ > options_.window_bytes / 4) claims_.push_back(key);
     finish_if_there(key);
     if (is_broken_) fail_all();
 }
@@ -139,9 +148,13 @@ void Link::forget(Posted& posted) {
 bool Link::progress(Seconds now) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
+    tell_again(now);
     bool has_moved = false;
-    for (const auto& lane : lanes_) {
-        if (lane->is_alive() && send_on(*lane, now)) has_moved = true;
+    // Each lane is the first one in turn: what is told once must not always go by the same one.
+    ++turn_;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        Lane& lane = *lanes_[(i + turn_) % lanes_.size()];
+        if (lane.is_alive() && send_on(lane, now)) has_moved = true;
     }
     std::array<epoll_event, 32> events{};
     const int count = epoll_wait(poller_.number(), events.data(), static_cast<int>(events.size()), 0);
@@ -178,8 +191,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
 bool Link::send_on(Lane& lane, Seconds now) {
     bool has_moved = false;
     while (lane.is_alive()) {
-        if (lane.receipt_left == 0 && lane.gone == 0 && lane.told < lane.come) put_receipt(lane);
-        const bool is_receipt = lane.receipt_left > 0;
+        const bool is_receipt = lane.receipt_left > 0 || (lane.gone == 0 && put_control(lane));
         if (!is_receipt && lane.going == nullptr && !lane.is_still) take_stripe(lane, now);
         if (!is_receipt && lane.going == nullptr) {
             watch(lane, false);
@@ -208,12 +220,41 @@ bool Link::send_on(Lane& lane, Seconds now) {
     return has_moved;
 }
 
-void Link::put_receipt(Lane& lane) {
-    Frame receipt;
-    receipt.kind = Frame::Kind::receipt;
-    receipt.count = lane.told = lane.come;
-    lane.receipt = encode(receipt);
+/// A receipt, or a claim; false where there is nothing to tell.
+bool Link::put_control(Lane& lane) {
+    Frame frame;
+    const bool has_more_room = unclaimed_ < unclaimed_told_ && unclaimed_told_ > options_.window_bytes / 4;
+    if (lane.told < lane.come || has_more_room || must_tell_) {
+        must_tell_ = false;
+        frame.kind = Frame::Kind::receipt;
+        frame.count = lane.told = lane.come;
+        frame.unclaimed = unclaimed_told_ = unclaimed_;
+        frame.news = ++news_;
+    } else if (!claims_.empty()) {
+        frame.kind = Frame::Kind::claim;
+        frame.key = claims_.front();
+        claims_.pop_front();
+    } else {
+        return false;
+    }
+    lane.receipt = encode(frame);
     lane.receipt_left = kFrameBytes;
+    return true;
+}
+
+/// Once room has been short, says now and then what the other end must know to go on: a lane may have broken
+/// with it, or stand still.
+void Link::tell_again(Seconds now) {
+    constexpr Seconds kPause = std::chrono::milliseconds(250);
+    was_short_of_room_ = was_short_of_room_ || is_short_of_room();
+    if (!was_short_of_room_ || now - last_told_ < kPause) return;
+    last_told_ = now;
+    must_tell_ = true;
+    claims_.clear();
+    if (!is_short_of_room()) return;
+    for (const auto& [key, incoming] : incoming_) {
+        if (incoming.posted != nullptr) claims_.push_back(key);
+    }
 }
 
 void Link::take_stripe(Lane& lane, Seconds now) {
@@ -250,9 +291,16 @@ std::shared_ptr<Stripe> Link::next_stripe() {
     }
     if (kept_ > 0 && kept_ >= options_.window_bytes) return nullptr;
     for (Outgoing& message : outgoing_) {
-        if (message.cut < message.total || (message.total == 0 && message.unsent == 0)) return cut(message);
+        const bool has_more = message.cut < message.total || (message.total == 0 && message.unsent == 0);
+        if (has_more && may_go(message)) return cut(message);
     }
     return nullptr;
+}
+
+/// Of what is under way, all may turn out to have no receive.
+bool Link::may_go(const Outgoing& message) const {
+    return message.is_claimed || message.total == 0 || unclaimed_there_ == 0 ||
+           unclaimed_there_ + kept_ < options_.window_bytes;
 }
 
 /// The last ones are short, so that lanes finish at about the same time.
@@ -352,8 +400,23 @@ void Link::take_frame(Lane& lane) {
     }
     lane.frame = *frame;
     lane.bytes_come = 0;
+    if (frame->kind == Frame::Kind::claim) {
+        lane.header_come = 0;
+        const auto message = std::find_if(outgoing_.begin(), outgoing_.end(),
+                                          [&](const Outgoing& one) { return one.key == frame->key; });
+        if (message != outgoing_.end()) {
+            message->is_claimed = true;
+        } else if (claimed_.size() < kMostClaimed) {
+            claimed_.insert(frame->key);
+        }
+        return;
+    }
     if (frame->kind == Frame::Kind::receipt) {
         lane.header_come = 0;
+        if (frame->news > news_there_) {
+            news_there_ = frame->news;
+            unclaimed_there_ = frame->unclaimed;
+        }
         // Also true of a count that is smaller than before.
         if (frame->count - lane.confirmed > lane.unconfirmed.size()) return break_lane(lane);
         for (; lane.confirmed < frame->count; ++lane.confirmed) {
@@ -375,8 +438,16 @@ void Link::take_frame(Lane& lane) {
         incoming.has_come = true;
         incoming.total = frame->total;
         incoming.number = frame->message;
-        if (incoming.posted == nullptr && !incoming.is_forgotten) incoming.kept.resize(frame->total);
     }
+    if (incoming.posted == nullptr && !incoming.is_forgotten) keep(incoming, frame->offset + frame->bytes);
+}
+
+/// Stripes come in their order, about: there is no need for more room than they take.
+void Link::keep(Incoming& incoming, std::uint64_t bytes) {
+    if (incoming.kept.size() >= bytes) return;
+    unclaimed_ += bytes - incoming.kept.size();
+    account_.most_unclaimed = std::max(account_.most_unclaimed, unclaimed_);
+    incoming.kept.resize(bytes);
 }
 
 void Link::stripe_has_come(Lane& lane) {

@@ -32,7 +32,8 @@ struct LinkOptions {
     Seconds round_trip{0.1};
     /// How long messages wait for a new connection when none is left.
     Seconds patience{0};
-    /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on.
+    /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on. The
+    /// other end keeps no more of messages without a receive either. The same at both ends.
     std::uint64_t window_bytes = 32U << 20;
 };
 
@@ -49,13 +50,20 @@ struct LinkOptions {
 /// closed the link, it is broken, and all its messages fail.
 ///
 /// A message is for the receive with the same key, whichever comes first: what comes before its receive is
-/// kept aside.
+/// kept aside, as much as a window (LinkOptions). Then only messages go on that have a receive, as the other
+/// end says of each:
+///
+///     sender     message 1 ... message 9 ─────>    kept aside: a window
+///                <───── so much is kept (with receipts); claim: message 12
+///                message 12 ──────────────────>    at its place, though 10 and 11 wait
 ///
 /// For all threads. No call waits.
 class Link {
   public:
-    /// The connections, in the same order at both ends.
-    Link(std::vector<Descriptor> connections, const LinkOptions& options);
+    /// Of what a link is told by when it may go on; closed where the system gives none.
+    static Descriptor new_poller();
+    /// The connections, in the same order at both ends. `poller`: of new_poller(), open.
+    Link(std::vector<Descriptor> connections, const LinkOptions& options, Descriptor poller = new_poller());
     /// Tells the other end that this one closes it.
     ~Link();
     Link(const Link&) = delete;
@@ -96,6 +104,7 @@ class Link {
         std::uint64_t dropped = 0;             ///< bytes that came twice
         std::ptrdiff_t unclaimed = 0;          ///< messages that have begun to come, now, without a receive
         std::uint64_t most_kept = 0;           ///< bytes without a receipt, at one time
+        std::uint64_t most_unclaimed = 0;      ///< bytes of messages without a receive, at one time
     };
     Account account() const;
     /// For tests and reports: the system's descriptors of the lanes that live.
@@ -110,6 +119,7 @@ class Link {
         std::uint64_t cut = 0;     // bytes that are in stripes
         std::uint64_t unsent = 0;  // stripes that are not on their way
         Posted* posted = nullptr;
+        bool is_claimed = false;  // the other end has a receive for it
     };
     struct Incoming {
         std::uint64_t total = 0;
@@ -140,7 +150,11 @@ class Link {
     bool is_behind(const Lane& lane, Seconds now) const;
     void help_those_behind(Seconds now);
     void watch(Lane& lane, bool for_room);
-    void put_receipt(Lane& lane);
+    bool put_control(Lane& lane);
+    bool is_short_of_room() const { return unclaimed_ > options_.window_bytes / 4; }
+    bool may_go(const Outgoing& message) const;
+    void keep(Incoming& incoming, std::uint64_t bytes);
+    void tell_again(Seconds now);
     void take_stripe(Lane& lane, Seconds now);
     void has_gone(Lane& lane);
     static void finish(Posted* posted, bool has_failed);
@@ -165,6 +179,18 @@ class Link {
     std::set<std::uint64_t> known_above_;
     std::uint64_t kept_ = 0;     // bytes of stripes without a receipt
     std::uint64_t stripes_ = 0;  // without a receipt
+    // Of messages that have come without a receive, and of what the other end has of such.
+    std::uint64_t unclaimed_ = 0;       // bytes kept
+    std::uint64_t unclaimed_told_ = 0;  // as the other end knows
+    std::uint64_t news_ = 0;            // told so many times
+    std::deque<MessageKey> claims_;     // to be told
+    bool was_short_of_room_ = false;
+    bool must_tell_ = false;
+    Seconds last_told_{0};
+    std::size_t turn_ = 0;               // the lane that is first to send
+    std::uint64_t unclaimed_there_ = 0;  // bytes, by the newest news
+    std::uint64_t news_there_ = 0;
+    std::set<MessageKey> claimed_;  // by the other end, of messages to come
     Account account_;
 };
 

@@ -25,7 +25,13 @@ TEST_CASE("a frame is read as it was written", "[streams]") {
     Frame receipt;
     receipt.kind = Frame::Kind::receipt;
     receipt.count = ~std::uint64_t{0};
+    receipt.unclaimed = 5;
+    receipt.news = 7;
     CHECK(decode(encode(receipt)) == receipt);
+    Frame claim;
+    claim.kind = Frame::Kind::claim;
+    claim.key = {1, 2, 3, 4};
+    CHECK(decode(encode(claim)) == claim);
     Frame end;
     end.kind = Frame::Kind::end;
     CHECK(decode(encode(end)) == end);
@@ -58,7 +64,7 @@ TEST_CASE("a frame that says something impossible is none", "[streams]") {
 TEST_CASE("other bytes are no frames", "[streams]") {
     CHECK_FALSE(decode(std::array<std::byte, kFrameBytes>{}));
     std::array<std::byte, kFrameBytes> bytes = encode(some_stripe());
-    bytes[4] = std::byte{4};  // no kind
+    bytes[4] = std::byte{5};  // no kind
     CHECK_FALSE(decode(bytes));
     std::mt19937 draw(1);
     for (int i = 0; i < 10000; ++i) {

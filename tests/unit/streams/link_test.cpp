@@ -524,3 +524,112 @@ TEST_CASE("threads share a link", "[streams]") {
     for (std::thread& thread : threads) thread.join();
     CHECK(wrong == 0);
 }
+
+namespace {
+
+/// A megabyte each, from one end of a pair to the other one, which has no receive for them yet.
+class Flood {
+  public:
+    Flood(Pair& pair, std::uint64_t context, std::size_t count) : pair_(pair), context_(context) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            data_.push_back(drawn(1 << 20, i + static_cast<unsigned>(100 * context)));
+            sent_.push_back(std::make_unique<Posted>());
+            pair[0].send({context, 1, 0, i}, data_[i].data(), data_[i].size(), *sent_[i]);
+        }
+    }
+    std::size_t gone() const {
+        return static_cast<std::size_t>(
+            std::count_if(sent_.begin(), sent_.end(), [](const auto& one) { return one->is_done.load(); }));
+    }
+    /// One after the other; whether all come as they went.
+    bool take() {
+        for (std::uint32_t i = 0; i < data_.size(); ++i) {
+            Data come(data_[i].size());
+            Posted posted;
+            pair_[1].receive({context_, 1, 0, i}, come.data(), come.size(), posted);
+            if (!pair_.until_done({&posted}) || posted.has_failed || come != data_[i]) return false;
+        }
+        return true;
+    }
+
+  private:
+    Pair& pair_;
+    std::uint64_t context_;
+    std::vector<Data> data_;
+    std::vector<std::unique_ptr<Posted>> sent_;
+};
+
+constexpr std::uint64_t kSmallWindow = 4U << 20;
+
+}  // namespace
+
+TEST_CASE("what comes without a receive takes a window of memory at most", "[streams]") {
+    Pair pair(3, kSmallWindow);
+    Flood flood(pair, 1, 40);
+    pair.steps(2000);
+    CHECK(flood.gone() < 10);
+    CHECK(flood.gone() >= 2);
+    CHECK(pair[1].account().most_unclaimed > kSmallWindow / 2);
+    CHECK(pair[1].account().most_unclaimed <= kSmallWindow + 3 * (256U << 10));
+    CHECK(flood.take());
+    CHECK(pair[1].account().most_unclaimed <= kSmallWindow + 3 * (256U << 10));
+}
+
+TEST_CASE("a message with a receive overtakes those without", "[streams]") {
+    Pair pair(2, kSmallWindow);
+    const Data data = drawn(3 << 20, 7);
+    Data come(data.size());
+    Posted sent;
+    Posted posted;
+    Flood flood(pair, 1, 20);
+    const MessageKey key{2, 1, 0, 0};
+    SECTION("the receive is there first") {
+        pair[1].receive(key, come.data(), come.size(), posted);
+        pair.steps(1000);
+        pair[0].send(key, data.data(), data.size(), sent);
+    }
+    SECTION("the receive comes later") {
+        pair[0].send(key, data.data(), data.size(), sent);
+        pair.steps(1000);
+        pair[1].receive(key, come.data(), come.size(), posted);
+    }
+    REQUIRE(pair.until_done({&posted, &sent}));
+    CHECK(come == data);
+    CHECK(flood.gone() < 20);
+    CHECK(flood.take());
+}
+
+TEST_CASE("what is told of room is told again when a lane breaks or stands still", "[streams]") {
+    for (int seed = 0; seed < 20; ++seed) {
+        INFO(seed);
+        Pair pair(2, kSmallWindow, Seconds(1000));
+        Flood flood(pair, 1, 12);
+        std::mt19937 draw(static_cast<unsigned>(seed));
+        pair.steps(300);
+        std::size_t cut = 0;
+        bool is_over = false;
+        std::vector<Data> come(12, Data(1 << 20));
+        std::vector<std::unique_ptr<Posted>> posted;
+        for (std::uint32_t i = 0; i < 12; ++i) {
+            posted.push_back(std::make_unique<Posted>());
+            pair[1].receive({1, 1, 0, i}, come[i].data(), come[i].size(), *posted[i]);
+            pair.steps(static_cast<int>(draw() % 3));
+            cut = draw() % 2;
+            if (draw() % 2 == 0) {
+                pair.cut(cut);
+                pair.steps(5);
+                pair.mend(cut);
+            } else {
+                pair.hold_up(cut, true);
+                pair.hold_up(1 - cut, false);
+            }
+        }
+        for (int i = 0; i < 20000 && !is_over; ++i) {
+            pair.step();
+            is_over = std::all_of(posted.begin(), posted.end(),
+                                  [](const auto& one) { return one->is_done.load(); });
+        }
+        CHECK(is_over);
+        CHECK(std::none_of(posted.begin(), posted.end(), [](const auto& one) { return one->has_failed; }));
+    }
+}
