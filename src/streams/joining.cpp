@@ -299,12 +299,13 @@ void Joining::accept_all(const Listener& listener, Seconds now) {
     }
 }
 
-int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links, Seconds end,
-         const std::function<Seconds()>& now, const std::function<void()>& meanwhile) {
+int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links,
+         const std::function<Seconds()>& end, const std::function<Seconds()>& now,
+         const std::function<void()>& meanwhile) {
     Joining joining(listeners, links);
     while (true) {
         joining.go_on(now());
-        if (joining.is_complete() || now() > end) return joining.strangers();
+        if (joining.is_complete() || now() > end()) return joining.strangers();
         meanwhile();
         joining.wait();
     }

@@ -98,9 +98,10 @@ class Joining {
 };
 
 /// Makes the connections of all `links`, of which some connect and some are connected to, at one of
-/// `listeners`. Returns when all are made, or at `end`, of the clock `now`; calls `meanwhile` all the
-/// time. Returns how many strangers there were.
-int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links, Seconds end,
-         const std::function<Seconds()>& now, const std::function<void()>& meanwhile);
+/// `listeners`. Returns when all are made, or at `end()`, of the clock `now`, which may change meanwhile;
+/// calls `meanwhile` all the time. Returns how many strangers there were.
+int join(std::span<const Listener> listeners, std::vector<JoinedLink>& links,
+         const std::function<Seconds()>& end, const std::function<Seconds()>& now,
+         const std::function<void()>& meanwhile);
 
 }  // namespace laple::streams

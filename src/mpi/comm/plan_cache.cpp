@@ -169,10 +169,7 @@ void PlanCache::give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared
     const bool is_first = machine_.ranks_in(machine_.cluster_of_rank(rank_)).front() == rank_;
     if (!problem.empty() && (is_first || process_.settings().debug >= 1) &&
         process_.may_warn_of(Warning::streams))
-        say(
-            fmt::format("streams: {}; messages go by MPI there. See that the ports of LAPLE_STREAM_PORTS are "
-                        "open, or set LAPLE_STREAMS=off",
-                        problem));
+        say(fmt::format("streams: {}; messages go by MPI there (LAPLE_STREAMS=off: everywhere)", problem));
 }
 
 /// Of this rank, in other clusters: where the number of connections is not given, those that gain by them.

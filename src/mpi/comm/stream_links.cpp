@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,27 +78,45 @@ StreamLinks::~StreamLinks() {
     if (watch_) watch_->join();
 }
 
-/// `connections`: those that there are to be so far, when all offers are taken.
-StreamOffer StreamLinks::offer_to(Rank peer, int wanted, int& connections) {
+/// What this end says to the other one. All that a link takes, but its connections, is there then: nobody
+/// could be told later that it is not. `connections`: those that there are to be so far, when all offers are
+/// taken.
+void StreamLinks::offer(Rank peer, StreamJoin& join, int& connections) {
     const std::lock_guard lock(mutex_);
-    StreamOffer offer;
-    offer.context = next_context_++;
+    join.mine.context = next_context_++;
     for (const Entry& entry : entries_) {
-        if (entry.peer == peer && !entry.link->is_broken()) offer.existing = entry.how.number;
+        if (entry.peer == peer && !entry.link->is_broken()) join.mine.existing = entry.how.number;
     }
+    if (unreachable_.contains(peer)) return;
     const auto address = streams::own_address(interface_);
     if (!address) {
         problem_ = interface_.empty() ? "this process has no TCP connection to another host"
-                                      : fmt::format("the interface {} has no address", interface_);
-        return offer;
+                                      : fmt::format(
+                                            "the interface {} has no address; LAPLE_STREAM_INTERFACE "
+                                            "is to be the name of one that has",
+                                            interface_);
+        return;
     }
-    if (connections_ + connections + wanted > kMostConnections) return offer;
-    connections += wanted;
-    offer.can = 1;
-    offer.number = next_number_++;
-    offer.endpoint = *address;
-    offer.secret = streams::new_secret();
-    return offer;
+    if (connections_ + connections + join.connections > kMostConnections || !has_watch()) return;
+    join.poller = streams::Link::new_poller();
+    if (!join.poller.is_open()) {
+        problem_ = "the system gives this process no descriptor more (ulimit -n)";
+        return;
+    }
+    connections += join.connections;
+    join.mine.can = 1;
+    join.mine.number = next_number_++;
+    join.mine.endpoint = *address;
+    join.mine.secret = streams::new_secret();
+}
+
+/// Makes it where there is none yet.
+bool StreamLinks::has_watch() try {
+    if (!watch_) watch_.emplace([this] { run_watch(); });
+    return true;
+} catch (const std::system_error&) {
+    problem_ = "the system gives this process no thread more (ulimit -u)";
+    return false;
 }
 
 void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes& routes) {
@@ -105,6 +124,7 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
     std::vector<StreamJoin> all;
     std::vector<Rank> in_world;
     int connections = 0;
+    bool listens = false;
     for (const Peer& peer : peers) {
         in_world.push_back(rank_in_world(comm, peer.rank));
         StreamJoin& join = all.emplace_back();
@@ -112,11 +132,15 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
         join.connections = peer.connections;
         join.round_trip = peer.round_trip;
         join.listens = self < in_world.back();
-        join.mine = offer_to(in_world.back(), peer.connections, connections);
+        offer(in_world.back(), join, connections);
+        listens = listens || (join.listens && join.mine.can != 0);
     }
     const int strangers = join_streams(comm, all, ports_);
     const std::lock_guard lock(mutex_);
     strangers_ += strangers;
+    const auto has_listened = [](const StreamJoin& join) { return join.listens && join.mine.can != 0; };
+    if (listens && std::none_of(all.begin(), all.end(), has_listened))
+        problem_ = "none of the ports of LAPLE_STREAM_PORTS is free on this host";
     for (std::size_t i = 0; i < all.size(); ++i) {
         streams::Link* const link =
             all[i].is_joined() ? find(in_world[i], all[i].mine.existing) : keep(in_world[i], all[i]);
@@ -127,9 +151,12 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
 /// A new link; nullptr where there are no connections.
 streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     if (join.lanes.empty()) {
-        if (join.is_wanted())
-            problem_ = fmt::format("no connection could be made with rank {}, at {}", peer,
-                                   streams::text(join.theirs.endpoint));
+        if (!join.is_wanted()) return nullptr;
+        unreachable_.insert(peer);
+        problem_ = fmt::format(
+            "no connection could be made with rank {}: see that the ports of "
+            "LAPLE_STREAM_PORTS are open at {}",
+            peer, streams::text(join.of_listener().endpoint));
         return nullptr;
     }
     connections_ += static_cast<int>(join.lanes.size());
@@ -141,8 +168,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
     entry.how = join.to_join(join.lanes.size());
-    entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options);
-    if (!watch_) watch_.emplace([this] { run_watch(); });
+    entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options, std::move(join.poller));
     return entries_.back().link.get();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -70,7 +71,8 @@ class StreamLinks {
         streams::Link* link = nullptr;
         streams::JoinedLink how;
     };
-    StreamOffer offer_to(Rank peer, int wanted, int& connections);
+    void offer(Rank peer, StreamJoin& join, int& connections);
+    bool has_watch();
     streams::Link* keep(Rank peer, StreamJoin& join);
     streams::Link* find(Rank peer, std::uint64_t number) const;
     void run_watch();
@@ -86,7 +88,8 @@ class StreamLinks {
     std::vector<Entry> entries_;
     std::uint64_t next_number_ = 1;
     std::uint64_t next_context_ = 1;
-    int connections_ = 0;  ///< of all links
+    int connections_ = 0;         ///< of all links
+    std::set<Rank> unreachable_;  ///< of MPI_COMM_WORLD: no connection could be made
     int strangers_ = 0;
     std::string problem_;
     std::condition_variable wakes_;

@@ -31,6 +31,16 @@ class Exchange {
             return PMPI_Isend(&mine, kBytes, MPI_BYTE, peer, kTag, comm_, request);
         });
     }
+    /// Whether all have come and gone, without waiting.
+    bool look() {
+        int finished = MPI_UNDEFINED;
+        while (!requests_.empty()) {
+            if (look_for_any(requests_, finished, MPI_STATUS_IGNORE) != MPI_SUCCESS) return true;
+            if (finished == MPI_UNDEFINED) return false;
+            requests_.erase(requests_.begin() + finished);
+        }
+        return true;
+    }
     void complete() {
         while (!requests_.empty()) {
             int finished = MPI_UNDEFINED;
@@ -94,13 +104,23 @@ int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange
         longest = std::max(longest, join.round_trip);
     }
     if (links.empty()) return 0;
-    const Seconds end = clock_time() + kPatience + kTripsOfPatience * longest;
+    // Those who wait for others yet do not answer.
+    const std::uint64_t here = 1;
+    std::vector<std::uint64_t> there(links.size());
+    Exchange<std::uint64_t> arrivals(comm);
+    for (std::size_t i = 0; i < links.size(); ++i) arrivals.with(joins[i]->peer, here, there[i]);
+    std::optional<Seconds> limit;
+    const auto end = [&] {
+        if (!limit && arrivals.look()) limit = clock_time() + kPatience + kTripsOfPatience * longest;
+        return limit.value_or(Seconds::max());
+    };
     const auto listeners =
         listener ? std::span<const streams::Listener>(&*listener, 1) : std::span<const streams::Listener>();
     const int strangers = streams::join(listeners, links, end, clock_time, [comm] {
         int is_there = 0;
         PMPI_Iprobe(MPI_ANY_SOURCE, kTag, comm, &is_there, MPI_STATUS_IGNORE);
     });
+    arrivals.complete();
     listener.reset();
 
     Exchange<std::uint64_t> exchange(comm);

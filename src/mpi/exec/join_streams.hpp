@@ -27,9 +27,10 @@ struct StreamOffer {
 /// Two ranks that join, as one of them has it.
 struct StreamJoin {
     Rank peer = -1;
-    int connections = 0;    ///< that are wanted: at most 64, the same at both ends
-    Seconds round_trip{0};  ///< about
-    bool listens = false;   ///< at one of both ends
+    int connections = 0;           ///< that are wanted: at most 64, the same at both ends
+    Seconds round_trip{0};         ///< about
+    bool listens = false;          ///< at one of both ends
+    streams::Descriptor poller{};  ///< of the link to be (streams::Link), where it is wanted
     StreamOffer mine;
     StreamOffer theirs;                        ///< what the other end has said
     std::vector<streams::Descriptor> lanes{};  ///< that there are at both ends, in the same order
@@ -49,8 +50,9 @@ struct StreamJoin {
 };
 
 /// Exchanges offers with each peer of `all`, and makes the connections that are wanted. Of each pair both
-/// ranks of `comm` call this, with each other among `all`. Listens only meanwhile, at one of `ports`. Returns
-/// how many strangers were turned away.
+/// ranks of `comm` call this, with each other among `all`. A peer that is late is waited for; only then is
+/// there a limit to how long connections may take. Listens only meanwhile, at one of `ports`; where none is
+/// free, what this end should listen for is not wanted. Returns how many strangers were turned away.
 int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports);
 
 }  // namespace laple::mpi

@@ -31,8 +31,11 @@ struct Message {
 /// Both directions at once. The last message of each is empty.
 class StreamFlow {
   public:
-    StreamFlow(std::vector<streams::Descriptor> lanes, const StreamEnd& end)
-        : end_(end), link_(std::move(lanes), options_of(end)), memory_(kMessage), room_(kMessage) {}
+    StreamFlow(std::vector<streams::Descriptor> lanes, streams::Descriptor poller, const StreamEnd& end)
+        : end_(end),
+          link_(std::move(lanes), options_of(end), std::move(poller)),
+          memory_(kMessage),
+          room_(kMessage) {}
 
     std::optional<double> run() {
         const Seconds start = clock_time();
@@ -123,13 +126,14 @@ std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end) {
     join.connections = end.connections;
     join.round_trip = end.round_trip;
     join.listens = rank_in(probes) < end.peer;
-    join.mine.can = address ? 1 : 0;
+    join.poller = streams::Link::new_poller();
+    join.mine.can = address && join.poller.is_open() ? 1 : 0;
     join.mine.number = 1;
     if (address) join.mine.endpoint = *address;
     join.mine.secret = streams::new_secret();
     join_streams(probes, joins, {settings.first_stream_port, settings.last_stream_port});
     if (join.lanes.size() != static_cast<std::size_t>(end.connections)) return std::nullopt;
-    return StreamFlow(std::move(join.lanes), end).run();
+    return StreamFlow(std::move(join.lanes), std::move(join.poller), end).run();
 }
 
 }  // namespace laple::mpi

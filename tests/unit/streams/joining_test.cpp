@@ -47,13 +47,15 @@ JoinedLink other_end(const JoinedLink& link, const Listener& listener) {
 template <typename Connect>
 int join_with(const Listener& listener, std::vector<JoinedLink>& listens, Seconds time, Connect connect) {
     std::thread thread(connect);
-    const int strangers = join({&listener, 1}, listens, now() + time, now, [] {});
+    const int strangers = join(
+        {&listener, 1}, listens, [end = now() + time] { return end; }, now, [] {});
     thread.join();
     return strangers;
 }
 
 void connect_all(std::vector<JoinedLink>& links, Seconds time) {
-    join({}, links, now() + time, now, [] {});
+    join(
+        {}, links, [end = now() + time] { return end; }, now, [] {});
 }
 
 Descriptor connected_to(const Listener& listener) {
@@ -115,7 +117,9 @@ TEST_CASE("who connects before the other end listens tries again", "[streams]") 
     std::thread thread([&] { connect_all(connects, Seconds(20)); });
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     const auto listener = Listener::open(loopback(), {port, port});
-    if (listener) join({&*listener, 1}, listens, now() + Seconds(20), now, [] {});
+    if (listener)
+        join(
+            {&*listener, 1}, listens, [end = now() + Seconds(20)] { return end; }, now, [] {});
     thread.join();
     REQUIRE(listener);
     CHECK(count_open(connects) == 2);
@@ -179,7 +183,8 @@ TEST_CASE("what is not joined in time stays closed", "[streams]") {
     listens.push_back(new_link(1, 2));
     int calls = 0;
     const Seconds begin = now();
-    join({&*listener, 1}, listens, begin + Seconds(0.1), now, [&] { ++calls; });
+    join(
+        {&*listener, 1}, listens, [&] { return begin + Seconds(0.1); }, now, [&] { ++calls; });
     CHECK(now() - begin >= Seconds(0.1));
     CHECK(calls > 1);
     CHECK(count_open(listens) == 0);
