@@ -128,6 +128,7 @@ class LinkSweep {
             for (const ProbeRound& round : rounds) measure_streams_of(round);
         }
         if (!is_of_use_) return {};
+        add_handshakes();
         set_all_uplinks(has_rates);
         const bool is_finished = has_rates && !misses_streams();
         if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
@@ -593,6 +594,16 @@ class LinkSweep {
             return rate.has_lost() || (rate.is_climbing() && likely <= kClimbing * rate.rate());
         };
         return is_unsure(link.there) || is_unsure(link.back);
+    }
+
+    /// To links that were measured before it was known from which size on messages have one.
+    void add_handshakes() {
+        for (LinkPair& link : model_.links) {
+            const Curve& gap = link.plogp.gap;
+            if (eager_limit_ == 0 || gap.known().empty() || gap.known().rbegin()->first > kMessage) continue;
+            link.plogp =
+                plogp_of(input_.one_way(link.a, link.b), kMessage / gap.at(kMessage).count(), eager_limit_);
+        }
     }
 
     void take(const Measuring& measured) {

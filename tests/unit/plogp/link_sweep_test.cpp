@@ -178,6 +178,16 @@ TEST_CASE("between hosts alone, flows go on until TCP has found the rate", "[lin
     CHECK(never.flow_trials < 12);
 }
 
+TEST_CASE("hosts alone have handshakes, too", "[link_sweep]") {
+    const FakeNetwork alone{{{0}, {1}}, 12.5e6, {12.5e6, 12.5e6}};
+    FakeProbes probes(alone);
+    const LinkModel model = sweep_links(probes, input_for(alone), [](Seconds) { return true; });
+    const Curve& gap = model.links.at(0).plogp.gap;
+    CHECK(gap.at(16384).count() == Approx(16384 / 12.5e6));
+    CHECK(gap.at(16385).count() == Approx(16385 / 12.5e6 + 20e-3));
+    CHECK(gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6 + 20e-3));
+}
+
 TEST_CASE("a flow on its way up is not taken for as fast as the network at its ends", "[link_sweep]") {
     const FakeNetwork thin{{{0, 1}, {2, 3}}, 125e6, {1e6, 1e6}};
     FakeProbes probes(thin);
