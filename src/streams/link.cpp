@@ -150,8 +150,9 @@ bool Link::progress(Seconds now) {
     if (!lock.owns_lock()) return false;
     tell_again(now);
     bool has_moved = false;
-    // Each lane is the first one in turn: what is told once must not always go by the same one.
-    ++turn_;
+    // The first ones have the most to do, and with it the largest windows. But what is told again must not
+    // always go by the same one.
+    if (must_tell_) ++turn_;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
         Lane& lane = *lanes_[(i + turn_) % lanes_.size()];
         if (lane.is_alive() && send_on(lane, now)) has_moved = true;
