@@ -273,13 +273,14 @@ void Process::write_report() const {
 std::string Process::report_text() const {
     TrialSummary trials = trials_;
     Report::Job job;
+    job.is_profile = settings_.is_profile;
     for (const CommState* state : states_) {
         trials.add(state->trial_summary());
+        job.is_profile = job.is_profile || state->is_profiled();
         if (state->is_like_world() && state->machine().rank_count() > 0)
             job.network = describe(state->machine());
     }
     job.source = source();
-    job.is_profile = settings_.is_profile;
     job.wall = now() - start_;
     job.trials = trials.text();
     job.streams = streams_.report();

@@ -17,6 +17,11 @@ std::string time_or_dash(Seconds time) {
     return time > Seconds(0) ? format_seconds(time) : "-";
 }
 
+/// Non-blocking, or persistent.
+bool is_started(std::string_view function) {
+    return function.starts_with("I") || function.find("_init") != std::string_view::npos;
+}
+
 std::string name_for_people(std::string_view function) {
     std::string name(function);
     name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
@@ -43,8 +48,11 @@ Report::Sum Report::sum() const {
     for (const auto& [key, line] : lines_) {
         sum.calls += line.calls;
         if (std::get<3>(key) == kNativeCall) sum.native_calls += line.calls;
+        // The program works while those go on: their time is not lost, and what is saved of it not gained.
+        if (is_started(std::get<1>(key))) continue;
         sum.total += line.total;
         sum.saved += line.saved;
+        sum.is_known = sum.is_known || line.expected.native > Seconds(0);
         if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
     }
     return sum;
@@ -87,9 +95,8 @@ std::string Report::reasons() const {
 
 std::string Report::outlook(const Job& job, const Sum& all) const {
     std::string text = fmt::format(
-        "MPI did all collectives, as LAPLE_PROFILE wants it. They took {} of {} ({:.1f} %); the rest, "
-        "computing "
-        "and other messages, LaPle does not change.\n",
+        "MPI did all collectives, as LAPLE_PROFILE wants it. Blocking ones took {} of {} ({:.1f} %); the "
+        "rest, computing and other messages, LaPle does not change.\n",
         format_seconds(all.total), format_seconds(job.wall), 100 * (all.total / job.wall));
     const Seconds saved = std::min(all.saved, 0.99 * job.wall);
     if (!(saved > Seconds(0))) return text + "LaPle would gain nothing here, by all that is known.\n";
@@ -107,22 +114,25 @@ std::string Report::verdict(const Job& job) const {
     if (all.calls == 0) return "No collective was called that LaPle could do: it has changed nothing.\n";
     const double share = job.wall > Seconds(0) ? all.total / job.wall : 0;
     if (job.is_profile) return outlook(job, all);
-    std::string text = fmt::format("Collectives took {} of {} ({:.1f} %); LaPle did {} of {} calls. ",
-                                   format_seconds(all.total), format_seconds(job.wall), 100 * share,
-                                   all.calls - all.native_calls, all.calls);
+    std::string text =
+        fmt::format("Blocking collectives took {} of {} ({:.1f} %); LaPle did {} of {} calls. ",
+                    format_seconds(all.total), format_seconds(job.wall), 100 * share,
+                    all.calls - all.native_calls, all.calls);
     const char* source = all.is_measured ? "measured" : "predicted";
     if (all.calls == all.native_calls) {
         text += "MPI's own were as good, or nothing better is known: it has changed nothing.";
     } else if (all.saved > kLittle * job.wall) {
         text += fmt::format(
-            "It has saved about {}: without it the job had taken {:.2f} times as long (MPI's own calls: as "
+            "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own "
+            "calls: as "
             "{}).",
             format_seconds(all.saved), (job.wall + all.saved) / job.wall, source);
     } else if (all.saved > Seconds(0)) {
         text += fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
                             format_seconds(all.saved), source);
     } else {
-        text += "What it has saved is not known: there are no times of MPI's own.";
+        text += all.is_known ? "By all that is known it has saved nothing."
+                             : "What it has saved is not known: there are no times of MPI's own.";
     }
     return text + "\n";
 }

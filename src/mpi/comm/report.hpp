@@ -65,7 +65,8 @@ class Report {
         std::uint64_t native_calls = 0;
         Seconds total{0};
         Seconds saved{0};
-        bool is_measured = true;  // what saved is the difference to
+        bool is_known = false;    // something of what saved is the difference to
+        bool is_measured = true;  // all of it
     };
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
