@@ -247,7 +247,6 @@ bool Link::put_control(Lane& lane) {
 /// with it, or stand still.
 void Link::tell_again(Seconds now) {
     constexpr Seconds kPause = std::chrono::milliseconds(250);
-    was_short_of_room_ = was_short_of_room_ || is_short_of_room();
     if (!was_short_of_room_ || now - last_told_ < kPause) return;
     last_told_ = now;
     must_tell_ = true;
@@ -448,6 +447,7 @@ void Link::keep(Incoming& incoming, std::uint64_t bytes) {
     if (incoming.kept.size() >= bytes) return;
     unclaimed_ += bytes - incoming.kept.size();
     account_.most_unclaimed = std::max(account_.most_unclaimed, unclaimed_);
+    was_short_of_room_ = was_short_of_room_ || is_short_of_room();
     incoming.kept.resize(bytes);
 }
 
