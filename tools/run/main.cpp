@@ -30,7 +30,7 @@ int run(const std::vector<std::string>& arguments) {
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);
-    fmt::print(stderr, "{}\n", format_shell(command));
+    if (options->print_only || !options->is_quiet) fmt::print(stderr, "{}\n", format_shell(command));
     if (options->print_only) return 0;
     const int exit_code = execute(command);
     fmt::print(stderr, "laple-run: {}: {}{}\n", command.words.front(),

@@ -51,6 +51,7 @@ struct RawOptions {
     bool disable = false;
     bool deep = false;
     bool print_only = false;
+    bool is_quiet = false;
 };
 
 void declare(CLI::App& app, RawOptions& raw) {
@@ -84,6 +85,7 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_flag("--deep", raw.deep,
                  "treat also what profilers hand on to PMPI (liblaple_deep; name them in LD_PRELOAD)");
     app.add_flag("--print", raw.print_only, "print the command that would be run, and end");
+    app.add_flag("-q,--quiet", raw.is_quiet, "do not print the command that is run");
     app.set_version_flag("--version", "laple-run " + version_text());
     app.prefix_command();  // the first word that is not ours begins the command
     app.formatter(std::make_shared<HelpFormatter>());
@@ -179,6 +181,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     options.command = command_of(app);
     options.settings = settings_of(raw);
     options.print_only = raw.print_only;
+    options.is_quiet = raw.is_quiet;
     options.is_deep = raw.deep;
     options.has_bare_report = raw.report == "true";
     return options;

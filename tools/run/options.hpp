@@ -15,6 +15,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct Options {
     Environment settings;  ///< LAPLE_* only
     bool print_only = false;
+    bool is_quiet = false;             ///< unless it is printed only
     bool is_deep = false;              ///< liblaple_deep.so instead of liblaple.so
     bool has_bare_report = false;      ///< --report without =FILE: what follows is the command
     std::vector<std::string> command;  ///< never empty

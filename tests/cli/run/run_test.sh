@@ -53,6 +53,13 @@ expect "settings" "$err" "mpirun -genv LD_PRELOAD $library -genv LAPLE_ALGORITHM
 run --print --verify --reproducible strict --progress thread mpiexec ./app
 expect "how exact" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_PROGRESS thread -genv LAPLE_VERIFY 1 ./app"
+run --print --profile mpiexec ./app
+expect "profile" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_PROFILE 1 ./app"
+run --quiet sh -c 'echo only this'
+expect "quiet" "$out" "only this"
+expect "quiet, stderr" "$(grep -c 'sh -c' <<< "$err" || true)" 0  # but for what the loader says of the empty liblaple.so
+run --quiet --print ./app
+expect "quiet, but to be printed" "$err" "LD_PRELOAD=$library ./app"
 run --print --deep mpiexec ./app
 expect "deep, which is not there" "$err" "laple-run: there is no liblaple_deep.so in $tree/lib; build it (cmake \
 --workflow --preset release), or use the laple-run that is installed with it"
