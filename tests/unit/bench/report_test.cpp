@@ -41,7 +41,8 @@ int words_in(const std::string& line) {
 
 TEST_CASE("a row of the table", "[bench]") {
     CHECK(format_row(example_row(), false) ==
-          "bcast             65536        30.00        12.00      2.50  two_level                    pass");
+          "bcast             65536        30.00        12.00      2.50  two_level                            "
+          "    pass");
     CHECK(words_in(format_row(example_row(), false)) == 7);
     CHECK(words_in(format_row(example_row(), true)) == 14);
 }
@@ -80,9 +81,9 @@ TEST_CASE("the header is comments, the last line names the columns", "[bench]") 
     const std::string header = format_header(example_context(), false);
     CHECK(header.find("16 ranks on 2 hosts; LaPle 0.1.0") != std::string::npos);
     const std::string last = header.substr(header.rfind('\n', header.size() - 2) + 1);
-    CHECK(
-        last ==
-        "# collective      bytes    stock[us]    laple[us]  speed-up  algorithm                    check\n");
+    CHECK(last ==
+          "# collective      bytes    stock[us]    laple[us]  speed-up  algorithm                            "
+          "    check\n");
     Context absent = example_context();
     absent.laple_version.reset();
     CHECK(format_header(absent, true).find("LaPle not loaded") != std::string::npos);
