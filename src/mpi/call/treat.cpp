@@ -68,8 +68,11 @@ CommState* state_of(MPI_Comm comm) {
     return nullptr;
 }
 
+/// Of calls of which nothing was known before.
+const Expectation kUnknown;
+
 /// Passes a call on to MPI.
-int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = {}) {
+int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = kUnknown) {
     if (state == nullptr) return call.native();
     Recorder recorder(*state, call, bytes);
     state->note_algorithm(kNativeCall);
