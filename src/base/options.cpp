@@ -80,8 +80,7 @@ constexpr std::array<SettingRow, 18> kRows{{
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
     {"LAPLE_PROFILE", "0", "0, 1",
      "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained. "
-     "On "
-     "one rank is enough. Without LAPLE_REPORT it is written to stderr."},
+     "On one rank is enough. Without LAPLE_REPORT it is written to stderr."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long, what was left to "
      "MPI and why, and what was saved: 1 on stderr. "

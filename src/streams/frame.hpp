@@ -23,9 +23,8 @@ struct MessageKey {
 /// What stands before the bytes of a stripe, or alone, on a connection:
 ///
 ///     stripe     some bytes of a message follow: those from `offset` on, of `total`
-///     receipt    so many stripes have come completely on this connection; and so many bytes of messages
-///     without
-///                a receive are kept here, as the newest receipt of the link has it
+///     receipt    so many stripes have come completely on this connection; and of messages without a receive
+///                so many bytes are kept here, as the newest receipt of the link has it
 ///     claim      there is a receive for the message with this key
 ///     end        nothing more comes, and nothing is expected: this end closes the link
 struct Frame {
