@@ -22,6 +22,16 @@ bool is_started(std::string_view function) {
     return function.starts_with("I") || function.find("_init") != std::string_view::npos;
 }
 
+/// Of a call that took `time`. Ranks that need not wait for the others are through earlier than predicted, as
+/// the root of a broadcast is: they save no more than that share of their time.
+Seconds saved_of(Seconds time, const Expectation& expected, Report::DoneBy done_by) {
+    const Seconds ours = expected.predicted;
+    const Seconds native = expected.native;
+    if (native <= Seconds(0) || ours <= Seconds(0)) return Seconds(0);
+    const double share = done_by == Report::DoneBy::mpi ? (native - ours) / native : (native - ours) / ours;
+    return share > 0 ? std::min(native - ours, share * time) : native - ours;
+}
+
 std::string name_for_people(std::string_view function) {
     std::string name(function);
     name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
@@ -31,7 +41,7 @@ std::string name_for_people(std::string_view function) {
 }  // namespace
 
 void Report::add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-                 Seconds time, const Expectation& expected) {
+                 Seconds time, const Expectation& expected, DoneBy done_by) {
     const std::lock_guard lock(mutex_);
     Line& line = lines_[{collective, function, class_of(bytes), algorithm}];
     ++line.calls;
@@ -39,8 +49,7 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     line.longest = std::max(line.longest, time);
     line.expected = expected;
     const bool is_by_mpi = algorithm == kNativeCall;
-    if (!is_by_mpi && expected.native > Seconds(0) && expected.predicted > Seconds(0))
-        line.saved += expected.native - expected.predicted;
+    if (!is_by_mpi) line.saved += saved_of(time, expected, done_by);
 }
 
 Report::Sum Report::sum() const {

@@ -28,10 +28,12 @@ struct Expectation {
 /// What this process called: function × size class × algorithm × calls × time. Thread safe.
 class Report {
   public:
+    /// Who has done a call: in a profile MPI, in place of LaPle.
+    enum class DoneBy { laple, mpi };
     /// `function` is MPI's name, without "MPI_", and has to outlive the report. `time`: 0 where it is not
     /// known.
     void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-             Seconds time, const Expectation& expected = {});
+             Seconds time, const Expectation& expected = {}, DoneBy done_by = DoneBy::laple);
 
     /// What the job was, for people: a line each, without its end.
     struct Job {
