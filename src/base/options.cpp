@@ -14,7 +14,7 @@
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 18> kRows{{
+constexpr std::array<SettingRow, 19> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
@@ -81,6 +81,11 @@ constexpr std::array<SettingRow, 18> kRows{{
     {"LAPLE_PROFILE", "0", "0, 1",
      "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained. "
      "On one rank is enough. Without LAPLE_REPORT it is written to stderr."},
+    {"LAPLE_TRACE", "", "FILE",
+     "At the end rank 0 writes a timeline of calls, of the messages of all ranks in them, and of those that "
+     "were predicted, for ui.perfetto.dev and laple-plot timeline. Of each kind of call the first, second, "
+     "fourth, eighth and so on is in it. On all ranks or none. A world that MPI_Comm_spawn started writes "
+     "FILE.spawned-PID."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long, what was left to "
      "MPI and why, and what was saved: 1 on stderr. "
@@ -188,6 +193,8 @@ void apply(std::string_view name, const std::string& value, Settings& settings,
         settings.debug = digit_or(settings.debug, "0, 1 or 2", '2');
     } else if (name == "LAPLE_PROFILE") {
         settings.is_profile = digit_or(settings.is_profile ? 1 : 0, "0 or 1", '1') == 1;
+    } else if (name == "LAPLE_TRACE") {
+        settings.trace = value;
     } else if (name == "LAPLE_REPORT") {
         settings.report = value == "0" ? "" : value == "1" ? "-" : value;
     } else {

@@ -14,6 +14,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/median.hpp"
+
 namespace laple::streams {
 namespace {
 
@@ -567,6 +569,21 @@ std::vector<int> Link::lane_descriptors() const {
         if (lane->is_alive()) descriptors.push_back(lane->socket.number());
     }
     return descriptors;
+}
+
+std::optional<TcpState> Link::tcp_state() const {
+    std::vector<double> trips;
+    TcpState all;
+    for (const int descriptor : lane_descriptors()) {
+        const auto state = streams::tcp_state(descriptor);
+        if (!state) continue;
+        trips.push_back(state->round_trip.count());
+        all.window += state->window;
+        all.sent_again += state->sent_again;
+    }
+    if (trips.empty()) return std::nullopt;
+    all.round_trip = Seconds(median(trips));
+    return all;
 }
 
 }  // namespace laple::streams

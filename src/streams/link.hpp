@@ -16,6 +16,7 @@
 #include "streams/descriptor.hpp"
 #include "streams/frame.hpp"
 #include "streams/lane.hpp"
+#include "streams/tcp_state.hpp"
 
 namespace laple::streams {
 
@@ -109,6 +110,9 @@ class Link {
     Account account() const;
     /// For tests and reports: the system's descriptors of the lanes that live.
     std::vector<int> lane_descriptors() const;
+    /// Of these lanes: the median of their round trips, the sums of all else. Nothing where the kernel says
+    /// nothing.
+    std::optional<TcpState> tcp_state() const;
 
   private:
     struct Outgoing {

@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "block_table.hpp"
+#include "collectives/simulation/simulated_plan.hpp"
 #include "command_word.hpp"
 #include "compare.hpp"
 #include "explain.hpp"
@@ -162,9 +163,11 @@ void run_explain(Options& options) {
     } else if (options.format == "dot") {
         fmt::print("{}", dot_of(explanation, situation));
     } else if (options.format == "trace") {
-        fmt::print("{}", trace_of(messages_of(explanation.plan, situation), situation.machine));
+        fmt::print("{}", trace_of(simulated_messages(explanation.plan, situation.machine, situation.costs),
+                                  situation.machine));
     } else if (options.format == "svg") {
-        fmt::print("{}", svg_of(messages_of(explanation.plan, situation), situation.machine, title()));
+        fmt::print("{}", svg_of(simulated_messages(explanation.plan, situation.machine, situation.costs),
+                                situation.machine, title()));
     } else {
         fmt::print("{}", text_of(explanation, situation, options.rows));
     }

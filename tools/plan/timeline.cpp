@@ -6,82 +6,33 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/json.hpp"
-#include "collectives/simulation/simulated_network.hpp"
+#include "base/trace_events.hpp"
+#include "collectives/simulation/message_tracks.hpp"
 
 namespace laple::plan {
-namespace {
-
-double in_us(Seconds time) {
-    return time.count() * 1e6;
-}
-
-}  // namespace
-
-std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& situation) {
-    if (plan.is_native()) {
-        throw Error("MPI's own collective is chosen here: LaPle has no schedule to draw",
-                    "force another one, with --algorithm");
-    }
-    std::vector<SimulatedMessage> messages;
-    SimulationOptions options;
-    options.network = simulated_network(situation.machine, situation.costs, plan.segments().count() > 1);
-    options.observe = [&](const SimulatedMessage& message) { messages.push_back(message); };
-    const auto schedules = expand_all(plan, situation.machine);
-    const SimulationResult result = simulate(schedules, situation.machine, nullptr, options);
-    if (!result.ok()) throw Error("the plan cannot be simulated: " + result.failure, "please report this");
-    return messages;
-}
 
 std::string trace_of(const std::vector<SimulatedMessage>& messages, const Machine& machine) {
-    Json events = Json::array();
-    int flow = 0;
-    for (const SimulatedMessage& message : messages) {
-        const auto slice = [&](const std::string& what, Rank rank, Seconds begin, Seconds end, int track) {
-            events.push_back({{"name", what},
-                              {"ph", "X"},
-                              {"pid", rank},
-                              {"tid", track},
-                              {"ts", in_us(begin)},
-                              {"dur", in_us(end - begin)},
-                              {"args", {{"bytes", message.bytes}, {"offset", message.offset}}}});
-        };
-        const Seconds length = message.left - message.start;
-        slice(fmt::format("{} to {}", format_bytes(message.bytes), message.to), message.from, message.start,
-              message.left, 0);
-        slice(fmt::format("{} from {}", format_bytes(message.bytes), message.from), message.to,
-              message.arrived - length, message.arrived, 1);
-        const auto arrow = [&](const char* phase, Rank rank, Seconds time, int track) {
-            events.push_back({{"name", "message"},
-                              {"cat", "message"},
-                              {"ph", phase},
-                              {"id", flow},
-                              {"pid", rank},
-                              {"tid", track},
-                              {"ts", in_us(time)},
-                              {"bp", "e"}});
-        };
-        arrow("s", message.from, message.start, 0);
-        arrow("f", message.to, message.arrived, 1);
-        ++flow;
-    }
+    TraceEvents events;
+    MessageTracks tracks(events, 0);
+    tracks.add(messages, Seconds(0), "");
+    tracks.finish();
     Rank last = -1;
     for (const SimulatedMessage& message : messages) last = std::max({last, message.from, message.to});
     for (Rank rank = 0; rank <= last; ++rank) {
         std::string name = fmt::format("rank {}", rank);
         if (!machine.has_single_ranks()) name += fmt::format(" on host {}", machine.host_of(rank));
-        events.push_back(
-            {{"name", "process_name"}, {"ph", "M"}, {"pid", rank}, {"args", {{"name", std::move(name)}}}});
-        for (const int track : {0, 1}) {
-            events.push_back({{"name", "thread_name"},
-                              {"ph", "M"},
-                              {"pid", rank},
-                              {"tid", track},
-                              {"args", {{"name", track == 0 ? "sends" : "receives"}}}});
-        }
+        events.name_process(rank, name, rank);
     }
-    return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+    std::vector<int> clusters;
+    std::vector<int> hosts;
+    for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
+        clusters.push_back(machine.cluster_of_rank(rank));
+        hosts.push_back(machine.host_of(rank));
+    }
+    return events.text({{"format", "laple-trace-1"},
+                        {"ranks", machine.rank_count()},
+                        {"cluster_of", clusters},
+                        {"host_of", hosts}});
 }
 
 std::string svg_of(const std::vector<SimulatedMessage>& messages, const Machine& machine,

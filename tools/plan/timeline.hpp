@@ -4,15 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "collectives/planner/plan.hpp"
 #include "collectives/simulation/simulator.hpp"
-#include "situation.hpp"
+#include "topology/machine.hpp"
 
 namespace laple::plan {
-
-/// Every message of a plan, as the event simulator sees it on that network (simulated_network.hpp). Throws
-/// Error for a plan that has no schedule: MPI's own.
-std::vector<SimulatedMessage> messages_of(const Plan& plan, const Situation& situation);
 
 /// For ui.perfetto.dev and chrome://tracing: a track for each rank, with what it sends and receives, and
 /// arrows between them.

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "collectives/planner/planner.hpp"
-#include "timeline.hpp"
+#include "collectives/simulation/simulated_plan.hpp"
 
 namespace laple::plan {
 namespace {
@@ -20,7 +20,7 @@ std::string in_ms(double seconds) {
 std::string simulated(const Plan& plan, const Situation& situation, const YardstickOptions& options) {
     if (plan.is_native() || plan.request.bytes() > options.simulate_up_to) return "-";
     Seconds last{0};
-    for (const SimulatedMessage& message : messages_of(plan, situation))
+    for (const SimulatedMessage& message : simulated_messages(plan, situation.machine, situation.costs))
         last = std::max(last, message.arrived);
     return in_ms(last.count());
 }

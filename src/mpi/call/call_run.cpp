@@ -9,11 +9,12 @@
 
 namespace laple::mpi {
 
-CallRun::CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int size, const Ways& ways)
+CallRun::CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int size, const Ways& ways,
+                 StepTimes* times)
     : arguments_(arguments), rank_(rank), size_(size), ways_(ways) {
     if (plan.blocks != nullptr) {
         prepare_blocks();
-        exchange_.emplace(*plan.schedule, *plan.blocks, block_operands_, ways);
+        exchange_.emplace(*plan.schedule, *plan.blocks, block_operands_, ways, times);
         return;
     }
     if (!arguments.result_blocks.empty()) {
@@ -24,7 +25,7 @@ CallRun::CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int s
         prepare_moving();
     }
     scratch_.emplace(ScratchPool::of_runs());
-    operation_.emplace(*plan.schedule, arguments.operands, ways, plan.routes.get(), **scratch_);
+    operation_.emplace(*plan.schedule, arguments.operands, ways, plan.routes.get(), **scratch_, times);
 }
 
 /// The first error stands; the other ranks learn of it.

@@ -21,8 +21,10 @@ namespace laple::mpi {
 /// resumed later on any thread.
 class CallRun {
   public:
-    /// Packs. `plan` is not native; `rank` of `size` is this one. The references must outlive this.
-    CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int size, const Ways& ways);
+    /// Packs. `plan` is not native; `rank` of `size` is this one. `times`: where those of its steps are
+    /// noted, or nullptr. The references must outlive this.
+    CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int size, const Ways& ways,
+            StepTimes* times);
     CallRun(const CallRun&) = delete;
     CallRun& operator=(const CallRun&) = delete;
 

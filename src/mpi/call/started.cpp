@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpi/call/arguments.hpp"
+#include "mpi/call/call_record.hpp"
 #include "mpi/call/call_run.hpp"
 #include "mpi/call/pcontrol.hpp"
 #include "mpi/call/requests.hpp"
@@ -37,8 +38,10 @@ class Started final : public StartedCall {
           arguments_(call_->arguments),
           ways_(std::move(ways)),
           number_(number),
-          start_(clock_time()),
-          run_(*call_->plan, arguments_, call_->state->rank(), call_->state->size(), ways_) {}
+          record_(state(), {arguments_.request.collective, call_->function, bytes_for_report(arguments_)},
+                  *call_->plan),
+          run_(*call_->plan, arguments_, call_->state->rank(), call_->state->size(), ways_,
+               number_ ? record_.times() : nullptr) {}
 
     bool progress() noexcept override;
 
@@ -50,7 +53,7 @@ class Started final : public StartedCall {
     Arguments arguments_;
     Ways ways_;
     std::optional<std::uint64_t> number_;
-    Seconds start_;
+    CallRecord record_;
     CallRun run_;
 };
 
@@ -61,10 +64,7 @@ bool Started::progress() noexcept try {
     if (!run_.is_complete()) return false;
     const int code = run_.finish();
     if (code != MPI_SUCCESS) state().explain(code);
-    if (Report* report = state().report()) {
-        report->add(arguments_.request.collective, call_->function, bytes_for_report(arguments_),
-                    call_->plan->algorithm, clock_time() - start_, call_->plan->expected);
-    }
+    record_.done(state(), *call_->plan, number_ ? CallRecord::number_of_started(*number_) : 0);
     if (number_) state().complete_call(*number_);
     if (code != MPI_SUCCESS && state().users() != MPI_COMM_NULL)
         PMPI_Comm_call_errhandler(state().users(), code);

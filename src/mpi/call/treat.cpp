@@ -2,7 +2,7 @@
 #include "mpi/call/treat.hpp"
 
 #include <array>
-#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <new>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpi/call/arguments.hpp"
+#include "mpi/call/call_record.hpp"
 #include "mpi/call/call_run.hpp"
 #include "mpi/call/pcontrol.hpp"
 #include "mpi/call/verification.hpp"
@@ -23,28 +24,6 @@
 
 namespace laple::mpi {
 namespace {
-
-/// Adds one call to the report, if there is one. Looks at the clock only then.
-class Recorder {
-  public:
-    Recorder(const CommState& state, const Call& call, Bytes bytes)
-        : report_(state.report()), collective_(call.collective), function_(call.function), bytes_(bytes) {
-        if (report_ != nullptr) start_ = Clock::now();
-    }
-    /// The state may be gone: a user's error handler may free the communicator.
-    void done(const std::string& algorithm, const Expectation& expected) {
-        if (report_ != nullptr)
-            report_->add(collective_, function_, bytes_, algorithm, Clock::now() - start_, expected);
-    }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Report* report_;
-    Collective collective_;
-    std::string_view function_;
-    Bytes bytes_;
-    Clock::time_point start_;
-};
 
 /// The state of a communicator on which LaPle has something to do: to treat calls, or to report them.
 CommState* state_of(MPI_Comm comm) {
@@ -62,7 +41,7 @@ CommState* state_of(MPI_Comm comm) {
         state->count_call();
         return state;
     }
-    if (state == nullptr || state->report() != nullptr) return state;
+    if (state == nullptr || state->is_observed()) return state;
     state->note_algorithm(kNativeCall);
     remember_bypass(comm);
     return nullptr;
@@ -74,10 +53,10 @@ const Expectation kUnknown;
 /// Passes a call on to MPI.
 int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = kUnknown) {
     if (state == nullptr) return call.native();
-    Recorder recorder(*state, call, bytes);
+    CallRecord record(*state, {call.collective, call.function, bytes}, kNativeCall);
     state->note_algorithm(kNativeCall);
     const int code = call.native();
-    recorder.done(kNativeCall, expected);
+    record.done(kNativeCall, expected);
     return code;
 }
 
@@ -141,10 +120,10 @@ int profile(const Call& call, CommState& state) {
     Arguments arguments;
     if (!find_arguments(call, state, arguments)) return pass_on(call, &state, 0);
     const auto outlook = state.outlook(arguments.request);
-    Recorder recorder(state, call, bytes_for_report(arguments));
+    CallRecord record(state, {call.collective, call.function, bytes_for_report(arguments)}, kNativeCall);
     state.note_algorithm(kNativeCall);
     const int code = call.native();
-    recorder.done(outlook.algorithm, outlook.expected);
+    record.done(outlook.algorithm, outlook.expected);
     return code;
 }
 
@@ -152,8 +131,7 @@ int profile(const Call& call, CommState& state) {
 bool is_native_whatever_its_counts(const Call& call, CommState& state) {
     const CollectiveRow& row = row_of(call.collective);
     const bool is_varied = call.has_blocks && row.is_personalized;
-    if (!is_varied || state.report() != nullptr ||
-        (row.is_rooted && (call.root < 0 || call.root >= state.size())))
+    if (!is_varied || state.is_observed() || (row.is_rooted && (call.root < 0 || call.root >= state.size())))
         return false;
     const Request request = varied_request(call.collective, row.is_rooted ? call.root : 0);
     return state.next(request, false).plan->is_native();
@@ -164,8 +142,8 @@ bool is_native_whatever_its_counts(const Call& call, CommState& state) {
 int treat(const Call& call) try {
     CommState* state = state_of(call.comm);
     if (state == nullptr || !state->has_work()) {
-        const bool is_reported = state != nullptr && state->report() != nullptr;
-        return is_reported ? pass_on(call, state, reported_bytes(call, state->rank()), without_work())
+        const bool is_observed = state != nullptr && state->is_observed();
+        return is_observed ? pass_on(call, state, reported_bytes(call, state->rank()), without_work())
                            : pass_on(call, state, 0);
     }
     if (state->is_profiled()) return profile(call, *state);
@@ -179,8 +157,8 @@ int treat(const Call& call) try {
         state->time_beside(*beside, request, arguments.operands, *std::exchange(trials, nullptr));
     if (plan->is_native()) {
         if (trials != nullptr) return time_native(call, *state, *trials, plan->expected, request.bytes());
-        // A report wants the bytes, too.
-        if (is_for_good && state->report() == nullptr && has_lasting_handles(call, state->rank()))
+        // Who observes calls wants the bytes, too.
+        if (is_for_good && !state->is_observed() && has_lasting_handles(call, state->rank()))
             state->native_calls().add(key_of(call));
         return pass_on(call, state, bytes_for_report(arguments), plan->expected);
     }
@@ -189,13 +167,14 @@ int treat(const Call& call) try {
     if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
     if (trials != nullptr) state->come_together();
-    Recorder recorder(*state, call, bytes_for_report(arguments));
+    CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
+    const std::uint64_t number = record.times() != nullptr ? CallRecord::number_of_blocking(*state) : 0;
     const Seconds start = trials != nullptr ? now() : Seconds(0);
-    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways());
+    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), record.times());
     state->watch(*plan, [&] { return run.to_end(); });
     int code = run.finish();
     if (trials != nullptr) trials->add(now() - start);
-    recorder.done(plan->algorithm, plan->expected);
+    record.done(*state, *plan, number);
     state->note_algorithm(plan->algorithm);
     // Where blocks differ, ranks may not all have met the error.
     if (verification && (code == MPI_SUCCESS || request.is_varied)) {

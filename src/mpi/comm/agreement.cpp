@@ -46,9 +46,10 @@ struct Consensus {
     Bytes block_memory = 0;    ///< the least of all
     int streams = 0;           ///< likewise
     bool is_profiled = false;  ///< one rank wants it
+    bool is_traced = false;    ///< all ranks want it
 };
 
-using Maxima = std::array<std::int64_t, 11>;  // of what each rank brings
+using Maxima = std::array<std::int64_t, 12>;  // of what each rank brings
 
 /// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
 constexpr std::int64_t kAnyStreams = 1000;
@@ -89,7 +90,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
                       ProgressEngine::is_there() ? 0 : 1,
                       -streams_in_order(settings.streams),
-                      settings.is_profile ? 1 : 0};
+                      settings.is_profile ? 1 : 0,
+                      settings.trace.empty() ? 1 : 0};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -104,6 +106,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.has_progress = most[8] == 0;
     consensus.streams = streams_of(-most[9]);
     consensus.is_profiled = most[10] != 0;
+    consensus.is_traced = most[11] == 0;
     // What is compared with MPI's own takes longer.
     if (most[5] == 0 && !consensus.is_verified)
         consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
@@ -185,7 +188,8 @@ class Agreeing {
                     consensus->adapting,
                     consensus->block_memory,
                     consensus->streams,
-                    consensus->is_profiled};
+                    consensus->is_profiled,
+                    consensus->is_traced};
         std::optional<Agreement>& agreement = terms.agreement;
         bool is_for_good = false;
         switch (consensus->best) {

@@ -177,7 +177,11 @@ void CommState::set_up(MPI_Comm comm) {
         if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");
         if (is_verified_) say("what LaPle does is compared with MPI's own: LAPLE_VERIFY=1");
     }
-    if (!terms.agreement && !is_strict_) return;
+    if (terms.is_traced) trace_.emplace(*process_->trace(), *in_world);
+    if (!terms.agreement && !is_strict_) {
+        if (trace_ && is_like_world_) trace_->begin(comm, machine_);
+        return;
+    }
     MachineCosts costs;
     std::string rules;
     std::vector<int> host_of;
@@ -191,13 +195,14 @@ void CommState::set_up(MPI_Comm comm) {
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
+    if (trace_ && is_like_world_) trace_->begin(comm, machine_);
     take_ranks_for_hosts(machine_, costs);
     machine_.set_block_memory(terms.block_memory);
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
     if (!is_known && !is_strict_) return;
     if (!host_of.empty()) share_memory(host_of, *in_world);
     plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, terms.streams, own_calls(),
-                   comms_, native_calls_, rank_);
+                   comms_, native_calls_, rank_, terms.is_traced);
 }
 
 /// `host_of`: as in Agreement.
@@ -338,6 +343,7 @@ void CommState::check_network() noexcept try {
 
 void CommState::detach_from_process() {
     plans_.reset();
+    trace_.reset();
     native_calls_.clear();
     last_algorithm_ = nullptr;
     comms_.free();

@@ -16,6 +16,7 @@
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/plan_cache.hpp"
+#include "mpi/comm/trace.hpp"
 #include "mpi/exec/operation.hpp"
 #include "mpi/exec/transport.hpp"
 #include "topology/machine.hpp"
@@ -50,6 +51,10 @@ class CommState {
     bool is_profiled() const { return is_profiled_; }
     /// What LaPle would do there; nothing is made ready for it.
     PlanCache::Outlook outlook(const Request& request) { return plans_->outlook(request); }
+    /// What is expected of a call by `plan` whose blocks have `bytes` on the average.
+    Expectation expected(const PreparedPlan& plan, Collective collective, Bytes bytes) {
+        return plan.blocks != nullptr ? plans_->expected_of_blocks(plan, collective, bytes) : plan.expected;
+    }
     /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
     bool has_progress() const { return has_progress_; }
     int rank() const { return rank_; }
@@ -65,6 +70,11 @@ class CommState {
     Process* process() const { return process_; }
     /// nullptr when nobody wants one.
     Report* report() const;
+
+    /// nullptr when calls are not traced (LAPLE_TRACE).
+    CommTrace* trace() { return trace_ ? &*trace_ : nullptr; }
+    /// Whether somebody wants to know of calls with which LaPle has nothing to do.
+    bool is_observed() const { return report() != nullptr || trace_; }
 
     /// Whether MPI_Pcontrol(0) leaves its calls to MPI (LAPLE_PCONTROL).
     bool heeds_pcontrol() const { return heeds_pcontrol_; }
@@ -171,6 +181,7 @@ class CommState {
     bool is_profiled_ = false;
     bool has_progress_ = false;
     bool heeds_pcontrol_ = false;
+    std::optional<CommTrace> trace_;
     OwnComms comms_;
     CallNumbers numbers_;  // of calls that are started
     std::uint64_t persistent_calls_ = 0;

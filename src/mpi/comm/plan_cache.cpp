@@ -13,6 +13,7 @@
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
 #include "collectives/planner/slowness_watch.hpp"
+#include "collectives/simulation/simulated_plan.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
 
@@ -47,7 +48,7 @@ Expectation expected_of(const Plan& plan) {
 
 PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
                      Adapting adapting, int streams, const OwnCalls& own_calls, OwnComms& comms,
-                     NativeCalls& native_calls, int rank)
+                     NativeCalls& native_calls, int rank, bool is_traced)
     : process_(process),
       machine_(machine),
       costs_(with_wanted_streams(std::move(costs), streams)),
@@ -58,6 +59,7 @@ PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts cost
       rank_(rank),
       adapting_(adapting),
       streams_(streams),
+      is_traced_(is_traced),
       own_calls_(own_calls) {}
 
 std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
@@ -152,7 +154,16 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         is_fixed ? expand(plan, Machine(Topology::flat(machine_.rank_count())), rank_)
                  : expand(plan, machine_, rank_));
     give_streams(plan, wait, prepared);
+    if (is_traced_ && rank_ == 0) prepared.simulate = simulation_of(plan);
     return prepared;
+}
+
+/// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.
+std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Plan& plan) const {
+    if (costs_.is_empty() || plan.request.is_varied || plan.request.in_fixed_order) return {};
+    return [plan, machine = machine_, costs = plan.streams > 0 ? costs_.with_streams() : costs_] {
+        return simulated_messages(plan, machine, costs);
+    };
 }
 
 /// Links are made by all ranks at the same plan, which each of them makes at the same call.
@@ -248,6 +259,12 @@ void PlanCache::forget_plans() {
 PlanCache::Outlook PlanCache::outlook(const Request& request) {
     const Plan& plan = choice_for(request).plans.front();
     return {plan.name(), expected_of(plan)};
+}
+
+Expectation PlanCache::expected_of_blocks(const PreparedPlan& plan, Collective collective, Bytes bytes) {
+    Expectation expected = expected_of(choice_for(request_for(collective, bytes)).plans.front());
+    expected.reason = plan.expected.reason;
+    return expected;
 }
 
 PreparedPlan PlanCache::make(const Request& request) {

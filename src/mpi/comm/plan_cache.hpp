@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "collectives/planner/trial_summary.hpp"
 #include "collectives/planner/trials.hpp"
 #include "collectives/schedule/step_graph.hpp"
+#include "collectives/simulation/simulator.hpp"
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/report.hpp"
@@ -35,6 +37,8 @@ struct PreparedPlan {
     bool lacks_streams = false;     ///< those that it wants may not be there: it was not to wait for them
     Seconds watched_prediction{0};  ///< where SlownessWatch looks at it; else 0
     Expectation expected{};         ///< for reports
+    /// Where calls are traced, on rank 0 (TracedCall::simulate).
+    std::function<std::vector<SimulatedMessage>()> simulate = {};
     bool is_native() const { return schedule == nullptr; }
 };
 
@@ -51,10 +55,10 @@ class PlanCache {
     /// For `rank` of `machine`, whose clusters have these costs (none, where they are not known), and by
     /// these rules (LAPLE_ALGORITHM of all ranks), with so many `streams` (LAPLE_STREAMS). The references
     /// must outlive this. `native_calls` are cleared when plans are forgotten: a call that is tried anew must
-    /// be counted by all ranks.
+    /// be counted by all ranks. `is_traced`: plans say how they are simulated.
     PlanCache(Process& process, const Machine& machine, MachineCosts costs, const std::string& rules,
               Adapting adapting, int streams, const OwnCalls& own_calls, OwnComms& comms,
-              NativeCalls& native_calls, int rank);
+              NativeCalls& native_calls, int rank, bool is_traced);
 
     /// What the next call does. Good until the next one is asked for.
     struct Next {
@@ -77,6 +81,9 @@ class PlanCache {
         Expectation expected;
     };
     Outlook outlook(const Request& request);
+    /// What is expected of a call whose blocks have different sizes, that this rank alone knows: that of one
+    /// whose blocks all have `bytes`.
+    Expectation expected_of_blocks(const PreparedPlan& plan, Collective collective, Bytes bytes);
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
@@ -112,6 +119,7 @@ class PlanCache {
                                  Wait wait = Wait::yes);
     void prepare_and_keep(const Request& request, std::size_t number, Entry& entry, Wait wait);
     PreparedPlan prepare(Plan& plan, Wait wait);
+    std::function<std::vector<SimulatedMessage>()> simulation_of(const Plan& plan) const;
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
     std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const Schedule& schedule) const;
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
@@ -127,6 +135,7 @@ class PlanCache {
     int rank_;
     Adapting adapting_;
     int streams_;
+    bool is_traced_;
     using Entries = std::unordered_map<Request, Entry, RequestHash>;
     Entries entries_;
     Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call

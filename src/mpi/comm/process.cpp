@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,6 +22,7 @@
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
 #include "mpi/comm/progress_engine.hpp"
+#include "mpi/comm/result_file.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/provenance.hpp"
 
@@ -116,9 +113,10 @@ void Process::end() {
 
 Process::Process(Settings settings) : settings_(std::move(settings)), streams_(settings_) {
     // Asked for last: SimGrid ends a program that asks.
-    if (!settings_.report.empty() && settings_.report != "-" && was_spawned()) {
-        settings_.report += fmt::format(".spawned-{}", getpid());
+    for (std::string* const file : {&settings_.report, &settings_.trace}) {
+        if (!file->empty() && *file != "-" && was_spawned()) *file += fmt::format(".spawned-{}", getpid());
     }
+    if (!settings_.trace.empty()) trace_.emplace(settings_.trace);
     try {
         parse_rules(settings_.algorithm);
     } catch (const Error& error) {
@@ -231,6 +229,7 @@ int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->write_report();
+    process->write_trace();
     process->keep_what_was_learnt();
     process->say_what_was_verified();
     // Freeing is collective; the order of set-up is the same on all ranks.
@@ -252,22 +251,26 @@ void Process::say_what_was_verified() const {
                     different == 0 ? "none" : std::to_string(different)));
 }
 
+/// Nothing may be thrown through MPI.
+void Process::write_trace() try {
+    if (trace_) trace_->write(versions());
+} catch (const std::exception& error) {
+    say(fmt::format("LAPLE_TRACE: {} is not written: {}", settings_.trace, error.what()));
+}
+
 void Process::write_report() const {
     if (settings_.report.empty() || !is_world_rank_zero()) return;
     const std::string text = report_text();
     if (settings_.report == "-") return say(text);
-    // A named pipe that nobody reads is an error, and no reason to wait for ever.
-    const int descriptor = open(settings_.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
-    std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
-    if (file == nullptr) {
-        return say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report,
-                               std::strerror(errno), text));
+    const std::string problem = write_result(settings_.report, text);
+    if (!problem.empty()) {
+        say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report, problem,
+                        text));
     }
-    const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) != 0 || !is_written) {
-        say(fmt::format("the report could not be written to {}: {}; it follows\n{}", settings_.report,
-                        std::strerror(errno), text));
-    }
+}
+
+std::string Process::versions() {
+    return fmt::format("LaPle {}, {}", version_text(), mpi_version());
 }
 
 std::string Process::report_text() const {
@@ -284,7 +287,7 @@ std::string Process::report_text() const {
     job.wall = now() - start_;
     job.trials = trials.text();
     job.streams = streams_.report();
-    return report_.text(fmt::format("LaPle {}, {}", version_text(), mpi_version()), job);
+    return report_.text(versions(), job);
 }
 
 /// Of the map, and of the rates where they are apart.

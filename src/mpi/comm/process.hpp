@@ -18,6 +18,7 @@
 #include "mpi/comm/host_allowance.hpp"
 #include "mpi/comm/report.hpp"
 #include "mpi/comm/stream_links.hpp"
+#include "mpi/comm/trace.hpp"
 #include "mpi/probe/waiting.hpp"
 #include "topology/topology.hpp"
 
@@ -48,6 +49,7 @@ struct Terms {
     Bytes block_memory = 0;    ///< the least LAPLE_BLOCK_MEMORY
     int streams = 0;           ///< the least LAPLE_STREAMS
     bool is_profiled = false;  ///< one wants LAPLE_PROFILE=1
+    bool is_traced = false;    ///< all want LAPLE_TRACE
 };
 
 /// Problems that are reported once, and are no errors.
@@ -80,6 +82,9 @@ class Process {
 
     const Settings& settings() const { return settings_; }
     Report* report() { return settings_.report.empty() ? nullptr : &report_; }
+
+    /// nullptr without LAPLE_TRACE.
+    Trace* trace() { return trace_ ? &*trace_ : nullptr; }
 
     /// What the file of LAPLE_TOPOLOGY or LAPLE_MODEL says, if it is a good one; else topology_problem() says
     /// what is wrong. The first call reads it: in a large job few ranks should.
@@ -121,8 +126,10 @@ class Process {
     explicit Process(Settings settings);
     static int on_finalize(MPI_Comm, int, void* value, void*);
     void read_model();
+    void write_trace();
     void write_report() const;
     std::string report_text() const;
+    static std::string versions();
     std::string source() const;
     void learn_from(const CommState& state);
     void keep_what_was_learnt();
@@ -140,6 +147,7 @@ class Process {
     std::set<Warning> said_;
     std::string source_;
     Report report_;
+    std::optional<Trace> trace_;
     std::vector<Node> hosts_;      // of all ranks, where the cache may have a model for them
     std::vector<CallTime> calls_;  // of communicators that are gone
     TrialSummary trials_;          // likewise

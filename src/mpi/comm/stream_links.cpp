@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/median.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/transport.hpp"
 #include "streams/endpoint.hpp"
@@ -44,19 +43,10 @@ Rank rank_in_world(MPI_Comm comm, Rank rank) {
 
 /// Of all its connections, by the kernel.
 std::string state_of(const streams::Link& link) {
-    std::vector<double> trips;
-    Bytes windows = 0;
-    std::uint64_t sent_again = 0;
-    for (const int descriptor : link.lane_descriptors()) {
-        const auto state = streams::tcp_state(descriptor);
-        if (!state) continue;
-        trips.push_back(state->round_trip.count());
-        windows += state->window;
-        sent_again += state->sent_again;
-    }
-    if (trips.empty()) return "";
+    const auto state = link.tcp_state();
+    if (!state) return "";
     return fmt::format("; round trip {}, windows of {} in all, {} segments sent again",
-                       format_seconds(Seconds(median(trips))), format_bytes(windows), sent_again);
+                       format_seconds(state->round_trip), format_bytes(state->window), state->sent_again);
 }
 
 }  // namespace

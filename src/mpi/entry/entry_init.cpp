@@ -21,11 +21,11 @@ bool wants_thread() {
     return settings.has_progress_thread && !settings.is_disabled;
 }
 
-/// A report tells of the whole job, also where it calls no collective.
+/// A report, or a trace, tells of the whole job, also where it calls no collective.
 void begin() {
     std::vector<std::string> warnings;
-    const bool has_report = !read_settings(laple_environment(), warnings).report.empty();
-    if (has_report && !is_disabled()) Process::get();
+    const Settings settings = read_settings(laple_environment(), warnings);
+    if ((!settings.report.empty() || !settings.trace.empty()) && !is_disabled()) Process::get();
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 BlockExchange::BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan,
-                             const BlockOperands& operands, const Ways& ways)
-    : prepared_(prepared), plan_(plan), operands_(operands), ways_(ways) {
+                             const BlockOperands& operands, const Ways& ways, StepTimes* times)
+    : prepared_(prepared), plan_(plan), operands_(operands), ways_(ways), times_(times) {
     add_straight();
     if (plan.longest_together == 0) return;
     const Schedule& schedule = prepared.schedule;
@@ -46,6 +46,16 @@ BlockExchange::BlockExchange(const PreparedSchedule& prepared, const BlockPlan& 
     }
 }
 
+void BlockExchange::note_begin(std::size_t number, StepKind kind, int way, Rank peer, Bytes bytes) {
+    if (times_ == nullptr) return;
+    StepTime time;
+    time.kind = kind;
+    time.channel = static_cast<std::uint16_t>(way);
+    time.peer = peer;
+    time.bytes = bytes;
+    times_->begin(number, time);
+}
+
 void BlockExchange::add_straight() {
     for (const StraightBlock& block : plan_.straight) {
         const BlockMemory& memory = (block.is_sent ? operands_.input : operands_.result)[block.number];
@@ -53,6 +63,7 @@ void BlockExchange::add_straight() {
         Straight straight;
         straight.block = &block;
         straight.memory = memory;
+        straight.number = prepared_.schedule.steps.size() + sends_.size() + receives_.size();
         (block.is_sent ? sends_ : receives_).push_back(straight);
         bytes_left_ += memory.bytes;
     }
@@ -136,6 +147,7 @@ void BlockExchange::send(const Step& step, std::uint32_t number) {
         end += block.bytes;
     }
     MPI_Request request = MPI_REQUEST_NULL;
+    note_begin(number, step.kind, kTogether, step.peer, bytes);
     check(start_send(message.get(), static_cast<int>(bytes), MPI_BYTE, step.peer, ways_.first_tag + kTogether,
                      ways_.comm, request));
     requests_.push_back(request);
@@ -146,6 +158,7 @@ void BlockExchange::receive(const Step& step, std::uint32_t number) {
     const std::size_t most = blocks_of(step.units) * (sizeof(Length) + plan_.longest_together);
     messages_[number] = std::make_unique_for_overwrite<std::byte[]>(most);
     MPI_Request request = MPI_REQUEST_NULL;
+    note_begin(number, step.kind, kTogether, step.peer, most);
     check(PMPI_Irecv(messages_[number].get(), static_cast<int>(most), MPI_BYTE, step.peer,
                      ways_.first_tag + kTogether, ways_.comm, &request));
     requests_.push_back(request);
@@ -227,6 +240,9 @@ bool BlockExchange::start_segment(Straight& straight) {
     std::byte* const data = straight.memory.data + straight.started;
     MPI_Request request = MPI_REQUEST_NULL;
     const int tag = ways_.first_tag + kStraight;
+    if (straight.started == 0)
+        note_begin(straight.number, block.is_sent ? StepKind::send : StepKind::recv, kStraight, block.peer,
+                   straight.memory.bytes);
     if (block.is_sent) {
         check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
         if (block.is_far) next_paced_ = Pacer::after(next_paced_, seconds_per_byte_, bytes);
@@ -298,6 +314,7 @@ void BlockExchange::take_message(int finished, const MPI_Status& status) {
         }
         --straight.under_way;
         bytes_left_ -= message.bytes;
+        if (straight.under_way == 0 && straight.started == straight.memory.bytes) note_end(straight.number);
         return;
     }
     const Step& step = prepared_.schedule.steps[message.step];
@@ -307,6 +324,7 @@ void BlockExchange::take_message(int finished, const MPI_Status& status) {
     } else {
         messages_[message.step].reset();
     }
+    note_end(message.step);
     complete(message.step);
 }
 

@@ -14,6 +14,7 @@
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/operands.hpp"
 #include "mpi/exec/pacer.hpp"
+#include "mpi/exec/step_times.hpp"
 
 namespace laple::mpi {
 
@@ -52,9 +53,10 @@ struct BlockOperands {
 /// do not, since the program gives them different counts, the call may not end, as in MPI.
 class BlockExchange {
   public:
-    /// The references must outlive this.
+    /// The references must outlive this. `times`: where the times of its messages are noted, those of steps
+    /// by the numbers of these, those of blocks that go straight after them; or nullptr.
     BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan, const BlockOperands& operands,
-                  const Ways& ways);
+                  const Ways& ways, StepTimes* times = nullptr);
 
     /// Does what can be done without waiting.
     void progress();
@@ -72,6 +74,7 @@ class BlockExchange {
         BlockMemory memory;
         std::size_t started = 0;  // bytes
         int under_way = 0;        // segments
+        std::size_t number = 0;   // of those whose times are noted
     };
     /// A message under way: a step's, or a segment of a block that goes straight.
     struct Message {
@@ -89,6 +92,11 @@ class BlockExchange {
     void release(std::uint32_t step);
     void take_apart(const Step& step, std::span<std::byte> message);
     void put(const BlockMemory& from, std::uint64_t unit);
+
+    void note_begin(std::size_t number, StepKind kind, int way, Rank peer, Bytes bytes);
+    void note_end(std::size_t number) {
+        if (times_ != nullptr) times_->end(number);
+    }
 
     void add_straight();
     void start_straight();
@@ -114,6 +122,7 @@ class BlockExchange {
     const BlockPlan& plan_;
     const BlockOperands& operands_;
     const Ways& ways_;
+    StepTimes* times_;
     std::vector<std::uint32_t> waits_;  // by step
     std::deque<std::uint32_t> ready_;
     std::size_t steps_left_ = 0;

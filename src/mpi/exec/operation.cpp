@@ -8,13 +8,14 @@
 
 namespace laple::mpi {
 Operation::Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
-                     const StreamRoutes* routes, Scratch& scratch)
+                     const StreamRoutes* routes, Scratch& scratch, StepTimes* times)
     : prepared_(prepared),
       schedule_(prepared.schedule),
       operands_(operands),
       ways_(ways),
       routes_(routes),
       scratch_(scratch),
+      times_(times),
       memory_(schedule_, operands_, scratch),
       cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
@@ -102,6 +103,7 @@ Transfer Operation::transfer(const Step& step, Place place) const {
 
 void Operation::start(std::uint32_t index) {
     const Step& step = schedule_.steps[index];
+    if (times_ != nullptr) note_begin(index);
     switch (step.kind) {
         case StepKind::send:
             check(channel_->send(index, transfer(step, step.from)));
@@ -133,12 +135,25 @@ void Operation::has_started(std::uint32_t index) {
 }
 
 void Operation::complete(std::uint32_t index) {
+    if (times_ != nullptr) times_->end(index);
     ++done_;
     for (const std::uint32_t successor : prepared_.graph.successors(index)) release(successor);
 }
 
 void Operation::release(std::uint32_t index) {
     if (--waits_[index] == 0) ready_.push_back(index);
+}
+
+void Operation::note_begin(std::uint32_t index) {
+    const Step& step = schedule_.steps[index];
+    const Place place = step.kind == StepKind::recv ? step.to : step.from;
+    StepTime time;
+    time.kind = step.kind;
+    time.channel = step.channel;
+    time.peer = step.peer;
+    time.bytes = step.units * schedule_.unit_bytes;
+    time.offset = place.offset * schedule_.unit_bytes;
+    times_->begin(index, time);
 }
 
 void Operation::copy(const Step& step) {

@@ -15,6 +15,7 @@
 #include "mpi/exec/routed_channel.hpp"
 #include "mpi/exec/scratch.hpp"
 #include "mpi/exec/step_memory.hpp"
+#include "mpi/exec/step_times.hpp"
 
 namespace laple::mpi {
 
@@ -28,9 +29,10 @@ namespace laple::mpi {
 class Operation {
   public:
     /// The references must outlive this; `scratch` is its own until it is complete. `routes`: of the plan, or
-    /// nullptr where it has no streams.
+    /// nullptr where it has no streams. `times`: where the times of its steps are noted by their numbers in
+    /// the schedule, or nullptr.
     Operation(const PreparedSchedule& prepared, const Operands& operands, const Ways& ways,
-              const StreamRoutes* routes, Scratch& scratch);
+              const StreamRoutes* routes, Scratch& scratch, StepTimes* times = nullptr);
 
     /// Does what can be done without waiting. Native steps block, and with them this call.
     void progress();
@@ -55,6 +57,7 @@ class Operation {
     void complete(std::uint32_t index);
     void release(std::uint32_t index);
     void has_started(std::uint32_t index);
+    void note_begin(std::uint32_t index);
     void copy(const Step& step);
     void reduce(const Step& step);
     void abandon();
@@ -68,6 +71,7 @@ class Operation {
     const Ways& ways_;
     const StreamRoutes* routes_;
     Scratch& scratch_;
+    StepTimes* times_;
     StepMemory memory_;
     ClusterCalls cluster_calls_;
     std::vector<std::uint32_t>& waits_;  // by step: for how many others it still has to wait

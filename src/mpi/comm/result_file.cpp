@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/result_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+
+namespace laple::mpi {
+
+std::string write_result(const std::string& file, const std::string& text) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666);
+    std::FILE* const stream = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+    if (stream == nullptr) return std::strerror(errno);
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+    return std::fclose(stream) != 0 || !is_written ? std::strerror(errno) : "";
+}
+
+}  // namespace laple::mpi
