@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/configuration.hpp"
 #include "mpi/probe/hosts.hpp"
 
 namespace laple::bench {
@@ -46,7 +47,7 @@ std::string utc_now() {
     return text.data();
 }
 
-/// What in rank 0's environment can change the figures.
+/// What in rank 0's environment and configuration files can change the figures.
 std::map<std::string, std::string> relevant_environment() {
     constexpr std::array<std::string_view, 6> kPrefixes{"LAPLE_",     "LD_PRELOAD=", "UCX_",
                                                         "MPIR_CVAR_", "FI_",         "I_MPI_"};
@@ -59,6 +60,10 @@ std::map<std::string, std::string> relevant_environment() {
         if (relevant && equals != std::string_view::npos) {
             variables.emplace(text.substr(0, equals), text.substr(equals + 1));
         }
+    }
+    for (const auto& [name, given] : configuration().given) {
+        if (given.source != "environment")
+            variables.insert_or_assign(name, fmt::format("{} ({})", given.value, given.source));
     }
     return variables;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -64,11 +66,19 @@ class RegularFile {
     struct stat status_ {};
 };
 
-std::string read_all(const std::string& file, int descriptor) {
+/// Throws Error where somebody else than `owners` may have written it.
+void check_writers(const std::string& file, const struct stat& status, std::initializer_list<uid_t> owners) {
+    if (std::find(owners.begin(), owners.end(), status.st_uid) == owners.end())
+        throw Error({file, 0, 0}, "belongs to another user", "see whose it is");
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        throw Error({file, 0, 0}, "can be written by others", "see who has written it");
+}
+
+std::string read_all(const std::string& file, int descriptor, std::size_t most) {
     std::string content;
     std::array<char, 1 << 16> part;
     ssize_t count = 0;
-    while (content.size() <= kLargestFile && (count = read(descriptor, part.data(), part.size())) != 0) {
+    while (content.size() <= most && (count = read(descriptor, part.data(), part.size())) != 0) {
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) {
             throw Error({file, 0, 0}, fmt::format("cannot be read: {}", std::strerror(errno)),
@@ -76,8 +86,8 @@ std::string read_all(const std::string& file, int descriptor) {
         }
         content.append(part.data(), static_cast<std::size_t>(count));
     }
-    if (content.size() > kLargestFile) {
-        throw Error({file, 0, 0}, fmt::format("is larger than {} MiB", kLargestFile >> 20),
+    if (content.size() > most) {
+        throw Error({file, 0, 0}, fmt::format("is larger than {} MiB", most >> 20),
                     "see whether it is the file you mean");
     }
     // Some editors begin every text with UTF-8's byte order mark.
@@ -111,17 +121,20 @@ void remove_old_drafts(const std::string& file) {
 
 }  // namespace
 
-std::string read_file(const std::string& file) {
-    return read_all(file, RegularFile(file, 0).descriptor());
+std::string read_file(const std::string& file, std::size_t most) {
+    return read_all(file, RegularFile(file, 0).descriptor(), most);
+}
+
+std::string read_trusted_file(const std::string& file, std::size_t most) {
+    const RegularFile opened(file, 0);
+    check_writers(file, opened.status(), {geteuid(), 0});
+    return read_all(file, opened.descriptor(), most);
 }
 
 std::string read_own_file(const std::string& file) {
     const RegularFile opened(file, O_NOFOLLOW);
-    if (opened.status().st_uid != geteuid())
-        throw Error({file, 0, 0}, "belongs to another user", "see whose it is");
-    if ((opened.status().st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        throw Error({file, 0, 0}, "can be written by others", "see who has written it");
-    return read_all(file, opened.descriptor());
+    check_writers(file, opened.status(), {geteuid()});
+    return read_all(file, opened.descriptor(), kLargestFile);
 }
 
 std::string replace_file(const std::string& file, const std::string& content) {
@@ -135,6 +148,16 @@ std::string replace_file(const std::string& file, const std::string& content) {
     if (!failure.empty()) unlink(draft.c_str());
     remove_old_drafts(file);
     return failure;
+}
+
+std::string user_directory(const char* variable, const std::string& folder) {
+    const auto absolute_or_empty = [](const char* directory) {
+        return std::string(directory != nullptr && directory[0] == '/' ? directory : "");
+    };
+    const std::string own = absolute_or_empty(std::getenv(variable));
+    if (!own.empty()) return own + "/laple";
+    const std::string home = absolute_or_empty(std::getenv("HOME"));
+    return home.empty() ? "" : fmt::format("{}/{}/laple", home, folder);
 }
 
 }  // namespace laple

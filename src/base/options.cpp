@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 
 namespace laple {
 namespace {
 
-constexpr std::array<SettingRow, 19> kRows{{
+constexpr std::array<SettingRow, 20> kRows{{
     {"LAPLE_DISABLE", "0", "0, 1",
      "1 turns LaPle off: every call goes straight to MPI. Give it to all ranks alike."},
+    {"LAPLE_CONFIG", "", "FILE, none",
+     "A file of settings beside /etc/laple.conf and ~/.config/laple/laple.conf, and stronger than both; the "
+     "environment is stronger than all files. none: no file is read, these neither. For the "
+     "environment only."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
      "Which ranks are near each other. auto: found at the first collective that spans several hosts, and "
      "kept for later jobs. FILE: what laple-discover wrote. off: MPI's own collectives."},
@@ -94,6 +101,10 @@ constexpr std::array<SettingRow, 19> kRows{{
 
 constexpr double kMostSeconds = 86400;
 
+/// What a setting may be, by what is written.
+template <typename T>
+using Words = std::vector<std::pair<std::string_view, T>>;
+
 std::optional<double> seconds_up_to(const std::string& value, double most) {
     double seconds = 0;
     const char* end = value.data() + value.size();
@@ -111,101 +122,28 @@ std::optional<int> integer_in(std::string_view value, int least, int most) {
     return number;
 }
 
-/// "FIRST-LAST", or one port.
+/// "FIRST-LAST", or one port; "" for any.
 bool take_ports(std::string_view value, Settings& settings) {
     const auto dash = value.find('-');
     const auto first = integer_in(value.substr(0, dash), 1, UINT16_MAX);
     const auto last =
         dash == std::string_view::npos ? first : integer_in(value.substr(dash + 1), 1, UINT16_MAX);
-    if (!first || !last || *first > *last) return false;
-    settings.first_stream_port = static_cast<std::uint16_t>(*first);
-    settings.last_stream_port = static_cast<std::uint16_t>(*last);
+    if (!value.empty() && (!first || !last || *first > *last)) return false;
+    settings.first_stream_port = static_cast<std::uint16_t>(first.value_or(0));
+    settings.last_stream_port = static_cast<std::uint16_t>(last.value_or(0));
     return true;
 }
 
-void apply(std::string_view name, const std::string& value, Settings& settings,
-           std::vector<std::string>& warnings) {
-    const auto refuse = [&](std::string_view accepted) {
-        warnings.push_back(fmt::format("{}={} is ignored: use {}", name, value, accepted));
-    };
-    const auto digit_or = [&](int fallback, std::string_view accepted, char most) {
-        if (value.size() == 1 && value[0] >= '0' && value[0] <= most) return value[0] - '0';
-        refuse(accepted);
-        return fallback;
-    };
-    const auto bytes_or = [&](Bytes fallback) {
-        try {
-            return parse_bytes(value);
-        } catch (const Error&) {
-            refuse("a number of bytes, for example 64M, or 0");
-            return fallback;
-        }
-    };
-    if (name == "LAPLE_DISABLE") {
-        // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
-        settings.is_disabled = value != "0";
-        if (value != "0" && value != "1")
-            warnings.push_back(fmt::format("{}={} is taken as 1: use 0 or 1", name, value));
-    } else if (name == "LAPLE_TOPOLOGY") {
-        settings.topology = value == "auto" ? "" : value;
-    } else if (name == "LAPLE_MODEL") {
-        settings.model = value;
-    } else if (name == "LAPLE_PROBE_BUDGET") {
-        const auto seconds = seconds_up_to(value, kMostSeconds);
-        if (seconds) settings.probe_budget = *seconds;
-        if (!seconds) refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
-    } else if (name == "LAPLE_ALGORITHM") {
-        settings.algorithm = value;
-    } else if (name == "LAPLE_STREAMS") {
-        const auto connections = integer_in(value, 1, Settings::kMostStreams);
-        if (connections) settings.streams = *connections;
-        if (value == "off" || value == "0") settings.streams = 0;
-        if (!connections && value != "off" && value != "0" && value != "auto")
-            refuse(fmt::format("auto, off, or a number from 1 to {}", Settings::kMostStreams));
-    } else if (name == "LAPLE_STREAM_INTERFACE") {
-        settings.stream_interface = value;
-    } else if (name == "LAPLE_STREAM_PORTS") {
-        if (!take_ports(value, settings)) refuse("two ports, for example 50000-50100");
-    } else if (name == "LAPLE_SHARED_MEMORY") {
-        settings.shared_memory = bytes_or(settings.shared_memory);
-    } else if (name == "LAPLE_BLOCK_MEMORY") {
-        settings.block_memory = bytes_or(settings.block_memory);
-    } else if (name == "LAPLE_REPRODUCIBLE") {
-        if (value == "fast")
-            settings.reproducible = Reproducible::fast;
-        else if (value == "stable")
-            settings.reproducible = Reproducible::stable;
-        else if (value == "strict")
-            settings.reproducible = Reproducible::strict;
-        else
-            refuse("fast, stable or strict");
-    } else if (name == "LAPLE_ADAPT") {
-        settings.adapts = value != "off";
-        if (value != "on" && value != "off") refuse("on or off");
-    } else if (name == "LAPLE_VERIFY") {
-        settings.verify = digit_or(settings.verify ? 1 : 0, "0 or 1", '1') == 1;
-    } else if (name == "LAPLE_PCONTROL") {
-        settings.heeds_pcontrol = digit_or(settings.heeds_pcontrol ? 1 : 0, "0 or 1", '1') == 1;
-    } else if (name == "LAPLE_PROGRESS") {
-        settings.has_progress_thread = value == "thread";
-        if (value != "calls" && value != "thread") refuse("calls or thread");
-    } else if (name == "LAPLE_DEBUG") {
-        settings.debug = digit_or(settings.debug, "0, 1 or 2", '2');
-    } else if (name == "LAPLE_PROFILE") {
-        settings.is_profile = digit_or(settings.is_profile ? 1 : 0, "0 or 1", '1') == 1;
-    } else if (name == "LAPLE_TRACE") {
-        settings.trace = value;
-    } else if (name == "LAPLE_REPORT") {
-        settings.report = value == "0" ? "" : value == "1" ? "-" : value;
-    } else {
-        std::vector<std::string> names;
-        for (const SettingRow& row : kRows) names.emplace_back(row.name);
-        std::string upper(name);
-        for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-        const std::string nearest = nearest_name(upper, names);
-        warnings.push_back(fmt::format("{} is no setting of LaPle{}", name,
-                                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
-    }
+/// Of a setting, or what might be meant by it.
+std::string no_setting(std::string_view name) {
+    std::string upper(name);
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (!upper.starts_with("LAPLE_")) upper.insert(0, "LAPLE_");
+    std::vector<std::string> names;
+    for (const SettingRow& row : kRows) names.emplace_back(row.name);
+    const std::string nearest = nearest_name(upper, names);
+    return fmt::format("{} is no setting of LaPle{}", name,
+                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
 }  // namespace
@@ -214,24 +152,95 @@ std::span<const SettingRow> all_settings() {
     return kRows;
 }
 
-Settings read_settings(std::span<const std::string> environment, std::vector<std::string>& warnings) {
-    Settings settings;
-    for (const std::string& entry : environment) {
-        const auto equals = entry.find('=');
-        if (!entry.starts_with("LAPLE_") || equals == std::string::npos) continue;
-        const std::string value = entry.substr(equals + 1);
-        if (!value.empty()) apply(std::string_view(entry).substr(0, equals), value, settings, warnings);
+bool apply_setting(std::string_view name, const std::string& given, Settings& settings,
+                   std::string& problem) {
+    const auto row =
+        std::find_if(kRows.begin(), kRows.end(), [&](const SettingRow& each) { return each.name == name; });
+    if (row == kRows.end()) {
+        problem = no_setting(name);
+        return false;
     }
-    if (settings.is_profile && settings.report.empty()) settings.report.assign(1, '-');
-    return settings;
-}
-
-std::vector<std::string> laple_environment() {
-    std::vector<std::string> entries;
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-        if (std::string_view(*entry).starts_with("LAPLE_")) entries.emplace_back(*entry);
+    const std::string value = given.empty() ? std::string(row->fallback) : given;
+    const auto refuse = [&](std::string_view accepted) {
+        problem = fmt::format("{}={} is ignored: use {}", name, value, accepted);
+        return false;
+    };
+    const auto take_digit = [&](auto& setting, char most, std::string_view accepted) {
+        if (value.size() != 1 || value[0] < '0' || value[0] > most) return refuse(accepted);
+        setting = static_cast<std::remove_reference_t<decltype(setting)>>(value[0] - '0');
+        return true;
+    };
+    const auto take_switch = [&](bool& setting) { return take_digit(setting, '1', "0 or 1"); };
+    const auto take_word = [&](auto& setting, const auto& words, std::string_view accepted) {
+        for (const auto& [word, meaning] : words) {
+            if (value != word) continue;
+            setting = meaning;
+            return true;
+        }
+        return refuse(accepted);
+    };
+    const auto take_bytes = [&](Bytes& setting) {
+        try {
+            setting = parse_bytes(value);
+            return true;
+        } catch (const Error&) {
+            return refuse("a number of bytes, for example 64M, or 0");
+        }
+    };
+    if (name == "LAPLE_DISABLE") {
+        // Whoever sets this wants LaPle out of the way: anything but a clear "no" turns it off.
+        settings.is_disabled = value != "0";
+        if (value != "0" && value != "1")
+            problem = fmt::format("{}={} is taken as 1: use 0 or 1", name, value);
+    } else if (name == "LAPLE_TOPOLOGY") {
+        settings.topology = value == "auto" ? "" : value;
+    } else if (name == "LAPLE_MODEL") {
+        settings.model = value;
+    } else if (name == "LAPLE_PROBE_BUDGET") {
+        const auto seconds = seconds_up_to(value, kMostSeconds);
+        if (!seconds) return refuse(fmt::format("a number of seconds from 0 to {}", kMostSeconds));
+        settings.probe_budget = *seconds;
+    } else if (name == "LAPLE_ALGORITHM") {
+        settings.algorithm = value;
+    } else if (name == "LAPLE_STREAMS") {
+        const bool is_off = value == "off" || value == "0";
+        const auto connections = integer_in(value, 1, Settings::kMostStreams);
+        if (!connections && !is_off && value != "auto")
+            return refuse(fmt::format("auto, off, or a number from 1 to {}", Settings::kMostStreams));
+        settings.streams = is_off ? 0 : connections.value_or(Settings::kAutomatic);
+    } else if (name == "LAPLE_STREAM_INTERFACE") {
+        settings.stream_interface = value;
+    } else if (name == "LAPLE_STREAM_PORTS") {
+        if (!take_ports(value, settings)) return refuse("two ports, for example 50000-50100");
+    } else if (name == "LAPLE_SHARED_MEMORY") {
+        return take_bytes(settings.shared_memory);
+    } else if (name == "LAPLE_BLOCK_MEMORY") {
+        return take_bytes(settings.block_memory);
+    } else if (name == "LAPLE_REPRODUCIBLE") {
+        return take_word(settings.reproducible,
+                         Words<Reproducible>{{"fast", Reproducible::fast},
+                                             {"stable", Reproducible::stable},
+                                             {"strict", Reproducible::strict}},
+                         "fast, stable or strict");
+    } else if (name == "LAPLE_ADAPT") {
+        return take_word(settings.adapts, Words<bool>{{"on", true}, {"off", false}}, "on or off");
+    } else if (name == "LAPLE_VERIFY") {
+        return take_switch(settings.verify);
+    } else if (name == "LAPLE_PCONTROL") {
+        return take_switch(settings.heeds_pcontrol);
+    } else if (name == "LAPLE_PROGRESS") {
+        return take_word(settings.has_progress_thread, Words<bool>{{"calls", false}, {"thread", true}},
+                         "calls or thread");
+    } else if (name == "LAPLE_DEBUG") {
+        return take_digit(settings.debug, '2', "0, 1 or 2");
+    } else if (name == "LAPLE_PROFILE") {
+        return take_switch(settings.is_profile);
+    } else if (name == "LAPLE_TRACE") {
+        settings.trace = value;
+    } else if (name == "LAPLE_REPORT") {
+        settings.report = value == "0" ? "" : value == "1" ? "-" : value;
     }
-    return entries;
+    return true;  // LAPLE_CONFIG, too, which says where others are
 }
 
 std::string settings_table() {

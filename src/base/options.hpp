@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/units.hpp"
 
@@ -18,7 +17,7 @@ enum class Reproducible {
     strict,  ///< those of one tree over the ranks, whatever the topology
 };
 
-/// What the environment says, read once by one rank and told to the others where it decides what to send.
+/// What a rank's settings are; told to the others where they decide what to send.
 struct Settings {
     static constexpr int kAutomatic = -1;    ///< what is measured decides
     static constexpr int kMostStreams = 16;  ///< connections of a pair
@@ -44,6 +43,8 @@ struct Settings {
     std::string trace;                                 ///< LAPLE_TRACE: "" none, else a file
     std::string report;                                ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 
+    bool operator==(const Settings&) const = default;
+
     bool is_topology_off() const { return topology == "off"; }
     /// The file that says who is near whom, if one does.
     const std::string& topology_file() const { return topology.empty() ? model : topology; }
@@ -55,20 +56,17 @@ struct Settings {
 /// One row of THE table of settings, from which the parser, the help texts and docs/settings.md come.
 struct SettingRow {
     std::string_view name;      ///< LAPLE_…
-    std::string_view fallback;  ///< its value when unset
+    std::string_view fallback;  ///< its value when it is not given
     std::string_view accepted;  ///< what may be given
     std::string_view meaning;   ///< one sentence
 };
 
 std::span<const SettingRow> all_settings();
 
-/// Reads settings from an environment ("NAME=value" entries). Never fails: what is wrong goes to `warnings`,
-/// each with what to do, and the setting keeps its fallback. An unknown LAPLE_* name is answered with the
-/// nearest one.
-Settings read_settings(std::span<const std::string> environment, std::vector<std::string>& warnings);
-
-/// The LAPLE_* entries of this process's environment.
-std::vector<std::string> laple_environment();
+/// Gives a setting `value`, as text; "" stands for its fallback. What is wrong, and what to do, goes to
+/// `problem`, an unknown name with the nearest one. Whether the setting has that value now: else it keeps the
+/// one that it had.
+bool apply_setting(std::string_view name, const std::string& value, Settings& settings, std::string& problem);
 
 /// The table of docs/settings.md, in Markdown.
 std::string settings_table();

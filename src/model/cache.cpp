@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -27,10 +26,6 @@ bool are_distinct(const std::vector<std::string>& sorted) {
 }
 
 constexpr std::size_t kFingerprintDigits = 16;
-
-std::string absolute_or_empty(const char* directory) {
-    return directory != nullptr && directory[0] == '/' ? directory : "";
-}
 
 Model read_model(const std::string& file) {
     return parse_model(JsonDocument::parse(read_own_file(file), file));
@@ -80,10 +75,7 @@ std::string fingerprint(const std::vector<Node>& nodes, const std::string& mpi) 
 }
 
 std::string ModelCache::default_directory() {
-    const std::string cache = absolute_or_empty(std::getenv("XDG_CACHE_HOME"));
-    if (!cache.empty()) return cache + "/laple";
-    const std::string home = absolute_or_empty(std::getenv("HOME"));
-    return home.empty() ? "" : home + "/.cache/laple";
+    return user_directory("XDG_CACHE_HOME", ".cache");
 }
 
 std::string ModelCache::file_for(const std::vector<Node>& nodes, const std::string& mpi) const {

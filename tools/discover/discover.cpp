@@ -16,9 +16,9 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/configuration.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "base/options.hpp"
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
 #include "mpi/probe/clock.hpp"
@@ -293,9 +293,8 @@ JobTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mp
     int is_wanted = wanted ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (is_wanted == 0) return {};
-    std::vector<std::string> ignored;
-    const Settings settings = read_settings(laple_environment(), ignored);
-    const Plogp memory = mpi::measure_memory(MPI_COMM_WORLD, layout.node(), settings.shared_memory);
+    const Plogp memory =
+        mpi::measure_memory(MPI_COMM_WORLD, layout.node(), configuration().settings.shared_memory);
     JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::many, kMost, patience);
     native.memory = memory;
     native.is_unfinished = false;  // no later job goes on

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,16 +15,12 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/error.hpp"
-#include "base/file.hpp"
-#include "base/json.hpp"
-#include "base/options.hpp"
+#include "base/configuration.hpp"
 #include "base/version.hpp"
-#include "model/cache.hpp"
+#include "in_force.hpp"
 #include "model/describe.hpp"
 #include "model/model_file.hpp"
 #include "mpi/probe/hosts.hpp"
-#include "mpi/probe/provenance.hpp"
 #include "network.hpp"
 
 namespace laple::info {
@@ -39,117 +33,18 @@ constexpr auto kHelp =
   laple-info                                        settings of this shell
   mpiexec -hosts a,b,c,d laple-info                 and what a job on these hosts would use
   laple-info model.json                             what is in a file
+  laple-info --config > laple.conf                  settings to edit, and to put where LaPle finds them
   mpiexec -hosts a,b,c,d laple-info --json
   mpiexec -hosts a,b,c,d laple-info --network       what keeps TCP slow between them, and the lines to type
 
 Measures nothing, but with --network sends 1 MiB between hosts, to see what becomes of it. Where nothing is known of these hosts yet, a job measures at its first collective (LAPLE_TOPOLOGY).
 )";
 
-/// What a job on these hosts would use, and where it comes from.
-struct InForce {
-    std::string source;
-    std::optional<Model> model;
-    std::string problem;
-};
-
-Model read_model(const std::string& file) {
-    return parse_model_file(read_file(file), file);
-}
-
-InForce from_file(const Settings& settings, const std::vector<Node>& hosts, int ranks) {
-    const std::string& file = settings.topology_file();
-    InForce result{
-        fmt::format("{}={}", settings.topology.empty() ? "LAPLE_MODEL" : "LAPLE_TOPOLOGY", file), {}, ""};
-    if (settings.has_rates_file()) result.source += fmt::format(", rates: LAPLE_MODEL={}", settings.model);
-    try {
-        Model model = read_model(file);
-        // A shell is no job: there the file is shown as it is.
-        if (ranks > 1) {
-            std::vector<Rank> in_world(static_cast<std::size_t>(ranks));
-            std::iota(in_world.begin(), in_world.end(), 0);
-            model = model_for(model, hosts, in_world, ranks, file);
-            if (settings.has_rates_file()) {
-                const Model rates = read_model(settings.model);
-                model = with_rates(model, model_for(rates, hosts, in_world, ranks, settings.model));
-            }
-            if (model.nodes.empty()) model.nodes = hosts;  // a map names no hosts: the job knows its own
-        }
-        result.model = std::move(model);
-    } catch (const Error& error) {
-        result.problem = error.what();
-    }
-    return result;
-}
-
-InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int ranks) {
-    if (settings.is_disabled) return {"LAPLE_DISABLE is set: every call is MPI's own", {}, ""};
-    if (settings.is_topology_off()) return {"LAPLE_TOPOLOGY=off: every call is MPI's own", {}, ""};
-    if (settings.has_topology_file()) return from_file(settings, hosts, ranks);
-    if (ranks < 2) return {"auto: one rank, every call is MPI's own", {}, ""};
-    InForce result;
-    const ModelCache cache(ModelCache::default_directory());
-    auto found = cache.find(hosts, mpi::mpi_version(), result.problem);
-    if (found) result.model = std::move(found->model);
-    result.source = found ? fmt::format("auto: kept in {}", found->file)
-                    : settings.probe_budget <= 0
-                        ? "auto: nothing kept, and LAPLE_PROBE_BUDGET is 0: every call is MPI's own"
-                        : fmt::format(
-                              "auto: measured at the first collective, within {} s; rates in half as long "
-                              "again, and so MPI's own collectives",
-                              settings.probe_budget);
-    return result;
-}
-
-const char* value_of(const SettingRow& row) {
-    const char* value = std::getenv(std::string(row.name).c_str());
-    return value != nullptr && value[0] != '\0' ? value : nullptr;
-}
-
-void print_text(const InForce& used, const std::vector<std::string>& warnings, std::size_t hosts, int ranks) {
-    fmt::print("LaPle {}, built for {}, running on {}\n\n", LAPLE_VERSION, LAPLE_BUILT_WITH_MPI,
-               mpi::mpi_version());
-    for (const SettingRow& row : all_settings()) {
-        const char* value = value_of(row);
-        fmt::print("{:<20} {:<20} {}\n", row.name,
-                   value != nullptr       ? value
-                   : row.fallback.empty() ? "(none)"
-                                          : std::string(row.fallback),
-                   value != nullptr ? "environment" : "default");
-    }
-    for (const std::string& warning : warnings) fmt::print("warning: {}\n", warning);
-    fmt::print("\n{} {} on {} {}\n", ranks, ranks == 1 ? "rank" : "ranks", hosts,
-               hosts == 1 ? "host" : "hosts");
-    fmt::print("topology: {}\n", used.source);
-    if (!used.problem.empty()) fmt::print("problem: {}\n", used.problem);
-    if (!used.model) return;
-    if (!used.model->date.empty())
-        fmt::print("measured: {} by LaPle {} with {}\n", used.model->date, used.model->version,
-                   used.model->mpi);
-    fmt::print("{}", describe_model(*used.model));
-}
-
-void print_json(const InForce& used, const std::vector<std::string>& warnings, std::size_t hosts, int ranks) {
-    Json document{
-        {"version", LAPLE_VERSION}, {"built_for", LAPLE_BUILT_WITH_MPI}, {"mpi", mpi::mpi_version()}};
-    for (const SettingRow& row : all_settings()) {
-        const char* value = value_of(row);
-        document["settings"].push_back({{"name", row.name},
-                                        {"value", value != nullptr ? value : std::string(row.fallback)},
-                                        {"from", value != nullptr ? "environment" : "default"}});
-    }
-    document["warnings"] = warnings;
-    document["ranks"] = ranks;
-    document["hosts"] = hosts;
-    document["topology_from"] = used.source;
-    if (!used.problem.empty()) document["problem"] = used.problem;
-    if (used.model) document["model"] = Json::parse(model_text(*used.model));
-    fmt::print("{}\n", document.dump(2));
-}
-
 struct Options {
     std::string file;
     bool json = false;
     bool network = false;
+    bool config = false;
 };
 
 /// False when the program is to end with `exit_code`. All ranks decide alike; rank 0 alone talks.
@@ -160,6 +55,9 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.add_flag("--network", options.network,
                  "The TCP connections between the hosts, what slows them down, and the lines to type")
         ->excludes("file");
+    app.add_flag("--config", options.config,
+                 "All settings as a laple.conf, with what each does, its default, and what is in force")
+        ->excludes("file", "--json", "--network");
     app.set_version_flag("--version", "laple-info " + version_text());
     try {
         app.parse(argc, argv);
@@ -173,17 +71,25 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     }
 }
 
+void say_what_is_misconfigured() {
+    for (const std::string& warning : configuration().warnings)
+        fmt::print(stderr, "laple-info: {}\n", warning);
+}
+
 int show(const Options& options, const std::vector<Node>& hosts, int ranks) {
     if (!options.file.empty()) {
         const Model model = read_model(options.file);
         fmt::print("{}", options.json ? model_text(model) : describe_model(model));
         return 0;
     }
-    std::vector<std::string> warnings;
-    const Settings settings = read_settings(laple_environment(), warnings);
-    const InForce used = in_force(settings, hosts, ranks);
-    options.json ? print_json(used, warnings, hosts.size(), ranks)
-                 : print_text(used, warnings, hosts.size(), ranks);
+    if (options.config) {
+        say_what_is_misconfigured();
+        fmt::print("{}", configuration_text(configuration()));
+        return 0;
+    }
+    const InForce used = in_force(configuration().settings, hosts, ranks);
+    fmt::print("{}", options.json ? overview_json(used, hosts.size(), ranks)
+                                  : overview_text(used, hosts.size(), ranks));
     return used.problem.empty() ? 0 : kBadInput;
 }
 
@@ -201,10 +107,8 @@ std::pair<double, std::string> rate_of_nics(const InForce& used) {
 
 int show_network(const Options& options, const std::vector<Node>& hosts, const NetworkState& state,
                  int ranks) {
-    std::vector<std::string> warnings;
-    const Settings settings = read_settings(laple_environment(), warnings);
-    const InForce used = in_force(settings, hosts, ranks);
-    for (const std::string& warning : warnings) fmt::print(stderr, "laple-info: {}\n", warning);
+    const InForce used = in_force(configuration().settings, hosts, ranks);
+    say_what_is_misconfigured();
     if (!used.problem.empty()) fmt::print(stderr, "laple-info: {}\n", used.problem);
     const auto [rate, source] = rate_of_nics(used);
     fmt::print("{}", options.json ? network_json(state, rate, source) : network_text(state, rate, source));

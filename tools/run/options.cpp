@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/run/options.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <ostream>
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/configuration.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -112,29 +113,49 @@ std::string existing_topology(const std::string& topology) {
     return existing_file(topology);
 }
 
-/// What the option says, or else the environment.
-std::string given_or_inherited(const std::string& given, const char* variable) {
-    const char* inherited = std::getenv(variable);
-    return given.empty() && inherited != nullptr ? inherited : given;
-}
-
 /// As LAPLE_REPORT has it.
 std::string report_of(const std::string& given) {
     if (given == "true") return "1";
     return given == "0" || given == "1" ? given : absolute(given);
 }
 
+std::string good_algorithm(const std::string& algorithm) {
+    parse_rules(algorithm);
+    return algorithm;
+}
+
+/// "" for none, which ranks inherit as it is.
+std::string existing_configuration(const std::string& file) {
+    if (file == "none") return "";
+    read_file(file);
+    return absolute(file);
+}
+
+/// What the option says, or else what is in force, as `checked` has it. Configuration files are the ranks' to
+/// read, too: what they say is only looked at.
+void add(const char* name, const std::string& option, std::string (*checked)(const std::string&),
+         Environment& settings) {
+    const auto found = configuration().given.find(name);
+    if (!option.empty()) {
+        settings.emplace_back(name, checked(option));
+    } else if (found != configuration().given.end() && !found->second.value.empty()) {
+        const auto& [value, source] = found->second;
+        try {
+            const std::string good = checked(value);
+            if (source == "environment" && !good.empty()) settings.emplace_back(name, good);
+        } catch (const Error& error) {
+            throw std::runtime_error(fmt::format("{}: {}", configuration().named(name), error.what()));
+        }
+    }
+}
+
 Environment settings_of(const RawOptions& raw) {
     Environment settings;
-    const std::string topology = given_or_inherited(raw.topology, "LAPLE_TOPOLOGY");
-    if (!topology.empty()) settings.emplace_back("LAPLE_TOPOLOGY", existing_topology(topology));
-    const std::string model = given_or_inherited(raw.model, "LAPLE_MODEL");
-    if (!model.empty()) settings.emplace_back("LAPLE_MODEL", existing_file(model));
-    const std::string algorithm = given_or_inherited(raw.algorithm, "LAPLE_ALGORITHM");
-    parse_rules(algorithm);
-    if (!algorithm.empty()) settings.emplace_back("LAPLE_ALGORITHM", algorithm);
-    const std::string report = given_or_inherited(raw.report, "LAPLE_REPORT");
-    if (!report.empty()) settings.emplace_back("LAPLE_REPORT", report_of(report));
+    add("LAPLE_CONFIG", "", existing_configuration, settings);
+    add("LAPLE_TOPOLOGY", raw.topology, existing_topology, settings);
+    add("LAPLE_MODEL", raw.model, existing_file, settings);
+    add("LAPLE_ALGORITHM", raw.algorithm, good_algorithm, settings);
+    add("LAPLE_REPORT", raw.report, report_of, settings);
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/configuration.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -58,6 +59,11 @@ bool was_spawned() {
     return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
+void say_what_is_misconfigured() {
+    if (!is_world_rank_zero()) return;
+    for (const std::string& warning : configuration().warnings) say(warning);
+}
+
 }  // namespace
 
 bool is_disabled() {
@@ -70,12 +76,8 @@ bool is_disabled() {
             }
             return true;
         }
-        std::vector<std::string> warnings;
-        const bool is_off = read_settings(laple_environment(), warnings).is_disabled;
-        // Where LaPle is on, Process reports them.
-        if (is_off && is_mpi_running() && is_world_rank_zero()) {
-            for (const std::string& warning : warnings) say(warning);
-        }
+        const bool is_off = configuration().settings.is_disabled;
+        if (is_off && is_mpi_running()) say_what_is_misconfigured();  // where LaPle is on, Process does
         return is_off;
     }();
     return disabled;
@@ -98,11 +100,8 @@ Process* Process::get() {
     PMPI_Comm_get_attr(MPI_COMM_SELF, keyval, &value, &found);
     if (found != 0) return static_cast<Process*>(value);
 
-    std::vector<std::string> warnings;
-    std::unique_ptr<Process> process(new Process(read_settings(laple_environment(), warnings)));
-    if (is_world_rank_zero()) {
-        for (const std::string& warning : warnings) say(warning);
-    }
+    std::unique_ptr<Process> process(new Process(configuration().settings));
+    say_what_is_misconfigured();
     if (PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, process.get()) != MPI_SUCCESS) return nullptr;
     return process.release();
 }
@@ -120,11 +119,14 @@ Process::Process(Settings settings) : settings_(std::move(settings)), streams_(s
     try {
         parse_rules(settings_.algorithm);
     } catch (const Error& error) {
-        if (is_world_rank_zero()) say(fmt::format("LAPLE_ALGORITHM is ignored: {}", error.what()));
+        if (is_world_rank_zero())
+            say(fmt::format("{} is ignored: {}", configuration().named("LAPLE_ALGORITHM"), error.what()));
         settings_.algorithm.clear();
     }
-    if (settings_.debug >= 1 && is_world_rank_zero())
+    if (settings_.debug >= 1 && is_world_rank_zero()) {
         say(fmt::format("LaPle {} from {}, {}", version_text(), library_file(), mpi_version()));
+        say(fmt::format("settings: {}", configuration().describe_given()));
+    }
     if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
         say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was not initialised through "
             "LaPle; calls do it");

@@ -157,7 +157,7 @@ class Process {
     StreamLinks streams_;
 };
 
-/// Whether LAPLE_DISABLE turns everything off. Read at the first call, whatever MPI's state.
+/// Whether LAPLE_DISABLE turns everything off. Found out at the first call, whatever MPI's state.
 bool is_disabled();
 
 }  // namespace laple::mpi

@@ -2,12 +2,10 @@
 // The beginning of MPI: with LAPLE_PROGRESS=thread LaPle needs MPI_THREAD_MULTIPLE for its own thread,
 // whatever the program asks for.
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include <mpi.h>
 
-#include "base/options.hpp"
+#include "base/configuration.hpp"
 #include "mpi/comm/process.hpp"
 
 #define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -16,15 +14,13 @@ namespace laple::mpi {
 namespace {
 
 bool wants_thread() {
-    std::vector<std::string> warnings;  // said later, when MPI is there
-    const Settings settings = read_settings(laple_environment(), warnings);
+    const Settings& settings = configuration().settings;  // what is wrong is said when MPI is there
     return settings.has_progress_thread && !settings.is_disabled;
 }
 
 /// A report, or a trace, tells of the whole job, also where it calls no collective.
 void begin() {
-    std::vector<std::string> warnings;
-    const Settings settings = read_settings(laple_environment(), warnings);
+    const Settings& settings = configuration().settings;
     if ((!settings.report.empty() || !settings.trace.empty()) && !is_disabled()) Process::get();
 }
 

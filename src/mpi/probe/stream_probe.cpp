@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/configuration.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/join_streams.hpp"
 #include "mpi/exec/transport.hpp"
@@ -117,8 +117,7 @@ class StreamFlow {
 }  // namespace
 
 std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end) {
-    std::vector<std::string> warnings;
-    const Settings settings = read_settings(laple_environment(), warnings);
+    const Settings& settings = configuration().settings;
     const auto address = streams::own_address(settings.stream_interface);
     std::vector<StreamJoin> joins(1);
     StreamJoin& join = joins.front();

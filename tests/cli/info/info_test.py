@@ -12,6 +12,7 @@ import unittest
 
 LAPLE_INFO, LAPLE_GRID = sys.argv[1:3]
 NAME = f"info{os.getpid()}"
+os.environ["LAPLE_CONFIG"] = "none"  # the settings of whoever runs this do not change it
 TWO_SITES = {
     "format": "laple-grid-1",
     "name": NAME,
@@ -35,6 +36,36 @@ class InAShell(unittest.TestCase):
         self.assertRegex(shown.stdout, r"(?m)^LAPLE_TOPOLOGY .* default$")
         self.assertEqual(json.loads(run(LAPLE_INFO, "--json").stdout)["hosts"], 1)
 
+    def test_configuration_files(self):
+        with tempfile.TemporaryDirectory() as home:
+            os.mkdir(f"{home}/laple")
+            file = f"{home}/laple/laple.conf"
+            env = {**os.environ, "XDG_CONFIG_HOME": home, "LAPLE_DEBUG": "1"}
+            del env["LAPLE_CONFIG"]
+            with open(file, "w", encoding="utf-8") as conf:
+                conf.write("LAPLE_DEBUG = 2\nLAPLE_STREAMS = 3\nLAPLE_STREMS = 3\n")
+            shown = run(LAPLE_INFO, env=env)
+            self.assertRegex(shown.stdout, r"(?m)^LAPLE_DEBUG +1 +environment$")
+            self.assertRegex(shown.stdout, rf"(?m)^LAPLE_STREAMS +3 +{file}:2$")
+            self.assertIn(f"warning: {file}:3: LAPLE_STREMS is no setting of LaPle; did you mean LAPLE_STREAMS?", shown.stdout)
+            settings = json.loads(run(LAPLE_INFO, "--json", env=env).stdout)["settings"]
+            self.assertIn({"name": "LAPLE_STREAMS", "value": "3", "from": f"{file}:2"}, settings)
+            self.assertIn({"name": "LAPLE_ADAPT", "value": "on", "from": "default"}, settings)
+
+    def test_a_configuration_to_edit(self):
+        with tempfile.TemporaryDirectory() as home:
+            text = run(LAPLE_INFO, "--config", env={**os.environ, "LAPLE_STREAMS": "3"})
+            self.assertEqual((text.returncode, text.stderr), (0, ""))
+            self.assertIn("# from environment:\nLAPLE_STREAMS = 3\n", text.stdout)
+            for setting in json.loads(run(LAPLE_INFO, "--json").stdout)["settings"]:
+                self.assertRegex(text.stdout, rf"(?m)^# {setting['name']} =")
+            with open(f"{home}/conf", "w", encoding="utf-8") as conf:
+                conf.write(text.stdout)
+            again = json.loads(run(LAPLE_INFO, "--json", env={**os.environ, "LAPLE_CONFIG": f"{home}/conf"}).stdout)
+            self.assertEqual(again["warnings"], [])
+            given = {each["name"]: each["value"] for each in again["settings"] if each["from"].startswith(home)}
+            self.assertEqual(given, {"LAPLE_STREAMS": "3"})
+
     def test_a_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as file:
             file.write("cluster 0 process 0 1\ncluster 1 process 2 3\n")
@@ -53,7 +84,7 @@ class InAShell(unittest.TestCase):
         self.assertIn("ranks on hosts of cluster 1: b-1 (1, 3, 5, 7)", shown)
 
     def test_wrong_command_lines(self):
-        for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"]):
+        for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"], ["--config", "--json"]):
             shown = run(LAPLE_INFO, *arguments)
             self.assertEqual((shown.returncode, shown.stdout), (2, ""), arguments)
             self.assertIn("laple-info: ", shown.stderr)

@@ -12,6 +12,7 @@ touch "$library"
 laple_run=$tree/bin/laple-run
 cd "$tree"
 unset LD_PRELOAD
+export LAPLE_CONFIG=none  # the settings of whoever runs this do not change it
 failures=0
 
 # Runs laple-run with the arguments; leaves $status, $out and $err.
@@ -93,6 +94,26 @@ echo '{"format": "laple-model-1", "ranks": 2, "levels": []}' >model.json
 run --print --topology auto --model model.json mpiexec ./app
 expect "model file" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY auto -genv LAPLE_MODEL $tree/model.json ./app"
+
+# Ranks read configuration files themselves; what these say is looked at before the job starts. The environment is stronger.
+printf 'LAPLE_TOPOLOGY = %s\nLAPLE_ALGORITHM = ^native\nLAPLE_REPORT = 1\n' "$tree/my map" >laple.conf
+LAPLE_CONFIG=laple.conf run --print mpiexec ./app
+expect "configuration file" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_CONFIG $tree/laple.conf ./app"
+mkdir -p home/laple
+printf '\nLAPLE_TOPOLOGY = nowhere\n' >home/laple/laple.conf
+run_with_home() { XDG_CONFIG_HOME=$tree/home run "$@"; }
+unset LAPLE_CONFIG
+run_with_home --print mpiexec ./app
+expect "a wrong value in the user's file" "$err" \
+    "laple-run: $tree/home/laple/laple.conf:2: LAPLE_TOPOLOGY: the topology file nowhere does not exist; make it with laple-discover, or leave it out"
+LAPLE_TOPOLOGY=off run_with_home --print mpiexec ./app
+expect "the environment is stronger" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY off ./app"
+LAPLE_CONFIG=nowhere run --print mpiexec ./app
+expect "no configuration file, status" "$status" 2
+expect_part "no configuration file" "$err" "LAPLE_CONFIG: nowhere: cannot be opened"
+export LAPLE_CONFIG=none
+run_with_home --print mpiexec ./app
+expect "no file is read" "$err" "mpiexec -genv LD_PRELOAD $library ./app"
 
 # An LD_PRELOAD that is there stays in front. ("env" sets it, so that this shell is not touched.)
 status=0

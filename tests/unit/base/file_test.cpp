@@ -71,6 +71,22 @@ TEST_CASE("a file is the user's own when no one else can have written it") {
     CHECK_THROWS_WITH(read_own_file(file), Catch::Contains("another user"));
 }
 
+TEST_CASE("a file is to be trusted when only the user or root can have written it") {
+    const TemporaryDirectory directory;
+    const std::string file = directory.path() + "/file";
+    CHECK(replace_file(file, "mine").empty());
+    fs::create_symlink(file, directory.path() + "/link");
+    CHECK(read_trusted_file(directory.path() + "/link") == "mine");
+    CHECK(read_trusted_file("/etc/passwd").size() > 0);  // root's
+    CHECK_THROWS_WITH(read_trusted_file(file, 3), Catch::Contains("is larger than"));
+    fs::permissions(file, fs::perms::owner_read | fs::perms::others_write);
+    CHECK_THROWS_WITH(read_trusted_file(file), Catch::Contains("written by others"));
+    fs::permissions(file, fs::perms::owner_read | fs::perms::others_read);
+    if (geteuid() != 0) return;
+    REQUIRE(chown(file.c_str(), 12345, 12345) == 0);
+    CHECK_THROWS_WITH(read_trusted_file(file), Catch::Contains("another user"));
+}
+
 TEST_CASE("replacing a file writes to no other one") {
     const TemporaryDirectory directory;
     const std::string file = directory.path() + "/file";

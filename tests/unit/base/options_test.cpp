@@ -6,27 +6,21 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/configuration.hpp"
 #include "base/file.hpp"
 
 using namespace laple;
 
 namespace {
 
-struct Read {
-    Settings settings;
-    std::vector<std::string> warnings;
-};
-
-Read read(const std::vector<std::string>& environment) {
-    Read result;
-    result.settings = read_settings(environment, result.warnings);
-    return result;
+Configuration read(const std::vector<std::string>& environment) {
+    return read_configuration(environment, UsualFiles{});
 }
 
 }  // namespace
 
 TEST_CASE("settings come from LAPLE_ variables only") {
-    const Read r = read(
+    const Configuration r = read(
         {"PATH=/bin", "LAPLE_TOPOLOGY=map", "LAPLE_DEBUG=2", "LAPLE_REPORT=1", "LAPLE_ALGORITHM=^native"});
     CHECK(r.warnings.empty());
     CHECK(r.settings.topology == "map");
@@ -51,7 +45,7 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK(read({"LAPLE_BLOCK_MEMORY=much"}).warnings.size() == 1);
     CHECK(read({"LAPLE_PROBE_BUDGET=0.5"}).settings.probe_budget == 0.5);
     for (const char* wrong : {"-1", "1s", "nan", "1e9"}) {
-        const Read r = read({std::string("LAPLE_PROBE_BUDGET=") + wrong});
+        const Configuration r = read({std::string("LAPLE_PROBE_BUDGET=") + wrong});
         CHECK(r.settings.probe_budget == 2);
         REQUIRE(r.warnings.size() == 1);
         CHECK_THAT(r.warnings[0], Catch::Contains("use a number of seconds from 0 to 86400"));
@@ -66,13 +60,34 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
 }
 
+TEST_CASE("every fallback of the table is what the setting has by itself") {
+    const Settings by_itself;
+    Settings settings;
+    std::string problem;
+    // Others, so that each fallback has something to change.
+    for (const char* other :
+         {"LAPLE_DISABLE=1", "LAPLE_TOPOLOGY=t", "LAPLE_MODEL=m", "LAPLE_PROBE_BUDGET=7",
+          "LAPLE_ALGORITHM=^native", "LAPLE_STREAMS=3", "LAPLE_STREAM_INTERFACE=eth1",
+          "LAPLE_STREAM_PORTS=5-6", "LAPLE_SHARED_MEMORY=1", "LAPLE_BLOCK_MEMORY=1",
+          "LAPLE_REPRODUCIBLE=fast", "LAPLE_ADAPT=off", "LAPLE_VERIFY=1", "LAPLE_PCONTROL=1",
+          "LAPLE_PROGRESS=thread", "LAPLE_DEBUG=2", "LAPLE_PROFILE=1", "LAPLE_REPORT=file"}) {
+        const std::string entry(other);
+        const auto equals = entry.find('=');
+        REQUIRE(apply_setting(entry.substr(0, equals), entry.substr(equals + 1), settings, problem));
+    }
+    CHECK_FALSE(settings == by_itself);
+    for (const SettingRow& row : all_settings()) CHECK(apply_setting(row.name, "", settings, problem));
+    CHECK(problem.empty());
+    CHECK(settings == by_itself);
+}
+
 TEST_CASE("streams, their interface and ports") {
     CHECK(read({}).settings.streams == Settings::kAutomatic);
     CHECK(read({"LAPLE_STREAMS=auto"}).settings.streams == Settings::kAutomatic);
     CHECK(read({"LAPLE_STREAMS=off"}).settings.streams == 0);
     CHECK(read({"LAPLE_STREAMS=16"}).settings.streams == 16);
     for (const char* wrong : {"17", "-1", "8x", "many"}) {
-        const Read r = read({std::string("LAPLE_STREAMS=") + wrong});
+        const Configuration r = read({std::string("LAPLE_STREAMS=") + wrong});
         CHECK(r.settings.streams == Settings::kAutomatic);
         REQUIRE(r.warnings.size() == 1);
         CHECK_THAT(r.warnings[0], Catch::Contains("use auto, off, or a number from 1 to 16"));
@@ -83,7 +98,7 @@ TEST_CASE("streams, their interface and ports") {
     CHECK(range.last_stream_port == 50100);
     CHECK(read({"LAPLE_STREAM_PORTS=50000"}).settings.last_stream_port == 50000);
     for (const char* wrong : {"50100-50000", "0-10", "1-65536", "1-", "a-b", "-5"}) {
-        const Read r = read({std::string("LAPLE_STREAM_PORTS=") + wrong});
+        const Configuration r = read({std::string("LAPLE_STREAM_PORTS=") + wrong});
         CHECK(r.settings.first_stream_port == 0);
         CHECK(r.settings.last_stream_port == 0);
         CHECK(r.warnings.size() == 1);
@@ -98,7 +113,7 @@ TEST_CASE("how exact results are to be") {
     CHECK(read({"LAPLE_VERIFY=1"}).settings.verify);
     CHECK_FALSE(read({}).settings.heeds_pcontrol);
     CHECK(read({"LAPLE_PCONTROL=1"}).settings.heeds_pcontrol);
-    const Read r = read({"LAPLE_REPRODUCIBLE=Strict", "LAPLE_VERIFY=yes"});
+    const Configuration r = read({"LAPLE_REPRODUCIBLE=Strict", "LAPLE_VERIFY=yes"});
     CHECK(r.settings.reproducible == Reproducible::stable);
     CHECK_FALSE(r.settings.verify);
     REQUIRE(r.warnings.size() == 2);
@@ -108,14 +123,14 @@ TEST_CASE("how exact results are to be") {
 
 TEST_CASE("whoever sets LAPLE_DISABLE wants LaPle off") {
     CHECK(read({"LAPLE_DISABLE=1"}).settings.is_disabled);
-    const Read r = read({"LAPLE_DISABLE=yes"});
+    const Configuration r = read({"LAPLE_DISABLE=yes"});
     CHECK(r.settings.is_disabled);
     REQUIRE(r.warnings.size() == 1);
     CHECK(r.warnings[0] == "LAPLE_DISABLE=yes is taken as 1: use 0 or 1");
 }
 
 TEST_CASE("a misspelt name is answered with the nearest one, a bad value with the accepted ones") {
-    const Read r = read({"LAPLE_TOPOLGY=map", "LAPLE_DEBUG=7", "LAPLE_debug=1"});
+    const Configuration r = read({"LAPLE_TOPOLGY=map", "LAPLE_DEBUG=7", "LAPLE_debug=1"});
     REQUIRE(r.warnings.size() == 3);
     CHECK(r.warnings[0] == "LAPLE_TOPOLGY is no setting of LaPle; did you mean LAPLE_TOPOLOGY?");
     CHECK(r.warnings[1] == "LAPLE_DEBUG=7 is ignored: use 0, 1 or 2");
