@@ -12,6 +12,7 @@
 
 #include "base/configuration.hpp"
 #include "mpi/probe/hosts.hpp"
+#include "mpi/probe/provenance.hpp"
 
 namespace laple::bench {
 namespace {
@@ -49,18 +50,7 @@ std::string utc_now() {
 
 /// What in rank 0's environment and configuration files can change the figures.
 std::map<std::string, std::string> relevant_environment() {
-    constexpr std::array<std::string_view, 6> kPrefixes{"LAPLE_",     "LD_PRELOAD=", "UCX_",
-                                                        "MPIR_CVAR_", "FI_",         "I_MPI_"};
-    std::map<std::string, std::string> variables;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string_view text = *entry;
-        const auto equals = text.find('=');
-        const bool relevant = std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                                          [&](auto prefix) { return text.starts_with(prefix); });
-        if (relevant && equals != std::string_view::npos) {
-            variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-        }
-    }
+    auto variables = mpi::mpi_environment();
     for (const auto& [name, given] : configuration().given) {
         if (given.source != "environment")
             variables.insert_or_assign(name, fmt::format("{} ({})", given.value, given.source));

@@ -17,6 +17,7 @@
 
 #include "base/configuration.hpp"
 #include "base/version.hpp"
+#include "bug_report.hpp"
 #include "in_force.hpp"
 #include "model/describe.hpp"
 #include "model/model_file.hpp"
@@ -34,6 +35,7 @@ constexpr auto kHelp =
   mpiexec -hosts a,b,c,d laple-info                 and what a job on these hosts would use
   laple-info model.json                             what is in a file
   laple-info --config > laple.conf                  settings to edit, and to put where LaPle finds them
+  mpiexec -hosts a,b,c,d laple-info --bug-report report.tar.gz
   mpiexec -hosts a,b,c,d laple-info --json
   mpiexec -hosts a,b,c,d laple-info --network       what keeps TCP slow between them, and the lines to type
 
@@ -42,9 +44,11 @@ Measures nothing, but with --network sends 1 MiB between hosts, to see what beco
 
 struct Options {
     std::string file;
+    std::string bug_report;
     bool json = false;
     bool network = false;
     bool config = false;
+    bool force = false;
 };
 
 /// False when the program is to end with `exit_code`. All ranks decide alike; rank 0 alone talks.
@@ -58,6 +62,12 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.add_flag("--config", options.config,
                  "All settings as a laple.conf, with what each does, its default, and what is in force")
         ->excludes("file", "--json", "--network");
+    app.add_option("--bug-report", options.bug_report,
+                   "Write what a report of a problem should bring along, a .tar.gz")
+        ->type_name("FILE")
+        ->excludes("file", "--json", "--network", "--config");
+    app.add_flag("--force", options.force, "Replace that file where it is there already")
+        ->needs("--bug-report");
     app.set_version_flag("--version", "laple-info " + version_text());
     try {
         app.parse(argc, argv);
@@ -127,6 +137,8 @@ int run(int argc, char** argv) {
     if (hosts && !describe_labels(*hosts).empty())
         fmt::print(stderr, "laple-info: {}\n", describe_labels(*hosts));
     try {
+        if (!options.bug_report.empty())
+            return report_bug(options.bug_report, options.force, hosts, rank, ranks);
         const auto network = options.network ? look_at_network(rank, ranks) : std::nullopt;
         if (!hosts || (options.network && !network)) return 0;
         return network ? show_network(options, *hosts, *network, ranks) : show(options, *hosts, ranks);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "gather.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/waiting.hpp"
 #include "sockets.hpp"
@@ -48,23 +49,6 @@ void send_bursts(const std::vector<int>& firsts, int rank) {
         mpi::send_quietly(outgoing.data(), static_cast<int>(kBurst), MPI_CHAR, to, 0, MPI_COMM_WORLD);
         mpi::wait_quietly(request);
     }
-}
-
-/// The texts of all ranks, in their order, on rank 0; elsewhere nothing.
-std::vector<std::string> gather_texts(const std::string& text, int rank, int ranks) {
-    const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-    PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    std::vector<int> places(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
-    std::string all(lengths.empty() ? 0 : static_cast<std::size_t>(places.back() + lengths.back()), '\0');
-    PMPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
-                 MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-        texts.push_back(
-            all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
-    return texts;
 }
 
 /// What a first rank of a host tells of it, as text; "" when it cannot. Others wait for it: throws nothing.
@@ -126,15 +110,7 @@ std::string flow_row(const NetworkState& state, const TcpFlow& flow) {
 
 std::optional<NetworkState> look_at_network(int rank, int ranks) {
     const auto hosts = mpi::gather_hosts(MPI_COMM_WORLD, 0);
-    // All ranks learn who is first on each host: those alone talk and tell.
-    std::vector<int> firsts;
-    if (hosts) {
-        for (const Node& host : *hosts) firsts.push_back(host.ranks.front());
-    }
-    int count = static_cast<int>(firsts.size());
-    PMPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    firsts.resize(static_cast<std::size_t>(count));
-    PMPI_Bcast(firsts.data(), count, MPI_INT, 0, MPI_COMM_WORLD);
+    const std::vector<int> firsts = first_ranks(hosts);  // those alone talk and tell
     send_bursts(firsts, rank);
     PMPI_Barrier(MPI_COMM_WORLD);  // all that was sent has arrived
     const bool is_first = std::find(firsts.begin(), firsts.end(), rank) != firsts.end();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace laple::mpi {
@@ -10,5 +11,8 @@ std::string mpi_version();
 
 /// The time, for people and files: ISO 8601, UTC.
 std::string now_in_utc();
+
+/// The variables of this process that change what MPI, its network library and LaPle do.
+std::map<std::string, std::string> mpi_environment();
 
 }  // namespace laple::mpi

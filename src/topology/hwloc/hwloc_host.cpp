@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/hwloc/hwloc_host.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -90,6 +91,21 @@ Placement HwlocHost::placement_of(const std::vector<int>& pus) const {
     return {.package = part_with(topology_.get(), HWLOC_OBJ_PACKAGE, set.get()),
             .numa = part_with(topology_.get(), HWLOC_OBJ_NUMANODE, set.get()),
             .l3 = part_with(topology_.get(), HWLOC_OBJ_L3CACHE, set.get())};
+}
+
+std::string HwlocHost::describe() const {
+    std::string text;
+    const auto add = [&](int depth) {
+        const unsigned count = hwloc_get_nbobjs_by_depth(topology_.get(), depth);
+        const hwloc_obj_t first = hwloc_get_obj_by_depth(topology_.get(), depth, 0);
+        if (first == nullptr) return;
+        std::array<char, 64> kind{};
+        hwloc_obj_type_snprintf(kind.data(), kind.size(), first, 0);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind.data());
+    };
+    for (int depth = 0; depth < hwloc_topology_get_depth(topology_.get()); ++depth) add(depth);
+    add(HWLOC_TYPE_DEPTH_NUMANODE);
+    return text;
 }
 
 }  // namespace laple

@@ -26,6 +26,10 @@ class HwlocHost {
     /// throughout for no processors, and for processors that the host does not have.
     Placement placement_of(const std::vector<int>& pus) const;
 
+    /// How many parts of each kind there are, the largest first: "1 Machine, 2 Package, 4 L3, 8 Core, 16 PU,
+    /// 2 NUMANode".
+    std::string describe() const;
+
   private:
     struct Destroy {
         void operator()(hwloc_topology* topology) const;

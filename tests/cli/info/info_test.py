@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -66,6 +67,55 @@ class InAShell(unittest.TestCase):
             given = {each["name"]: each["value"] for each in again["settings"] if each["from"].startswith(home)}
             self.assertEqual(given, {"LAPLE_STREAMS": "3"})
 
+    def test_report_of_a_bug(self):
+        with tempfile.TemporaryDirectory() as folder:
+            archive = f"{folder}/report.tar.gz"
+            with open(f"{folder}/map", "w", encoding="utf-8") as file:
+                file.write("cluster 0 process 0 1\ncluster 1 process 2 3\n")
+            env = {**os.environ, "LAPLE_TOPOLOGY": f"{folder}/map", "SECRET": "xyzzy", "TMPDIR": folder}
+            written = run(LAPLE_INFO, "--bug-report", archive, env=env)
+            self.assertEqual(written.returncode, 0, written.stderr)
+            self.assertEqual(sorted(os.listdir(folder)), ["map", "report.tar.gz"])
+            self.assertEqual(os.stat(archive).st_mode & 0o777, 0o600)
+            with tarfile.open(archive) as tar:
+                content = {name: tar.extractfile(name).read().decode() for name in tar.getnames() if "/" in name}
+            names = ["cache.txt", "environment.txt", "hosts.txt", "info.json", "info.txt", "laple.conf", "model.json",
+                     "topology"]
+            self.assertEqual(sorted(content), [f"laple-report/{name}" for name in names])
+            for name in names:
+                self.assertRegex(written.stdout, rf"(?m)^  {name} ")
+            self.assertIn("cluster 1 process 2 3", content["laple-report/topology"])
+            self.assertEqual(json.loads(content["laple-report/info.json"])["topology_from"], f"LAPLE_TOPOLOGY={folder}/map")
+            self.assertRegex(content["laple-report/hosts.txt"], r"(?s)kernel: Linux .*hwloc: .* PU.*congestion_control.* lo +.* mtu +\d+ +qdisc ")
+            self.assertIn(f"LAPLE_TOPOLOGY={folder}/map", content["laple-report/environment.txt"])
+            self.assertNotIn("xyzzy", "".join(content.values()))
+
+    def test_a_report_replaces_nothing_unless_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            archive = f"{folder}/report.tgz"
+            precious = f"{folder}/precious"
+            with open(precious, "w", encoding="utf-8") as file:
+                file.write("precious")
+            os.symlink(precious, archive)
+            refused = run(LAPLE_INFO, "--bug-report", archive)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertIn("is there already", refused.stderr)
+            self.assertTrue(os.path.islink(archive))
+            self.assertEqual(run(LAPLE_INFO, "--bug-report", archive, "--force").returncode, 0)
+            self.assertTrue(tarfile.is_tarfile(archive) and not os.path.islink(archive))
+            with open(precious, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious")
+            self.assertEqual(sorted(os.listdir(folder)), ["precious", "report.tgz"])
+
+    def test_a_report_that_cannot_be_written_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, env in ((f"{folder}/report.txt", {}), (f"{folder}/no/report.tar.gz", {}),
+                              (f"{folder}/report.tar.gz", {"PATH": "/nowhere"})):
+                refused = run(LAPLE_INFO, "--bug-report", name, env={**os.environ, **env})
+                self.assertEqual((refused.returncode, refused.stdout), (2, ""), name)
+                self.assertIn("laple-info: ", refused.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_a_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as file:
             file.write("cluster 0 process 0 1\ncluster 1 process 2 3\n")
@@ -84,7 +134,7 @@ class InAShell(unittest.TestCase):
         self.assertIn("ranks on hosts of cluster 1: b-1 (1, 3, 5, 7)", shown)
 
     def test_wrong_command_lines(self):
-        for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"], ["--config", "--json"]):
+        for arguments in (["--nework"], ["--network", "file"], ["/no/such/file"], ["--force"], ["--config", "--json"]):
             shown = run(LAPLE_INFO, *arguments)
             self.assertEqual((shown.returncode, shown.stdout), (2, ""), arguments)
             self.assertIn("laple-info: ", shown.stderr)

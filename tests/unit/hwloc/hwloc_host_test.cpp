@@ -95,3 +95,8 @@ TEST_CASE("what hwloc cannot read is refused, with advice", "[hwloc]") {
     CHECK_THAT(problem_of([] { HwlocHost::from_xml(LAPLE_SOURCE_DIR "/VERSION"); }),
                Catch::Contains("VERSION") && Catch::Contains("; "));
 }
+
+TEST_CASE("a host is described by its parts", "[hwloc]") {
+    CHECK(HwlocHost::synthetic("package:2 numa:1 l3:2 core:2 pu:1").describe() ==
+          "1 Machine, 2 Package, 4 L3, 8 Core, 8 PU, 2 NUMANode");
+}
