@@ -164,10 +164,10 @@ void run_explain(Options& options) {
         fmt::print("{}", dot_of(explanation, situation));
     } else if (options.format == "trace") {
         fmt::print("{}", trace_of(simulated_messages(explanation.plan, situation.machine, situation.costs),
-                                  situation.machine));
+                                  situation.machine, situation.host_names));
     } else if (options.format == "svg") {
         fmt::print("{}", svg_of(simulated_messages(explanation.plan, situation.machine, situation.costs),
-                                situation.machine, title()));
+                                situation.machine, situation.host_names, title()));
     } else {
         fmt::print("{}", text_of(explanation, situation, options.rows));
     }

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/index.hpp"
 #include "collectives/cost/one_host.hpp"
 #include "collectives/cost/rank_delay.hpp"
 #include "grid/quantity.hpp"
@@ -134,6 +135,11 @@ Situation situation_of_file(const std::string& file) {
         add_message_time(situation.machine, situation.costs);
     }
     take_ranks_for_hosts(situation.machine, situation.costs);
+    if (at(situation.machine.host_count()) == model.nodes.size()) {
+        situation.host_names.resize(model.nodes.size());
+        for (const Node& node : model.nodes)
+            situation.host_names[at(situation.machine.host_of(node.ranks.front()))] = node.name;
+    }
     return situation;
 }
 

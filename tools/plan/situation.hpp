@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
 #include "topology/machine.hpp"
@@ -12,7 +13,8 @@ namespace laple::plan {
 struct Situation {
     Machine machine = Machine(Topology::flat(1));
     MachineCosts costs;
-    std::string source;  ///< where it comes from, for people
+    std::string source;                        ///< where it comes from, for people
+    std::vector<std::string> host_names = {};  ///< by the number of the host; empty: they have none
 };
 
 /// From a model that laple-discover --model has written, with its ranks on its hosts. Throws Error when it
