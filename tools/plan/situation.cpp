@@ -138,7 +138,7 @@ Situation situation_of_file(const std::string& file) {
     if (at(situation.machine.host_count()) == model.nodes.size()) {
         situation.host_names.resize(model.nodes.size());
         for (const Node& node : model.nodes)
-            situation.host_names[at(situation.machine.host_of(node.ranks.front()))] = node.name;
+            situation.host_names[at(situation.machine.host_of(node.ranks.front()))] = node.host;
     }
     return situation;
 }

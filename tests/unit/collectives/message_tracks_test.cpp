@@ -16,7 +16,8 @@ namespace {
 
 std::vector<Json> slices_of(const TraceEvents& events) {
     std::vector<Json> slices;
-    for (const Json& event : Json::parse(events.text(Json()))["traceEvents"]) {
+    const Json trace = Json::parse(events.text(Json()));
+    for (const Json& event : trace["traceEvents"]) {
         if (event["ph"] == "X") slices.push_back(event);
     }
     return slices;
