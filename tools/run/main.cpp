@@ -24,9 +24,9 @@ constexpr int kBadInput = 2;
 int run(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, std::cout);
     if (!options) return 0;
-    const auto library = find_library(std::filesystem::read_symlink("/proc/self/exe"),
-                                      options->is_deep ? "liblaple_deep.so" : "liblaple.so");
-    check_pairing(options->command, library);
+    const auto found = find_library(std::filesystem::read_symlink("/proc/self/exe"),
+                                    options->is_deep ? "liblaple_deep.so" : "liblaple.so");
+    const auto library = paired_library(options->command, found);
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);

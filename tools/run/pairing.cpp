@@ -78,18 +78,21 @@ bool are_the_same(const NeededMpi& one, const NeededMpi& other) {
 
 }  // namespace
 
-void check_pairing(const std::vector<std::string>& words, const fs::path& library) {
+fs::path paired_library(const std::vector<std::string>& words, const fs::path& library) {
     const NeededMpi own = mpi_of(library);
-    if (own.name.empty()) return;
+    if (own.name.empty()) return library;
     for (const std::string& word : words) {
         const fs::path program = program_of(word);
         const NeededMpi other = program.empty() ? NeededMpi() : mpi_of(program);
         if (other.name.empty() || are_the_same(own, other)) continue;
+        const fs::path abi = library.parent_path() / "laple" / "abi" / library.filename();
+        if (other.name.starts_with("libmpi_abi.so") && fs::exists(abi)) return abi;
         throw Error(
             fmt::format("{} is linked with {}, but this LaPle was built for {}", word, other.name, own.name),
             "build LaPle with the program's MPI: cmake --fresh --preset release "
             "-DMPI_C_COMPILER=/path/to/its/mpicc");
     }
+    return library;
 }
 
 }  // namespace laple::run

@@ -7,9 +7,11 @@
 
 namespace laple::run {
 
-/// Throws Error when a program among `words` is linked with another MPI than `library`: the loader would say
-/// only that some symbol is missing, or handles would mean nothing. Programs that load MPI later, and those
-/// that are found on other hosts only, are not seen.
-void check_pairing(const std::vector<std::string>& words, const std::filesystem::path& library);
+/// `library`, or the one of its name in laple/abi beside it where a program among `words` is linked with MPI
+/// 5's standard ABI (libmpi_abi): a wheel has both. Throws Error when a program is linked with another MPI
+/// than that one: the loader would say only that some symbol is missing, or handles would mean nothing.
+/// Programs that load MPI later, and those that are found on other hosts only, are not seen.
+std::filesystem::path paired_library(const std::vector<std::string>& words,
+                                     const std::filesystem::path& library);
 
 }  // namespace laple::run

@@ -125,6 +125,28 @@ run --print mpiexec -genv LD_PRELOAD /nowhere/libyield.so ./app
 expect "LD_PRELOAD by -genv" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LD_PRELOAD /nowhere/libyield.so:$library ./app"
 
+# A program of libmpi_abi gets the library that a wheel has for it. An "ldd" of this test tells who is linked with what.
+mkdir ldd
+cat >ldd/ldd <<'END'
+#!/bin/sh
+case $1 in
+    */abi_app) echo "libmpi_abi.so.1 => /nowhere/libmpi_abi.so.1" ;;
+    */liblaple*.so) echo "libmpi.so.12 => /nowhere/libmpi.so.12" ;;
+esac
+END
+chmod +x ldd/ldd
+cp "$laple_run" abi_app
+PATH=$tree/ldd:$PATH run --print mpiexec ./abi_app
+expect_part "libmpi_abi, and no library for it" "$err" "./abi_app is linked with libmpi_abi.so.1, but this LaPle was built for libmpi.so.12"
+mkdir -p lib/laple/abi
+touch lib/laple/abi/liblaple.so lib/laple/abi/liblaple_deep.so
+PATH=$tree/ldd:$PATH run --print mpiexec ./abi_app
+expect "libmpi_abi" "$err" "mpiexec -genv LD_PRELOAD $tree/lib/laple/abi/liblaple.so ./abi_app"
+PATH=$tree/ldd:$PATH run --print --deep mpiexec ./abi_app
+expect "libmpi_abi, deep" "$err" "mpiexec -genv LD_PRELOAD $tree/lib/laple/abi/liblaple_deep.so ./abi_app"
+PATH=$tree/ldd:$PATH run --print mpiexec "$laple_run"
+expect "no libmpi_abi" "$err" "mpiexec -genv LD_PRELOAD $library $laple_run"
+
 # The line can be pasted: a shell reads back the same words.
 run --print ./app "it's" 'a  b' "\$HOME" '' '*'
 words=()
