@@ -119,8 +119,9 @@ bool may_be_repeated(const Arguments& arguments) {
 int profile(const Call& call, CommState& state) {
     Arguments arguments;
     if (!find_arguments(call, state, arguments)) return pass_on(call, &state, 0);
-    const auto outlook = state.outlook(arguments.request);
-    CallRecord record(state, {call.collective, call.function, bytes_for_report(arguments)}, kNativeCall);
+    const Bytes bytes = bytes_for_report(arguments);
+    const auto outlook = state.outlook(arguments.request, bytes);
+    CallRecord record(state, {call.collective, call.function, bytes}, kNativeCall);
     state.note_algorithm(kNativeCall);
     const int code = call.native();
     record.done(outlook.algorithm, outlook.expected);

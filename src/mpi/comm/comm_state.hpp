@@ -49,11 +49,14 @@ class CommState {
     bool is_verified() const { return is_verified_; }
     /// Whether all calls are left to MPI, and only the report says what LaPle would do (LAPLE_PROFILE).
     bool is_profiled() const { return is_profiled_; }
-    /// What LaPle would do there; nothing is made ready for it.
-    PlanCache::Outlook outlook(const Request& request) { return plans_->outlook(request); }
+    /// What LaPle would do there (PlanCache::outlook); nothing is made ready for it.
+    PlanCache::Outlook outlook(const Request& request, Bytes bytes) {
+        return plans_->outlook(request, bytes);
+    }
     /// What is expected of a call by `plan` whose blocks have `bytes` on the average.
     Expectation expected(const PreparedPlan& plan, Collective collective, Bytes bytes) {
-        return plan.blocks != nullptr ? plans_->expected_of_blocks(plan, collective, bytes) : plan.expected;
+        return plan.blocks != nullptr ? plans_->expected_of_blocks(collective, bytes, plan.expected.reason)
+                                      : plan.expected;
     }
     /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
     bool has_progress() const { return has_progress_; }

@@ -256,14 +256,15 @@ void PlanCache::forget_plans() {
     cached_steps_ = 0;
 }
 
-PlanCache::Outlook PlanCache::outlook(const Request& request) {
+PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
     const Plan& plan = choice_for(request).plans.front();
-    return {plan.name(), expected_of(plan)};
+    return {plan.name(), request.is_varied ? expected_of_blocks(request.collective, bytes, plan.reason)
+                                           : expected_of(plan)};
 }
 
-Expectation PlanCache::expected_of_blocks(const PreparedPlan& plan, Collective collective, Bytes bytes) {
+Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason) {
     Expectation expected = expected_of(choice_for(request_for(collective, bytes)).plans.front());
-    expected.reason = plan.expected.reason;
+    expected.reason = reason;
     return expected;
 }
 

@@ -75,15 +75,16 @@ class PlanCache {
     enum class Wait { no, yes };
     std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, Wait wait);
     PreparedPlan make(const Request& request);
-    /// What such calls would do, and were expected to take.
+    /// What such calls would do, and were expected to take; `bytes`: of a block on the average, where
+    /// they differ.
     struct Outlook {
         std::string algorithm;
         Expectation expected;
     };
-    Outlook outlook(const Request& request);
+    Outlook outlook(const Request& request, Bytes bytes);
     /// What is expected of a call whose blocks have different sizes, that this rank alone knows: that of one
-    /// whose blocks all have `bytes`.
-    Expectation expected_of_blocks(const PreparedPlan& plan, Collective collective, Bytes bytes);
+    /// whose blocks all have `bytes`. `reason`: for the plan that is taken.
+    Expectation expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason);
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
