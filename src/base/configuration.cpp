@@ -63,7 +63,8 @@ class Reader {
   public:
     void read_usual_file(const std::string& file) {
         std::error_code failure;
-        if (file.empty() || fs::status(file, failure).type() == fs::file_type::not_found) return;
+        const bool is_there = !file.empty() && fs::status(file, failure).type() != fs::file_type::not_found;
+        if (!is_there || failure) return;  // nor where its folder is not this user's to look into
         read(file, read_trusted_file);
     }
 

@@ -71,7 +71,7 @@ void check_writers(const std::string& file, const struct stat& status, std::init
     if (std::find(owners.begin(), owners.end(), status.st_uid) == owners.end())
         throw Error({file, 0, 0}, "belongs to another user", "see whose it is");
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        throw Error({file, 0, 0}, "can be written by others", "see who has written it");
+        throw Error({file, 0, 0}, "can be written by others", "see who has written it, and chmod go-w it");
 }
 
 std::string read_all(const std::string& file, int descriptor, std::size_t most) {

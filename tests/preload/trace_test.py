@@ -101,7 +101,8 @@ class TraceTest(unittest.TestCase):
         self.assertEqual(sorted(starts), sorted(ends))
 
     def test_started_calls_and_blocks_of_different_sizes(self):
-        for function, *options in (("Iallreduce", "allreduce", "--overlap"), ("Alltoallv", "alltoallv")):
+        for function, *options in (("Iallreduce", "allreduce", "--overlap"), ("Alltoallv", "alltoallv"),
+                                   ("Alltoallv", "alltoallv", "--counts", "log-normal")):
             trace = self.trace(*options)
             calls = self.calls(trace, function)
             self.assertGreaterEqual(len(calls), 4, function)

@@ -90,7 +90,11 @@ void write_archive(const std::string& archive, const std::string& folder,
     const int exit_code = run_tar(workplace.path(), folder, descriptor);
     const bool is_written = close(descriptor) == 0 && exit_code == 0;
     if (is_written && (!replaces || std::rename(draft.c_str(), archive.c_str()) == 0)) return;
+    const int why = errno;
     unlink(draft.c_str());
+    if (is_written)
+        throw Error({archive, 0, 0}, fmt::format("cannot be replaced: {}", std::strerror(why)),
+                    "name another file");
     throw Error({archive, 0, 0}, fmt::format("cannot be written by tar -czf (exit code {})", exit_code),
                 "see that tar and gzip are there, and room for it");
 }

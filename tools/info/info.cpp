@@ -65,6 +65,7 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
     app.add_option("--bug-report", options.bug_report,
                    "Write what a report of a problem should bring along, a .tar.gz")
         ->type_name("FILE")
+        ->check([](const std::string& file) { return std::string(file.empty() ? "name a file" : ""); })
         ->excludes("file", "--json", "--network", "--config");
     app.add_flag("--force", options.force, "Replace that file where it is there already")
         ->needs("--bug-report");

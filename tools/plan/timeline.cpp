@@ -59,7 +59,8 @@ std::string quoted(const std::string& text) {
                 result += "&lt;";
                 break;
             default:
-                result += letter;
+                // XML has no control characters.
+                result += static_cast<unsigned char>(letter) < ' ' ? '?' : letter;
         }
     }
     return result;

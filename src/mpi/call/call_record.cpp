@@ -9,17 +9,22 @@
 namespace laple::mpi {
 
 CallRecord::CallRecord(CommState& state, const Subject& subject, const std::string& algorithm)
+    : CallRecord(state, subject, subject.bytes, algorithm) {}
+
+/// `common_bytes`: equal on all ranks where LaPle does the call.
+CallRecord::CallRecord(CommState& state, const Subject& subject, Bytes common_bytes,
+                       const std::string& algorithm)
     : report_(state.report()), subject_(subject) {
     if (!state.is_observed()) return;
     if (CommTrace* const trace = state.trace(); trace != nullptr && state.process() != nullptr) {
         trace_ = state.process()->trace();
-        is_traced_ = trace->wants(subject.function, subject.bytes, algorithm);
+        is_traced_ = trace->wants(subject.function, common_bytes, algorithm);
     }
     start_ = clock_time();
 }
 
 CallRecord::CallRecord(CommState& state, const Subject& subject, const PreparedPlan& plan)
-    : CallRecord(state, subject, plan.algorithm) {
+    : CallRecord(state, subject, plan.blocks != nullptr ? 0 : subject.bytes, plan.algorithm) {
     if (report_ == nullptr && !is_traced_) return;
     expected_ = state.expected(plan, subject.collective, subject.bytes);
     start_ = clock_time();

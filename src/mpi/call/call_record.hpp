@@ -42,6 +42,7 @@ class CallRecord {
     static std::uint64_t number_of_started(std::uint64_t number) { return number | std::uint64_t{1} << 63U; }
 
   private:
+    CallRecord(CommState& state, const Subject& subject, Bytes common_bytes, const std::string& algorithm);
     TracedCall traced_call(const std::string& algorithm, const Expectation& expected, Seconds end) const;
 
     Report* report_;

@@ -169,7 +169,7 @@ int treat(const Call& call) try {
         verification = verification_of(call, arguments, state->inner());
     if (trials != nullptr) state->come_together();
     CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
-    const std::uint64_t number = record.times() != nullptr ? CallRecord::number_of_blocking(*state) : 0;
+    const std::uint64_t number = CallRecord::number_of_blocking(*state);
     const Seconds start = trials != nullptr ? now() : Seconds(0);
     CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), record.times());
     state->watch(*plan, [&] { return run.to_end(); });

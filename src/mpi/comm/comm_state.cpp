@@ -177,9 +177,9 @@ void CommState::set_up(MPI_Comm comm) {
         if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");
         if (is_verified_) say("what LaPle does is compared with MPI's own: LAPLE_VERIFY=1");
     }
-    if (terms.is_traced) trace_.emplace(*process_->trace(), *in_world);
+    if (terms.is_traced) trace_.emplace(*process_->trace(), comm, *in_world, is_like_world_);
     if (!terms.agreement && !is_strict_) {
-        if (trace_ && is_like_world_) trace_->begin(comm, machine_);
+        if (trace_) trace_->begin(comm, machine_);
         return;
     }
     MachineCosts costs;
@@ -195,7 +195,7 @@ void CommState::set_up(MPI_Comm comm) {
     }
     if (process_->settings().debug >= 1 && rank_ == 0)
         say(fmt::format("new communicator: {}", describe(machine_)));
-    if (trace_ && is_like_world_) trace_->begin(comm, machine_);
+    if (trace_) trace_->begin(comm, machine_);
     take_ranks_for_hosts(machine_, costs);
     machine_.set_block_memory(terms.block_memory);
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();

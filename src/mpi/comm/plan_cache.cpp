@@ -161,8 +161,19 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
 /// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.
 std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Plan& plan) const {
     if (costs_.is_empty() || plan.request.is_varied || plan.request.in_fixed_order) return {};
-    return [plan, machine = machine_, costs = plan.streams > 0 ? costs_.with_streams() : costs_] {
-        return simulated_messages(plan, machine, costs);
+    struct Simulation {
+        Plan plan;
+        Machine machine;
+        MachineCosts costs;
+        std::optional<std::vector<SimulatedMessage>> messages = {};
+    };
+    const auto simulation = std::make_shared<Simulation>(
+        Simulation{plan, machine_, plan.streams > 0 ? costs_.with_streams() : costs_});
+    return [simulation] {
+        if (!simulation->messages)
+            simulation->messages =
+                simulated_messages(simulation->plan, simulation->machine, simulation->costs);
+        return *simulation->messages;
     };
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,14 +23,15 @@ bool is_started(std::string_view function) {
     return function.starts_with("I") || function.find("_init") != std::string_view::npos;
 }
 
-/// Of a call that took `time`. Ranks that need not wait for the others are through earlier than predicted, as
-/// the root of a broadcast is: they save no more than that share of their time.
+/// Of a call that took `time`; below 0: lost. Ranks that need not wait for the others are through earlier
+/// than predicted, as the root of a broadcast is: they save no more than that share of their time.
 Seconds saved_of(Seconds time, const Expectation& expected, Report::DoneBy done_by) {
     const Seconds ours = expected.predicted;
     const Seconds native = expected.native;
     if (native <= Seconds(0) || ours <= Seconds(0)) return Seconds(0);
     const double share = done_by == Report::DoneBy::mpi ? (native - ours) / native : (native - ours) / ours;
-    return share > 0 ? std::min(native - ours, share * time) : native - ours;
+    const Seconds of_time = share * time;
+    return std::abs(of_time.count()) < std::abs((native - ours).count()) ? of_time : native - ours;
 }
 
 std::string name_for_people(std::string_view function) {
@@ -52,7 +54,8 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     if (!is_by_mpi) line.saved += saved_of(time, expected, done_by);
 }
 
-Report::Sum Report::sum() const {
+/// `wall`: of the job. Threads that call collectives at the same time lose it once, not each.
+Report::Sum Report::sum(Seconds wall) const {
     Sum sum;
     for (const auto& [key, line] : lines_) {
         sum.calls += line.calls;
@@ -63,6 +66,10 @@ Report::Sum Report::sum() const {
         sum.saved += line.saved;
         sum.is_known = sum.is_known || line.expected.native > Seconds(0);
         if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
+    }
+    if (sum.total > wall) {
+        sum.saved *= wall / sum.total;
+        sum.total = wall;
     }
     return sum;
 }
@@ -119,7 +126,7 @@ std::string Report::outlook(const Job& job, const Sum& all) const {
 
 std::string Report::verdict(const Job& job) const {
     constexpr double kLittle = 0.01;  // of the job's time
-    const Sum all = sum();
+    const Sum all = sum(job.wall);
     if (all.calls == 0) return "No collective was called that LaPle could do: it has changed nothing.\n";
     const double share = job.wall > Seconds(0) ? all.total / job.wall : 0;
     if (job.is_profile) return outlook(job, all);

@@ -72,7 +72,7 @@ class Report {
     };
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
-    Sum sum() const;
+    Sum sum(Seconds wall) const;
     std::string table(bool is_profile) const;
     std::string reasons() const;
     std::string verdict(const Job& job) const;

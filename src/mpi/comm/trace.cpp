@@ -2,6 +2,8 @@
 #include "mpi/comm/trace.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <iterator>
 #include <new>
@@ -10,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/hash.hpp"
 #include "base/index.hpp"
 #include "base/json.hpp"
 #include "mpi/comm/log.hpp"
@@ -24,10 +25,10 @@
 namespace laple::mpi {
 namespace {
 
-// Of all ranks together: a file of some 100 MB.
-constexpr std::size_t kMostSteps = 400'000;
-constexpr std::size_t kLeastRoom = 2'000;
-constexpr std::size_t kMostCalls = 20'000;  // of a rank
+// Of all ranks together, messages twice: a file of some 80 MB with what was predicted.
+constexpr std::size_t kMostSteps = 200'000;
+constexpr std::size_t kLeastRoom = 500;
+constexpr std::size_t kMostCalls = 5'000;  // of a rank
 
 // What is sent of a call, and of its steps and connections, in the order of the lists below.
 
@@ -83,50 +84,42 @@ bool is_drawn(const StepTime& step) {
     return step.kind != StepKind::copy && step.end > Seconds(0);
 }
 
-/// Its ranks are enough to tell communicators apart whose calls have numbers of their own; of several with
-/// the same ranks each is made by all of these, in one order.
-std::uint64_t identity_of(const std::vector<Rank>& in_world) {
-    static std::mutex mutex;
-    static std::map<std::vector<Rank>, std::uint64_t> made;
-    const std::lock_guard lock(mutex);
-    std::uint64_t hash = fnv1a(std::to_string(++made[in_world]));
-    for (const Rank rank : in_world) hash = fnv1a(std::to_string(rank), hash);
-    return hash;
-}
-
 }  // namespace
+
+Trace::Trace(std::string file)
+    : file_(std::move(file)), room_(std::max(kMostSteps / at(size_of(MPI_COMM_WORLD)), kLeastRoom)) {}
 
 Trace::~Trace() {
     if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
 void Trace::begin(MPI_Comm comm, const Machine& machine) {
-    if (comm_ != MPI_COMM_NULL) return;
     MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm own = MPI_COMM_NULL;
     PMPI_Comm_group(comm, &group);
-    const int code = PMPI_Comm_create(comm, group, &comm_);
+    const int code = PMPI_Comm_create(comm, group, &own);
     PMPI_Group_free(&group);
-    if (code != MPI_SUCCESS) {
-        comm_ = MPI_COMM_NULL;
-        return;
-    }
-    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    Clock clock(own, ClockChoice::automatic);
+    const std::lock_guard lock(mutex_);
+    comm_ = own;
     machine_ = machine;
-    room_ = std::max(kMostSteps / at(size_of(comm_)), kLeastRoom);
-    clock_.emplace(comm_, ClockChoice::automatic);
+    clock_.emplace(std::move(clock));
     compared_before_ = compared_after_ = clock_time();
     offset_before_ = offset_after_ = Seconds(static_cast<double>(clock_->now_ns() - local_now_ns()) * 1e-9);
 }
 
 void Trace::add(TracedCall call) {
     const std::lock_guard lock(mutex_);
-    if (calls_.size() == kMostCalls || call.steps.size() > room_) {
+    if (calls_.size() == kMostCalls || call.steps.size() + call.connections.size() > room_) {
         ++left_out_;
         call.steps.clear();
+        call.connections.clear();
         call.simulate = nullptr;
     }
     if (calls_.size() == kMostCalls) return;
-    room_ -= call.steps.size();
+    room_ -= call.steps.size() + call.connections.size();
     calls_.push_back(std::move(call));
 }
 
@@ -199,11 +192,28 @@ void Trace::write(const std::string& versions) {
     if (!problem.empty()) throw Error(problem, "give another name");
 }
 
-CommTrace::CommTrace(Trace& trace, std::vector<Rank> in_world)
-    : trace_(trace), in_world_(std::move(in_world)), identity_(identity_of(in_world_)) {}
+/// Rank 0 chooses the identity, by its rank in MPI_COMM_WORLD and how many it has chosen; and whether the
+/// trace begins here: several threads may set up communicators of all ranks at the same time, in any order.
+CommTrace::CommTrace(Trace& trace, MPI_Comm comm, std::vector<Rank> in_world, bool is_like_world)
+    : trace_(trace), in_world_(std::move(in_world)) {
+    static std::atomic<std::uint32_t> chosen{0};
+    std::array<std::uint64_t, 2> choice{};
+    if (rank_in(comm) == 0) {
+        choice = {static_cast<std::uint64_t>(rank_in(MPI_COMM_WORLD)) << 32U | ++chosen,
+                  is_like_world && trace.may_begin() ? 1U : 0U};
+    }
+    PMPI_Bcast(choice.data(), static_cast<int>(choice.size()), MPI_UINT64_T, 0, comm);
+    identity_ = choice[0];
+    begins_ = choice[1] != 0;
+}
 
 bool CommTrace::wants(std::string_view function, Bytes bytes, const std::string& algorithm) {
-    return std::has_single_bit(++calls_[{std::string(function), bytes, algorithm}]);
+    const Bytes most = std::bit_ceil(bytes);
+    // Programs repeat one call: it need not be looked for.
+    if (last_ == nullptr || last_->first.function != function || last_->first.bytes != most ||
+        last_->first.algorithm != algorithm)
+        last_ = &*calls_.try_emplace({std::string(function), most, algorithm}, 0).first;
+    return std::has_single_bit(++last_->second);
 }
 
 void CommTrace::add(TracedCall call, const StepTimes* times, const StreamRoutes* routes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,14 +29,16 @@ class StreamRoutes;
 /// and written by rank 0 for ui.perfetto.dev. Thread safe.
 class Trace {
   public:
-    /// For the file of this name.
-    explicit Trace(std::string file) : file_(std::move(file)) {}
+    /// For the file of this name. MPI must be initialised.
+    explicit Trace(std::string file);
     ~Trace();
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    /// For calls on communicators with the ranks of MPI_COMM_WORLD in their order, of which `comm` is the
-    /// first one. All its ranks trace. `machine`: these ranks. Collective: compares clocks.
+    /// True the first time only.
+    bool may_begin() { return !has_begun_.exchange(true); }
+    /// To be called once, for a communicator with the ranks of MPI_COMM_WORLD in their order, all of which
+    /// trace. `machine`: these ranks. Collective: compares clocks.
     void begin(MPI_Comm comm, const Machine& machine);
     /// Keeps a call that is over, its steps where there is room for them.
     void add(TracedCall call);
@@ -48,6 +51,7 @@ class Trace {
     std::vector<std::vector<std::uint8_t>> gather(const std::vector<std::uint8_t>& mine) const;
 
     const std::string file_;
+    std::atomic<bool> has_begun_{false};
     mutable std::mutex mutex_;
     MPI_Comm comm_ = MPI_COMM_NULL;  // of all ranks, once it is made
     std::optional<Clock> clock_;
@@ -56,33 +60,44 @@ class Trace {
     Seconds offset_before_{0}, offset_after_{0};
     Seconds compared_before_{0}, compared_after_{0};
     std::vector<TracedCall> calls_;
-    std::size_t room_ = 0;      // for so many steps more
+    std::size_t room_;          // for so many steps more
     std::size_t left_out_ = 0;  // calls whose steps had no room
 };
 
 /// Which calls of one communicator are traced.
 class CommTrace {
   public:
-    /// The rank in MPI_COMM_WORLD of each of its ranks. The trace must outlive this.
-    CommTrace(Trace& trace, std::vector<Rank> in_world);
+    /// `in_world`: the rank in MPI_COMM_WORLD of each of its ranks; `is_like_world`: they are those of
+    /// MPI_COMM_WORLD in their order. The trace must outlive this. Collective.
+    CommTrace(Trace& trace, MPI_Comm comm, std::vector<Rank> in_world, bool is_like_world);
 
-    /// Whether the next call of this kind is traced: the first, second, fourth, eighth ... To be asked on all
-    /// ranks alike, with values that are equal on them.
+    /// Whether the next call of this kind is traced: the first, second, fourth, eighth ... Sizes up to the
+    /// same power of two are one kind. To be asked on all ranks alike, with values that are equal on them.
     bool wants(std::string_view function, Bytes bytes, const std::string& algorithm);
-    /// For blocking calls, likewise.
+    /// For each blocking call that LaPle does, traced or not.
     std::uint64_t next_number() { return ++numbers_; }
     /// A call that was wanted, and is over: its peers are ranks of this communicator.
     void add(TracedCall call, const StepTimes* times, const StreamRoutes* routes);
 
-    /// Trace::begin().
-    void begin(MPI_Comm comm, const Machine& machine) { trace_.begin(comm, machine); }
+    /// Trace::begin(), where it is for this communicator to do. Collective.
+    void begin(MPI_Comm comm, const Machine& machine) {
+        if (begins_) trace_.begin(comm, machine);
+    }
 
   private:
     Trace& trace_;
     std::vector<Rank> in_world_;
-    std::uint64_t identity_;
+    std::uint64_t identity_ = 0;
+    bool begins_ = false;
     std::uint64_t numbers_ = 0;
-    std::map<std::tuple<std::string, Bytes, std::string>, std::uint64_t> calls_;  // so many so far
+    struct Kind {
+        std::string function;
+        Bytes bytes = 0;
+        std::string algorithm;
+        auto operator<=>(const Kind&) const = default;
+    };
+    std::map<Kind, std::uint64_t> calls_;                        // so many so far
+    std::map<Kind, std::uint64_t>::value_type* last_ = nullptr;  // of them, that was made last
 };
 
 }  // namespace laple::mpi

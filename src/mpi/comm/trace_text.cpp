@@ -20,6 +20,7 @@ namespace {
 using CallKey = std::pair<std::uint64_t, std::uint64_t>;
 
 constexpr int kMostCallTracks = MessageTracks::kFirstTrack;
+constexpr std::size_t kMostPredicted = 100'000;
 
 std::string name_of(const CallKey& key) {
     return fmt::format("{:x}-{}", key.first, key.second);
@@ -67,7 +68,7 @@ class Timeline {
     std::map<CallKey, WholeCall> calls_;
     std::map<Rank, std::vector<Seconds>> free_from_;  // of each rank's tracks of calls
     std::uint64_t without_other_end_ = 0;
-    bool is_predicted_ = false;
+    std::size_t predicted_ = 0;  // messages
 };
 
 /// The first call's begin.
@@ -97,9 +98,9 @@ void Timeline::join_ends() {
                 if (step.kind == StepKind::recv)
                     flows[{call.key(), step.peer, rank, step.channel}].second.push_back(&step);
             }
-            if (!call.simulate) continue;
+            if (!call.simulate || predicted_ > kMostPredicted) continue;
             whole.predicted = call.simulate();
-            is_predicted_ = is_predicted_ || !whole.predicted.empty();
+            predicted_ += whole.predicted.size();
         }
     }
     const auto is_earlier = [](const StepTime* a, const StepTime* b) { return a->start < b->start; };
@@ -207,7 +208,7 @@ void Timeline::name_ranks() {
         events_.name_process(rank, fmt::format("rank {} ({})", rank, where), 2 * rank);
         for (std::size_t track = 0; track < std::min(free_from_[rank].size(), at(kMostCallTracks)); ++track)
             events_.name_track({rank, static_cast<int>(track)}, "collectives");
-        if (is_predicted_)
+        if (predicted_ > 0)
             events_.name_process(ranks_ + rank, fmt::format("rank {}, predicted", rank), 2 * rank + 1);
     }
 }

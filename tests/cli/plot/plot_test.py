@@ -99,7 +99,7 @@ class Models(PlotTest):
             ("tree", ["hosts", 1, "ranks"], [0], "m.json: /hosts: do not have each of the 4 ranks once"),
             ("tree", ["hosts", 1], {"ranks": [0]}, 'm.json: /hosts/1: has no "name"; add "name"'),
             ("matrix", ["matrix", 2], [0], "m.json: /matrix/2: holds 1 values instead of 4"),
-            ("matrix", ["matrix", 2, 1], -1, "m.json: /matrix/2/1: is no number from 0 to 1e16; give seconds"),
+            ("matrix", ["matrix", 2, 1], -1, "m.json: /matrix/2/1: is no number from 0 to 1e16; let LaPle"),
             ("curves", ["clusters"], [{}], "m.json: /clusters: holds 1 clusters instead of 2"),
             ("curves", ["links", 0, "between", 1], 2, "m.json: /links/0/between/1: is no whole number from 0 to 1"),
             ("curves", ["links", 0, "plogp", "gap", 1, 0], 0, "/links/0/plogp/gap/1/0: is not larger than"),
