@@ -176,6 +176,7 @@ def write_report(documents, titles, root):
              "`single8`, one site. Ranks that are dealt round go to host after host: neighbours share none.", ""]
     if any(cells.laples and cells.scenario not in ONE_SITE for cells in all_cells):
         lines += [*summary(all_cells, titles), ""]
+    lines += ["<!-- applications: begin -->", "<!-- applications: end -->", ""]  # bench/applications/tables.py fills it
     for document, cells in zip(documents, all_cells):
         lines += [f"## {cells.name}", ""]
         if picture(cells, root / "docs" / f"performance-{cells.file}.png"):
