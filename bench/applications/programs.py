@@ -174,8 +174,8 @@ class Mocassin(Application):
 
     name = "mocassin"
     title = "mocassin, benchmark HII40 with 100 000 packets, 3 iterations"
-    check_text = "the flux of H beta, within 0.1 % in all jobs"
-    tolerance = 1e-3
+    check_text = "the flux of H beta, within 2 % in all jobs (random numbers differ)"
+    tolerance = 0.02
     benchmark = Path("/usr/share/mocassin/benchmarks/gas/HII40")
     smaller = {"nPhotons": "nPhotons 100000", "maxIterateMC": "maxIterateMC 3 95.", "autoPackets": ""}
 
