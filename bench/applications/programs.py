@@ -34,14 +34,18 @@ def install_from_debian(*packages):
         run_quietly(["apt-get", "install", "-y", "--no-install-recommends", *packages], FOLDER / "apt.log")
 
 
-def fetched(options, name, option, file, where):
-    """The folder of a program that its user has fetched."""
+def copied(options, name, option, file, where):
+    """Our copy of a program that its user has fetched: builds leave the original as it is."""
+    copy = FOLDER / option
+    if copy.exists():
+        return copy
     folder = getattr(options, option)
     if folder is None:
         raise Fetched(f"this script does not install {name}: give --{option} DIR ({where})")
     if not (folder / file).exists():
         raise Failure(f"there is no {file} in {folder} ({where})")
-    return folder
+    shutil.copytree(folder, copy)
+    return copy
 
 
 def number_after(pattern, text, what):
@@ -111,10 +115,7 @@ class Npb(Application):
     def prepare(self, options):
         if self.program.exists():
             return
-        source = fetched(options, "NPB", "npb", "sys/setparams.c", self.where)
-        copy = FOLDER / "npb"
-        if not copy.exists():
-            shutil.copytree(source, copy)
+        copy = copied(options, "NPB", "npb", "sys/setparams.c", self.where)
         (copy / "bin").mkdir(exist_ok=True)
         (copy / "sys" / "print_header").chmod(0o755)
         (copy / "config" / "make.def").write_text(self.makefile.format(**COMPILERS))
@@ -149,10 +150,7 @@ class Hpcg(Application):
     def prepare(self, options):
         if self.program.exists():
             return
-        source = fetched(options, "HPCG", "hpcg", "setup/Make.Linux_MPI", self.where)
-        copy = FOLDER / "hpcg"
-        if not copy.exists():
-            shutil.copytree(source, copy)
+        copy = copied(options, "HPCG", "hpcg", "setup/Make.Linux_MPI", self.where)
         run_quietly(["make", "arch=Linux_MPI", f"CXX={COMPILERS['CXX']}", "-j2"], FOLDER / "hpcg.log", cwd=copy)
 
     def command(self, folder):
