@@ -29,10 +29,11 @@ static_assert(kNearlyEqual == 1.04 && kNearlyEqualIfLessBusy == 1.08 && kWorthwh
 std::string reason_for(const Candidate& best, const Candidate& fastest, bool are_all_allowed) {
     const char* of_whom = are_all_allowed ? "" : " of what is allowed";
     if (&best == &fastest && best.algorithm->is_native() && !best.is_measured)
-        return fmt::format("predicted the fastest{}, though MPI's own was not measured", of_whom);
+        return fmt::format("MPI's own is predicted to be the fastest{}; it was not measured", of_whom);
     if (&best == &fastest) return fmt::format("predicted the fastest{}", of_whom);
     if (best.algorithm->is_native() && fastest.seconds < kWorthwhile * best.seconds)
-        return fmt::format("what{} is faster is so by less than ranks may wait for a processor", of_whom);
+        return fmt::format("what could be gained{} is less than ranks that share cores wait for one",
+                           of_whom);
     if (best.algorithm->is_native()) return fmt::format("nothing{} is predicted to be 5 % faster", of_whom);
     if (fastest.algorithm->is_native())
         return fmt::format("predicted the fastest{} but MPI's own, whose estimate is of the best case",

@@ -210,6 +210,7 @@ void Process::note_source(const std::string& source) {
 HostAllowance& Process::host_allowance(std::size_t ranks_on_host) {
     const std::lock_guard lock(mutex_);
     if (!host_allowance_) host_allowance_.emplace(settings_.shared_memory / ranks_on_host);
+    ranks_on_host_ = std::max(ranks_on_host_, ranks_on_host);
     return *host_allowance_;
 }
 
@@ -286,6 +287,9 @@ std::string Process::report_text() const {
             job.network = describe(state->machine());
     }
     job.source = source();
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores > 0 && ranks_on_host_ > static_cast<std::size_t>(cores))
+        job.shared_cores = fmt::format("{} ranks share the {} cores of a host", ranks_on_host_, cores);
     job.wall = now() - start_;
     job.trials = trials.text();
     job.streams = streams_.report();
@@ -295,6 +299,7 @@ std::string Process::report_text() const {
 /// Of the map, and of the rates where they are apart.
 std::string Process::source() const {
     if (!settings_.has_topology_file()) return source_;
+    if (!topology_problem_.empty()) return "";
     const std::string map = fmt::format("map from {}", settings_.topology_file());
     return settings_.has_rates_file() ? fmt::format("{}, rates from {}", map, settings_.model) : map;
 }

@@ -153,6 +153,7 @@ class Process {
     TrialSummary trials_;          // likewise
     std::mutex mutex_;
     std::optional<HostAllowance> host_allowance_;
+    std::size_t ranks_on_host_ = 0;   // of this process; 0: not known
     std::vector<CommState*> states_;  // in the order of their set-up
     StreamLinks streams_;
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -23,21 +22,16 @@ bool is_started(std::string_view function) {
     return function.starts_with("I") || function.find("_init") != std::string_view::npos;
 }
 
-/// Of a call that took `time`; below 0: lost. Ranks that need not wait for the others are through earlier
-/// than predicted, as the root of a broadcast is: they save no more than that share of their time.
-Seconds saved_of(Seconds time, const Expectation& expected, Report::DoneBy done_by) {
-    const Seconds ours = expected.predicted;
-    const Seconds native = expected.native;
-    if (native <= Seconds(0) || ours <= Seconds(0)) return Seconds(0);
-    const double share = done_by == Report::DoneBy::mpi ? (native - ours) / native : (native - ours) / ours;
-    const Seconds of_time = share * time;
-    return std::abs(of_time.count()) < std::abs((native - ours).count()) ? of_time : native - ours;
-}
-
 std::string name_for_people(std::string_view function) {
     std::string name(function);
     name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
     return name;
+}
+
+std::string shares_cores(const Report::Job& job) {
+    return fmt::format(
+        "What is gained cannot be told here: {}, so that calls take as long as ranks wait for a core.",
+        job.shared_cores);
 }
 
 }  // namespace
@@ -51,12 +45,19 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     line.longest = std::max(line.longest, time);
     line.expected = expected;
     const bool is_by_mpi = algorithm == kNativeCall;
-    if (!is_by_mpi) line.saved += saved_of(time, expected, done_by);
+    if (is_by_mpi || expected.native <= Seconds(0) || expected.predicted <= Seconds(0)) return;
+    line.saved += expected.native - expected.predicted;
+    line.priced += done_by == DoneBy::mpi ? expected.native : expected.predicted;
+    line.priced_total += time;
 }
 
-/// `wall`: of the job. Threads that call collectives at the same time lose it once, not each.
+/// `wall`: of the job. Threads that call collectives at the same time lose it once, not each. And where ranks
+/// need not wait for each other, as the root of a broadcast, calls take less than is expected of them: no
+/// more than that share is saved.
 Report::Sum Report::sum(Seconds wall) const {
     Sum sum;
+    Seconds priced{0};
+    Seconds priced_total{0};
     for (const auto& [key, line] : lines_) {
         sum.calls += line.calls;
         if (std::get<3>(key) == kNativeCall) sum.native_calls += line.calls;
@@ -64,9 +65,12 @@ Report::Sum Report::sum(Seconds wall) const {
         if (is_started(std::get<1>(key))) continue;
         sum.total += line.total;
         sum.saved += line.saved;
+        priced += line.priced;
+        priced_total += line.priced_total;
         sum.is_known = sum.is_known || line.expected.native > Seconds(0);
         if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
     }
+    if (priced_total < priced) sum.saved *= priced_total / priced;
     if (sum.total > wall) {
         sum.saved *= wall / sum.total;
         sum.total = wall;
@@ -116,6 +120,7 @@ std::string Report::outlook(const Job& job, const Sum& all) const {
         format_seconds(all.total), format_seconds(job.wall), 100 * (all.total / job.wall));
     const Seconds saved = std::min(all.saved, 0.99 * job.wall);
     if (!(saved > Seconds(0))) return text + "LaPle would gain nothing here, by all that is known.\n";
+    if (!job.shared_cores.empty()) return text + shares_cores(job) + "\n";
     return text + fmt::format(
                       "LaPle would do {} of {} calls itself and save about {}: the job would take {} ({:.2f} "
                       "times as fast; predicted, MPI's own calls {}).\n",
@@ -137,6 +142,8 @@ std::string Report::verdict(const Job& job) const {
     const char* source = all.is_measured ? "measured" : "predicted";
     if (all.calls == all.native_calls) {
         text += "MPI's own were as good, or nothing better is known: it has changed nothing.";
+    } else if (all.saved > Seconds(0) && !job.shared_cores.empty()) {
+        text += shares_cores(job);
     } else if (all.saved > kLittle * job.wall) {
         text += fmt::format(
             "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own "

@@ -37,12 +37,13 @@ class Report {
 
     /// What the job was, for people: a line each, without its end.
     struct Job {
-        std::string network;      ///< which ranks, where; empty: nothing is known
-        std::string source;       ///< of what is known of the network; empty: nothing is
-        Seconds wall{0};          ///< since MPI_Init
-        std::string trials;       ///< lines on plans that were tried
-        std::string streams;      ///< lines on connections
-        bool is_profile = false;  ///< MPI did all calls; algorithms are those that LaPle would have taken
+        std::string network;       ///< which ranks, where; empty: nothing is known
+        std::string source;        ///< of what is known of the network; empty: nothing is
+        Seconds wall{0};           ///< since MPI_Init
+        std::string trials;        ///< lines on plans that were tried
+        std::string streams;       ///< lines on connections
+        std::string shared_cores;  ///< who shares cores, where ranks do, for people
+        bool is_profile = false;   ///< MPI did all calls; algorithms are those that LaPle would have taken
     };
     /// For people, as this rank saw it:
     ///
@@ -60,6 +61,9 @@ class Report {
         Seconds longest{0};
         Expectation expected;  // of the last call
         Seconds saved{0};      // of what is expected of MPI's own
+        // Calls of which it is known what they and MPI's own take: what they were expected to take, and took.
+        Seconds priced{0};
+        Seconds priced_total{0};
     };
     /// Of all lines.
     struct Sum {
