@@ -229,8 +229,10 @@ std::string table_of_candidates(const Explanation& explanation, int most_rows) {
     auto others = most_rows - std::count_if(kinds.begin(), kinds.end(), must_be_seen);
     for (const Candidate* candidate : kinds) {
         if (!must_be_seen(candidate) && others-- <= 0) continue;
+        const bool is_by_streams = plan.streams > 0 && !candidate->algorithm->is_native();
         text +=
-            fmt::format("{:>10}  {:<38} {}\n", time_text(candidate->seconds), candidate->algorithm->name(),
+            fmt::format("{:>10}  {:<38} {}\n", time_text(candidate->seconds),
+                        candidate->algorithm->name() + std::string(is_by_streams ? CallTime::kByStreams : ""),
                         is_chosen(*candidate, plan) ? "chosen"
                         : best == nullptr           ? ""
                                                     : why_not(*candidate, *best, explanation));
@@ -273,6 +275,22 @@ Request request_named(const std::string& collective, Bytes bytes, Rank root, int
     return request_for(*known, bytes, root);
 }
 
+namespace {
+
+/// MPI's own goes by no streams.
+void price_native_by_mpi(const Request& request, const Situation& situation,
+                         std::vector<Candidate>& candidates) {
+    Pricing pricing(request, situation.machine, situation.costs);
+    for (Candidate& candidate : candidates) {
+        if (!candidate.algorithm->is_native()) continue;
+        if (auto price = candidate.algorithm->price(pricing)) candidate = std::move(*price);
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+}
+
+}  // namespace
+
 Explanation explain(const Request& request, const Situation& situation, const Rules& rules) {
     Explanation explanation;
     explanation.request = request;
@@ -280,8 +298,11 @@ Explanation explain(const Request& request, const Situation& situation, const Ru
     explanation.plan = choose_plan(request, situation.machine, rules, situation.costs);
     const bool is_empty = request.bytes() == 0 && row_of(request.collective).has_data;
     if (is_empty || request.bytes() > kMostPlannedBytes) return explanation;
-    Pricing pricing(request, situation.machine, situation.costs);
+    const MachineCosts costs =
+        explanation.plan.streams > 0 ? situation.costs.with_streams() : situation.costs;
+    Pricing pricing(request, situation.machine, costs);
     explanation.candidates = pricing.all();
+    if (explanation.plan.streams > 0) price_native_by_mpi(request, situation, explanation.candidates);
     if (chosen(explanation) == nullptr) {
         if (auto forced = explanation.plan.algorithm->price(pricing))
             explanation.candidates.push_back(std::move(*forced));
