@@ -44,6 +44,7 @@ struct RawOptions {
     std::string model;
     std::string algorithm;
     std::string report;
+    std::string trace;
     std::string debug;
     std::string reproducible;
     std::string progress;
@@ -67,6 +68,9 @@ void declare(CLI::App& app, RawOptions& raw) {
     // A flag, because the value of an option could be the first word of the command.
     app.add_flag("--report", raw.report,
                  "say at the end what was used, on stderr or, with --report=FILE, in a file (LAPLE_REPORT)");
+    app.add_option("--trace", raw.trace,
+                   "write a timeline for ui.perfetto.dev and laple-plot timeline (LAPLE_TRACE)")
+        ->type_name("FILE");
     app.add_option("--debug", raw.debug, "how much to tell: 0, 1 or 2 (LAPLE_DEBUG)")
         ->type_name("LEVEL")
         ->check(CLI::IsMember({"0", "1", "2"}));
@@ -156,6 +160,7 @@ Environment settings_of(const RawOptions& raw) {
     add("LAPLE_MODEL", raw.model, existing_file, settings);
     add("LAPLE_ALGORITHM", raw.algorithm, good_algorithm, settings);
     add("LAPLE_REPORT", raw.report, report_of, settings);
+    add("LAPLE_TRACE", raw.trace, absolute, settings);
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);

@@ -190,6 +190,7 @@ void Trace::write(const std::string& versions) {
     job.calls_of.front() = calls;  // with what cannot be sent
     const std::string problem = write_result(file_, text_of(job));
     if (!problem.empty()) throw Error(problem, "give another name");
+    say(fmt::format("timeline: {} (open it at ui.perfetto.dev, or draw it: laple-plot timeline)", file_));
 }
 
 /// Rank 0 chooses the identity, by its rank in MPI_COMM_WORLD and how many it has chosen; and whether the
