@@ -60,4 +60,12 @@ std::string TraceEvents::text(const Json& about) const {
                        about.is_null() ? "{}" : about.dump(), events_);
 }
 
+int SideBySide::take(Seconds begin, Seconds end) {
+    auto track = std::find_if(free_from_.begin(), free_from_.end(),
+                              [&](Seconds free_from) { return free_from <= begin; });
+    if (track == free_from_.end()) track = free_from_.insert(free_from_.end(), begin);
+    *track = end;
+    return static_cast<int>(track - free_from_.begin());
+}
+
 }  // namespace laple

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/units.hpp"
@@ -39,6 +40,18 @@ class TraceEvents {
 
     std::string events_;
     std::uint64_t arrows_ = 0;
+};
+
+/// Tracks beside each other, for what may go on at the same time.
+class SideBySide {
+  public:
+    /// The first track that is free at `begin`, from 0; it is taken until `end`. To be called in the order of
+    /// `begin`.
+    int take(Seconds begin, Seconds end);
+    int count() const { return static_cast<int>(free_from_.size()); }
+
+  private:
+    std::vector<Seconds> free_from_;
 };
 
 }  // namespace laple

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,8 @@ constexpr int kMostTracks = 1000;
 
 }  // namespace
 
-/// The first one that is free.
 TraceEvents::Place MessageTracks::track_for(Rank rank, Kind kind, Seconds begin, Seconds end) {
-    std::vector<Seconds>& tracks = free_from_[{rank, kind}];
-    auto track = std::find_if(tracks.begin(), tracks.end(), [&](Seconds time) { return time <= begin; });
-    if (track == tracks.end()) track = tracks.insert(tracks.end(), begin);
-    *track = end;
-    const int number = std::min(static_cast<int>(track - tracks.begin()), kMostTracks - 1);
+    const int number = std::min(tracks_[{rank, kind}].take(begin, end), kMostTracks - 1);
     return {first_process_ + rank, kFirstTrack + kind * kMostTracks + number};
 }
 
@@ -51,9 +47,9 @@ void MessageTracks::add(std::span<const SimulatedMessage> messages, Seconds shif
 }
 
 void MessageTracks::finish() {
-    for (const auto& [whose, tracks] : free_from_) {
+    for (const auto& [whose, tracks] : tracks_) {
         const auto& [rank, kind] = whose;
-        for (int i = 0; i < std::min(static_cast<int>(tracks.size()), kMostTracks); ++i) {
+        for (int i = 0; i < std::min(tracks.count(), kMostTracks); ++i) {
             events_.name_track({first_process_ + rank, kFirstTrack + kind * kMostTracks + i},
                                kind == kSends ? "sends" : "receives");
         }

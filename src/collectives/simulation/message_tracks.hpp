@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/trace_events.hpp"
 #include "base/units.hpp"
@@ -40,8 +39,7 @@ class MessageTracks {
 
     TraceEvents& events_;
     int first_process_;
-    // Of each rank's sends, and receives: when each of their tracks is free again.
-    std::map<std::pair<Rank, Kind>, std::vector<Seconds>> free_from_;
+    std::map<std::pair<Rank, Kind>, SideBySide> tracks_;
 };
 
 }  // namespace laple

@@ -34,6 +34,15 @@ struct WholeCall {
     std::vector<SimulatedMessage> predicted;  // from `last_begin` on
 };
 
+/// They are in the order of their ends.
+std::vector<const TracedCall*> by_begin(const std::vector<TracedCall>& calls) {
+    std::vector<const TracedCall*> sorted;
+    for (const TracedCall& call : calls) sorted.push_back(&call);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const TracedCall* a, const TracedCall* b) { return a->begin < b->begin; });
+    return sorted;
+}
+
 class Timeline {
   public:
     explicit Timeline(const TracedJob& job) : job_(job), ranks_(static_cast<int>(job.calls_of.size())) {}
@@ -42,7 +51,7 @@ class Timeline {
         find_origin();
         join_ends();
         for (Rank rank = 0; rank < ranks_; ++rank) {
-            for (const TracedCall& call : job_.calls_of[at(rank)]) add_call(rank, call);
+            for (const TracedCall* call : by_begin(job_.calls_of[at(rank)])) add_call(rank, *call);
         }
         add_messages();
         name_ranks();
@@ -66,7 +75,7 @@ class Timeline {
     Seconds origin_{0};
     TraceEvents events_;
     std::map<CallKey, WholeCall> calls_;
-    std::map<Rank, std::vector<Seconds>> free_from_;  // of each rank's tracks of calls
+    std::map<Rank, SideBySide> tracks_;  // of calls
     std::uint64_t without_other_end_ = 0;
     std::size_t predicted_ = 0;  // messages
 };
@@ -121,11 +130,7 @@ void Timeline::join_ends() {
 
 /// Calls that are started may be under way together: each has a track.
 TraceEvents::Place Timeline::track_for(Rank rank, Seconds begin, Seconds end) {
-    std::vector<Seconds>& tracks = free_from_[rank];
-    auto track = std::find_if(tracks.begin(), tracks.end(), [&](Seconds time) { return time <= begin; });
-    if (track == tracks.end()) track = tracks.insert(tracks.end(), begin);
-    *track = end;
-    return {rank, std::min(static_cast<int>(track - tracks.begin()), kMostCallTracks - 1)};
+    return {rank, std::min(tracks_[rank].take(begin, end), kMostCallTracks - 1)};
 }
 
 void Timeline::add_call(Rank rank, const TracedCall& call) {
@@ -206,8 +211,8 @@ void Timeline::name_ranks() {
         const std::string where = fmt::format("cluster {}, host {}", job_.machine.cluster_of_rank(rank),
                                               job_.machine.host_of(rank));
         events_.name_process(rank, fmt::format("rank {} ({})", rank, where), 2 * rank);
-        for (std::size_t track = 0; track < std::min(free_from_[rank].size(), at(kMostCallTracks)); ++track)
-            events_.name_track({rank, static_cast<int>(track)}, "collectives");
+        for (int track = 0; track < std::min(tracks_[rank].count(), kMostCallTracks); ++track)
+            events_.name_track({rank, track}, "collectives");
         if (predicted_ > 0)
             events_.name_process(ranks_ + rank, fmt::format("rank {}, predicted", rank), 2 * rank + 1);
     }
