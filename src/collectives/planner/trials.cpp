@@ -168,12 +168,19 @@ bool Trials::comes_before(std::size_t plan, std::size_t other) const {
 
 /// Of the best plan with one other, if there is one.
 double Trials::cost_of_least_round() const {
-    double cost = conditions_.agreement.count() + cost_of_turn(best_, expected(best_));
+    double cost = conditions_.agreement.count() + likely_cost_of_turn(best_);
     const std::vector<std::size_t> others = rivals();
     const auto first = std::min_element(others.begin(), others.end(),
                                         [this](std::size_t a, std::size_t b) { return comes_before(a, b); });
-    if (first != others.end()) cost += cost_of_turn(*first, expected(*first));
+    if (first != others.end()) cost += likely_cost_of_turn(*first);
     return cost;
+}
+
+double Trials::likely_cost_of_turn(std::size_t plan) const {
+    const bool is_first_use = plan != plan_of_calls() && records_[plan].first <= 0 && plan != 0;
+    const double time = expected(plan);
+    const double more = std::min(conditions_.first_use.count(), kFirstUse * time);
+    return cost_of_turn(plan, time) + (is_first_use ? more : 0);
 }
 
 /// Of a call that takes the place of a usual one, or is made beside it.
@@ -192,7 +199,7 @@ void Trials::begin_round() {
               [this](std::size_t a, std::size_t b) { return comes_before(a, b); });
     for (const std::size_t plan : others) {
         const bool is_first = turns_.size() == 1;  // it is in the cost already
-        const double more = is_first ? 0 : cost_of_turn(plan, expected(plan));
+        const double more = is_first ? 0 : likely_cost_of_turn(plan);
         if (!is_first && cost + more > saved_) continue;
         turns_.push_back(plan);
         cost += more;

@@ -36,6 +36,7 @@ enum class Adapting {
 class Trials {
   public:
     static constexpr double kShare = 0.01;
+    static constexpr double kFirstUse = 1.5;
 
     /// What trials cost, and what their times are worth.
     struct Conditions {
@@ -45,6 +46,9 @@ class Trials {
         /// All calls keep the first plan, by which their results have their bits. Other plans are run beside
         /// calls, on the same operands, and their results are thrown away. What is found is for later jobs.
         bool is_for_later = false;
+        /// What a plan may take longer at its first call: MPI makes connections, and TCP finds its rate. At
+        /// most kFirstUse times what it is expected to take.
+        Seconds first_use{0};
     };
     struct Tried {
         Seconds predicted{0};        ///< not 0
@@ -103,6 +107,7 @@ class Trials {
     void learn();
     std::vector<std::size_t> rivals() const;
     bool comes_before(std::size_t plan, std::size_t other) const;
+    double likely_cost_of_turn(std::size_t plan) const;
     double cost_of_turn(std::size_t plan, double time) const;
     void begin_round();
     void note(std::size_t plan, double time);

@@ -68,6 +68,20 @@ class Program {
 
 }  // namespace
 
+TEST_CASE("what the first call by a plan takes longer is saved up before it is tried") {
+    constexpr double kLonger = 0.15;
+    Trials::Conditions conditions = kConditions;
+    conditions.first_use = Seconds(kLonger);
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.10), {}}}, conditions);
+    double usual = 0;
+    while (trials.is_round_over() || trials.times().empty()) {
+        const Trials::Turn turn = trials.next();
+        if (turn.is_timed) trials.add(Seconds(0.1));
+        usual += 0.1;
+    }
+    CHECK(Trials::kShare * usual > kLonger + 2 * kStart.count() + kAgreement.count());
+}
+
 TEST_CASE("what is measured counts for more than what is predicted") {
     Program program({Seconds(0.10), Seconds(0.11), Seconds(0.12)}, {0.14, 0.10, 0.13});
     program.call(2000);
