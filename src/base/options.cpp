@@ -71,7 +71,8 @@ constexpr std::array<SettingRow, 20> kRows{{
     {"LAPLE_ADAPT", "on", "on, off",
      "Whether calls that are repeated are timed now and then, and plans that may be faster tried, in at most "
      "1 % of the time of such calls. What is found is kept for later jobs. Results whose bits depend on the "
-     "plan keep theirs in a job, but with LAPLE_REPRODUCIBLE=fast. Unless all ranks have it on: off."},
+     "plan keep theirs in a job, but with LAPLE_REPRODUCIBLE=fast. Long calls also show when links between "
+     "clusters become slower or recover: then plans are made anew. Unless all ranks have it on: off."},
     {"LAPLE_VERIFY", "0", "0, 1",
      "1 compares each result with that of MPI's own call, says the first differences on stderr and at "
      "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "

@@ -23,6 +23,12 @@ void TrialSummary::add(const TrialSummary& other) {
     for (const auto& [kind, finding] : other.findings_) add(kind, finding);
     cost_ += other.cost_;
     calls_ += other.calls_;
+    add_changes_of_links(other.changes_of_links_, other.watching_);
+}
+
+void TrialSummary::add_changes_of_links(int changes, Seconds cost) {
+    changes_of_links_ += changes;
+    watching_ += cost;
 }
 
 void TrialSummary::add(const Kind& kind, const Finding& finding) {
@@ -52,9 +58,15 @@ std::string TrialSummary::line(const Kind& kind, const Finding& finding) const {
 }
 
 std::string TrialSummary::text() const {
-    if (cost_ <= Seconds(0)) return {};
-    std::string text = fmt::format("Trials of other plans took {}, {:.1f} % of the time of such calls.\n",
-                                   format_seconds(cost_), 100 * (cost_ / calls_));
+    std::string text;
+    if (changes_of_links_ > 0)
+        text = fmt::format(
+            "Links between clusters changed their rates: plans were made anew {} times. Watching "
+            "them took {}.\n",
+            changes_of_links_, format_seconds(watching_));
+    if (cost_ <= Seconds(0)) return text;
+    text += fmt::format("Trials of other plans took {}, {:.1f} % of the time of such calls.\n",
+                        format_seconds(cost_), 100 * (cost_ / calls_));
     text += fmt::format("{:<20} {:>10}  {:<28} {:>10} {:>10}\n", "tried", "bytes about", "planned, and best",
                         "predicted", "measured");
     for (const auto& [kind, finding] : findings_) text += line(kind, finding);

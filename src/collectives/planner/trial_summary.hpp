@@ -20,6 +20,8 @@ class TrialSummary {
     /// shown is that of the calls that took longer.
     void add(const std::vector<Plan>& plans, const Trials& trials);
     void add(const TrialSummary& other);
+    /// Plans were made anew so often, for links had changed their rates; looking at links took `cost`.
+    void add_changes_of_links(int changes, Seconds cost);
 
     /// Lines of text; "" where nothing was tried.
     std::string text() const;
@@ -44,6 +46,8 @@ class TrialSummary {
     std::map<Kind, Finding> findings_;
     Seconds cost_{0};
     Seconds calls_{0};
+    int changes_of_links_ = 0;
+    Seconds watching_{0};
 };
 
 }  // namespace laple

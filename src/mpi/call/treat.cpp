@@ -153,7 +153,7 @@ int treat(const Call& call) try {
     Arguments arguments;
     if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
     const Request& request = arguments.request;
-    auto [plan, trials, beside, is_for_good] = state->next(request, may_be_repeated(arguments));
+    auto [plan, trials, beside, links, is_for_good] = state->next(request, may_be_repeated(arguments));
     if (beside != nullptr)
         state->time_beside(*beside, request, arguments.operands, *std::exchange(trials, nullptr));
     if (plan->is_native()) {
@@ -171,9 +171,12 @@ int treat(const Call& call) try {
     CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
     const std::uint64_t number = CallRecord::number_of_blocking(*state);
     const Seconds start = trials != nullptr ? now() : Seconds(0);
-    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), record.times());
+    StepTimes own_times;
+    StepTimes* const times = record.times() != nullptr || links == nullptr ? record.times() : &own_times;
+    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), times);
     state->watch(*plan, [&] { return run.to_end(); });
     int code = run.finish();
+    if (links != nullptr) links->add(*times);
     if (trials != nullptr) trials->add(now() - start);
     record.done(*state, *plan, number);
     state->note_algorithm(plan->algorithm);

@@ -2,6 +2,7 @@
 #include "mpi/comm/plan_cache.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 #include "collectives/algorithms/native.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
@@ -16,6 +18,7 @@
 #include "collectives/simulation/simulated_plan.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
+#include "mpi/exec/transport.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -38,6 +41,11 @@ MachineCosts with_wanted_streams(MachineCosts costs, int streams) {
     return costs;
 }
 
+Plan of_request(Plan plan, const Request& request) {
+    plan.request = request;
+    return plan;
+}
+
 /// Of calls whose sizes are not known there are no times.
 Expectation expected_of(const Plan& plan) {
     if (plan.request.is_varied) return {.reason = plan.reason};
@@ -52,6 +60,7 @@ PlanCache::PlanCache(Process& process, const Machine& machine, MachineCosts cost
     : process_(process),
       machine_(machine),
       costs_(with_wanted_streams(std::move(costs), streams)),
+      links_now_(machine, costs_),
       agreed_rules_(rules),
       rules_(parse_rules(rules)),
       comms_(comms),
@@ -82,17 +91,46 @@ bool PlanCache::set_rules(const std::string& rules) {
             say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
         return false;
     }
-    forget_plans();
+    forget_plans(tried_calls());
     return true;
 }
 
 PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
-    if (adapting_ == Adapting::never || costs_.is_empty() || !rules_.rules.empty())
-        return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
-    Choice choice{plans_to_try(request, machine_, rules_, costs_), std::nullopt};
-    choice.trials = trials_of(choice.plans, request.rounds && adapting_ == Adapting::exact);
+    if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
+    Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
+    if (&costs_of(request) != &costs_) {
+        make_watchable(choice.plans);
+        put_former_first(request, choice.plans);
+    }
+    choice.trials = trials_of(choice.plans, keeps_its_plan(request));
     return choice;
+}
+
+bool PlanCache::may_adapt() const {
+    return adapting_ != Adapting::never && !costs_.is_empty() && rules_.rules.empty();
+}
+
+/// Such a call has the bits of its first plan.
+bool PlanCache::keeps_its_plan(const Request& request) const {
+    return request.rounds && adapting_ == Adapting::exact;
+}
+
+/// What calls went by before links changed, where it is not predicted to be clearly slower than another plan:
+/// its connections are warm, and predictions are not exact.
+void PlanCache::put_former_first(const Request& request, std::vector<Plan>& plans) const {
+    constexpr double kClearly = 0.9;
+    const auto found = former_.find(request);
+    if (found == former_.end() || found->second->is_native()) return;
+    Plan former = choose_plan(request, machine_, parse_rules(found->second->name()), costs_of(request));
+    if (kClearly * former.predicted > plans.front().predicted) return;
+    former.reason = "used before, and not predicted to be clearly slower";
+    std::erase_if(plans, [&](const Plan& plan) { return plan.name() == former.name(); });
+    plans.insert(plans.begin(), std::move(former));
+}
+
+const MachineCosts& PlanCache::costs_of(const Request& request) const {
+    return keeps_its_plan(request) ? costs_ : links_now_.costs();
 }
 
 /// Nothing where there is one plan only, or nothing to compare it with.
@@ -101,16 +139,22 @@ std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans, bool 
     for (const Plan& plan : plans) tried.push_back({plan.predicted, plan.tried});
     const auto is_unknown = [](const Plan& plan) { return plan.predicted <= Seconds(0); };
     if (plans.size() < 2 || std::any_of(plans.begin(), plans.end(), is_unknown)) return std::nullopt;
-    if (!conditions_) {
-        const auto time_of = [this](const Request& request) {
-            return choose_plan(request, machine_, rules_, costs_).predicted;
-        };
-        conditions_ = {time_of(own_calls_.start), time_of(own_calls_.agreement), Seconds(costs_.rank_delay),
-                       false};
-    }
-    Trials::Conditions conditions = *conditions_;
+    Trials::Conditions conditions = conditions_of_trials();
     conditions.is_for_later = is_for_later;
     return Trials(tried, conditions);
+}
+
+const Trials::Conditions& PlanCache::conditions_of_trials() const {
+    const auto time_of = [this](const Request& request) {
+        return choose_plan(request, machine_, rules_, costs_).predicted;
+    };
+    if (!conditions_) {
+        constexpr double kOneWays = 16;  // of finding a rate
+        const Seconds start = time_of(own_calls_.start);
+        conditions_ = {start, time_of(own_calls_.agreement), Seconds(costs_.rank_delay), false,
+                       kOneWays * start};
+    }
+    return *conditions_;
 }
 
 /// That of its size class, but where there are rules: they may switch algorithms at any size.
@@ -167,8 +211,8 @@ std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Pl
         MachineCosts costs;
         std::optional<std::vector<SimulatedMessage>> messages = {};
     };
-    const auto simulation = std::make_shared<Simulation>(
-        Simulation{plan, machine_, plan.streams > 0 ? costs_.with_streams() : costs_});
+    const auto simulation = std::make_shared<Simulation>(Simulation{
+        plan, machine_, plan.streams > 0 ? costs_of(plan.request).with_streams() : costs_of(plan.request)});
     return [simulation] {
         if (!simulation->messages)
             simulation->messages =
@@ -213,16 +257,72 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const S
 /// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking.
 PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     Entry& entry = entry_for(request);
-    std::optional<Trials>& trials = entry.choice->trials;
-    if (!trials) return {&prepared(request, 0, entry)};
-    const std::size_t usual = trials->plan_of_calls();
-    if (trials->is_confirmed() && entry.choice->plans[usual].is_native())
+    Choice& choice = *entry.choice;
+    std::optional<Trials>& trials = choice.trials;
+    const std::size_t usual = trials ? trials->plan_of_calls() : 0;
+    if (trials && trials->is_confirmed() && choice.plans[usual].is_native())
         return {&prepared(request, usual, entry)};
-    const Trials::Turn turn = trials->next(may_be_repeated);
-    Next next{&prepared(request, turn.plan, entry), nullptr, nullptr, false};
+    const Trials::Turn turn = trials ? trials->next(may_be_repeated) : Trials::Turn{};
+    LinkWatch* links = nullptr;
+    if (turn.plan == usual && turn.beside == 0) {
+        links = watch_of(request, usual, choice);
+        if (links != nullptr && have_links_changed(*links, choice))
+            return this->next(request, may_be_repeated);
+    }
+    Next next{&prepared(request, turn.plan, entry)};
+    next.is_for_good = !trials;
     if (turn.beside > 0) next.beside = &prepared(request, turn.beside, entry);
     if (turn.is_timed || turn.beside > 0) next.trials = &*trials;
+    if (links != nullptr && links->wants_times()) next.links = links;
     return next;
+}
+
+/// Of calls that are long, and whose plan may be changed. nullptr: they are not watched. One request of the
+/// size class is.
+LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Choice& choice) const {
+    constexpr Seconds kLong(5e-3);
+    constexpr int kMostClusters = 32;  // 8 KiB are agreed on then
+    constexpr double kReductions = 4;  // what goes on beside calls may take that much longer
+    const Plan& plan = choice.plans[number];
+    const bool is_watched = may_adapt() && !keeps_its_plan(request) && !plan.is_native() &&
+                            !request.is_varied && plan.predicted >= kLong && machine_.cluster_count() > 1 &&
+                            machine_.cluster_count() <= kMostClusters;
+    if (!is_watched) return nullptr;
+    if (choice.links == nullptr || choice.links->plan() != number) {
+        const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);
+        choice.links = nullptr;  // its reduction ends before the next one may begin
+        choice.links = std::make_unique<LinkWatch>(request, number, machine_, rank_,
+                                                   static_cast<int>(std::ceil(calls)) + 1,
+                                                   links_now_.expected_spans(of_request(plan, request)));
+    }
+    return choice.links->request() == request ? choice.links.get() : nullptr;
+}
+
+/// Looks, when the watch says so. When it is true, all plans are made anew, and `links` and `choice` are
+/// gone.
+bool PlanCache::have_links_changed(LinkWatch& links, const Choice& choice) {
+    const DriftWatch::Finding finding = links.before_call(comms_.inner());
+    if (finding.is_nothing()) return false;
+    const Plan plan = of_request(choice.plans[links.plan()], links.request());
+    std::vector<CallTime> calls = tried_calls();
+    const Seconds start = clock_time();
+    const bool have_changed = links_now_.learn(plan, finding, links.usual());
+    if (have_changed) make_plans_anew(std::move(calls));
+    if (!have_changed) links.take_as_usual();
+    cost_of_watching_ += clock_time() - start;
+    return have_changed;
+}
+
+/// As links have changed. `tried`: what is known of calls before.
+void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
+    former_.clear();
+    for (const auto& [request, choice] : choices_)
+        former_[request] = choice.plans[choice.trials ? choice.trials->plan_of_calls() : 0].algorithm;
+    forget_plans(std::move(tried));
+    ++changes_of_links_;
+    if (rank_ == 0 && process_.settings().debug >= 1)
+        say(fmt::format("links have changed their rates: {}; plans are made anew",
+                        describe(links_now_.limits())));
 }
 
 std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait) {
@@ -247,7 +347,8 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
     auto found = entries_.find(request);
     if (found == entries_.end()) {
         // A simple bound: a program with that many kinds of calls plans them anew now and then.
-        if (entries_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) forget_plans();
+        if (entries_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps)
+            forget_plans(tried_calls());
         Choice& choice = choice_for(request);
         found = entries_.emplace(request, Entry{&choice, {}}).first;
         found->second.plans.resize(choice.plans.size());
@@ -257,9 +358,12 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
 }
 
 /// The plans to come are made from what the job has begun with, as they were before: sums keep their bits.
-void PlanCache::forget_plans() {
-    forgotten_calls_ = tried_calls();
-    forgotten_trials_ = trial_summary();
+void PlanCache::forget_plans(std::vector<CallTime> tried) {
+    forgotten_calls_ = std::move(tried);
+    for (const auto& [request, choice] : choices_) {
+        if (choice.trials) forgotten_trials_.add(choice.plans, *choice.trials);
+        if (choice.links) cost_of_watching_ += choice.links->cost();
+    }
     entries_.clear();
     choices_.clear();
     native_calls_.clear();
@@ -311,14 +415,19 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
 
 TrialSummary PlanCache::trial_summary() const {
     TrialSummary summary = forgotten_trials_;
+    Seconds cost = cost_of_watching_;
     for (const auto& [request, choice] : choices_) {
         if (choice.trials) summary.add(choice.plans, *choice.trials);
+        if (choice.links) cost += choice.links->cost();
     }
+    summary.add_changes_of_links(changes_of_links_, cost);
     return summary;
 }
 
+/// Nothing of links that have changed: what is kept is for the network as it was measured.
 std::vector<CallTime> PlanCache::tried_calls() const {
     std::vector<CallTime> calls = forgotten_calls_;
+    if (!links_now_.are_as_measured()) return calls;
     for (const auto& [request, choice] : choices_) {
         const bool has_tried = choice.trials && choice.trials->cost() > Seconds(0);
         if (has_tried) gather_calls(calls_by_trial(choice.plans, *choice.trials), calls);

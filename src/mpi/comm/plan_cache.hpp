@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "collectives/cost/machine_costs.hpp"
+#include "collectives/drift/links_now.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
 #include "collectives/planner/trial_summary.hpp"
 #include "collectives/planner/trials.hpp"
 #include "collectives/schedule/step_graph.hpp"
 #include "collectives/simulation/simulator.hpp"
+#include "mpi/comm/link_watch.hpp"
 #include "mpi/comm/native_calls.hpp"
 #include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/report.hpp"
@@ -65,7 +67,8 @@ class PlanCache {
         const PreparedPlan* plan = nullptr;
         Trials* trials = nullptr;  ///< where the call is to be timed, or `beside` beside it
         const PreparedPlan* beside = nullptr;
-        bool is_for_good = true;  ///< later calls of this kind do the same
+        LinkWatch* links = nullptr;  ///< where it wants the times of the call's steps
+        bool is_for_good = true;     ///< later calls of this kind do the same
     };
     /// `may_be_repeated`: the call may be done once more, without a trace (Trials::next).
     Next next(const Request& request, bool may_be_repeated);
@@ -104,8 +107,9 @@ class PlanCache {
 
     /// Of one size class.
     struct Choice {
-        std::vector<Plan> plans;       // the planner's choice first
-        std::optional<Trials> trials;  // where there are several
+        std::vector<Plan> plans;                     // the planner's choice first
+        std::optional<Trials> trials;                // where there are several
+        std::unique_ptr<LinkWatch> links = nullptr;  // where calls tell of them; made when first needed
     };
     /// Of one request: of the plans of its size class those that were needed.
     struct Entry {
@@ -124,11 +128,21 @@ class PlanCache {
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
     std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const Schedule& schedule) const;
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
-    void forget_plans();
+    const Trials::Conditions& conditions_of_trials() const;
+    bool may_adapt() const;
+    bool keeps_its_plan(const Request& request) const;
+    const MachineCosts& costs_of(const Request& request) const;
+    void put_former_first(const Request& request, std::vector<Plan>& plans) const;
+    LinkWatch* watch_of(const Request& request, std::size_t number, Choice& choice) const;
+    bool have_links_changed(LinkWatch& links, const Choice& choice);
+    void make_plans_anew(std::vector<CallTime> tried);
+    void forget_plans(std::vector<CallTime> tried);
 
     Process& process_;
     const Machine& machine_;
     MachineCosts costs_;
+    LinksNow links_now_;
+    std::unordered_map<Request, AlgorithmPtr, RequestHash> former_;  // of choices, before links changed
     std::string agreed_rules_;
     Rules rules_;
     OwnComms& comms_;
@@ -146,6 +160,8 @@ class PlanCache {
     mutable std::optional<Trials::Conditions> conditions_;  // once they are needed
     std::vector<CallTime> forgotten_calls_;                 // of choices that were tried and dropped
     TrialSummary forgotten_trials_;                         // likewise
+    Seconds cost_of_watching_{0};                           // links, on this rank
+    int changes_of_links_ = 0;
 };
 
 }  // namespace laple::mpi

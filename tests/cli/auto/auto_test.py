@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 LAPLE_GRID, LIBLAPLE, LAPLE_BENCH, LAPLE_DISCOVER, PART_FIRST, ADAPTING_TEST = sys.argv[1:7]
@@ -256,6 +258,36 @@ class OnTwoSites(unittest.TestCase):
         run = self.run_job(ADAPTING_TEST, "broadcasts*", settings={**self.settings, "LAPLE_DEBUG": "2"},
                            options=("-n", "4"))
         self.assertIn(f"root 3: {algorithms[0]} (the fastest of those that earlier jobs have tried", run.stderr)
+
+    def test_plans_follow_an_uplink_that_is_slower_for_a_while(self):
+        self.bench()
+        grid = subprocess.run([LAPLE_GRID, "up", self.scenario], capture_output=True, text=True, timeout=60,
+                              check=True).stdout.strip()
+        self.addCleanup(subprocess.run, [LAPLE_GRID, "down", grid], capture_output=True, timeout=60, check=False)
+        settings = [f"--env={name}={value}" for name, value in self.settings.items()]
+        # It ends when nothing is left to be seen, long before all its calls.
+        job = subprocess.Popen([LAPLE_GRID, "exec", grid, "-n", "8", *settings, "--", LAPLE_BENCH, "--sizes", "1M",
+                                "--budget", "90", "-i", "5000", "bcast"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.stderr.close)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.terminate)
+        watchdog = threading.Timer(100, job.terminate)
+        self.addCleanup(watchdog.cancel)
+        watchdog.start()
+
+        def set_uplink(rate):
+            subprocess.run([LAPLE_GRID, "set", grid, "b", "uplink", rate], check=True, capture_output=True, timeout=60)
+
+        def next_line_with(text):
+            return next((line for line in job.stderr if text in line), "")
+
+        self.assertTrue(next_line_with("new communicator"))
+        time.sleep(3)  # of usual calls
+        set_uplink("20Mbit")
+        # From a to b, or what leaves a, or what comes to b: between two sites that is the same.
+        self.assertRegex(next_line_with("links have changed"), r"cluster [01] at most \S+ MB/s")
+        set_uplink("100Mbit")
+        self.assertIn("they are as they were measured; plans are made anew", next_line_with("links have changed"))
 
     def test_parts_of_the_job_first(self):
         run = self.run_job(PART_FIRST)

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/drift/links_now.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/index.hpp"
+#include "base/median.hpp"
+#include "collectives/drift/diagnosis.hpp"
+#include "collectives/drift/link_spans.hpp"
+#include "collectives/simulation/simulated_plan.hpp"
+
+namespace laple {
+namespace {
+
+/// Link by link; where one is not known, the median of the others.
+std::vector<double> quotients(const std::vector<double>& spans, const std::vector<double>& others) {
+    const auto is_known = [&](std::size_t link) { return spans[link] > 0 && others[link] > 0; };
+    std::vector<double> known;
+    for (std::size_t link = 0; link < spans.size(); ++link) {
+        if (is_known(link)) known.push_back(spans[link] / others[link]);
+    }
+    std::vector<double> all(spans.size(), median(known));
+    for (std::size_t link = 0; link < spans.size(); ++link) {
+        if (is_known(link)) all[link] = spans[link] / others[link];
+    }
+    return all;
+}
+
+}  // namespace
+
+DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const {
+    if (seen_by_predicted_.empty()) return {};
+    const std::vector<double> predicted = predicted_spans(plan, costs());
+    DriftWatch::Expected expected{predicted};
+    for (std::size_t link = 0; link < predicted.size(); ++link)
+        expected.usual[link] *= seen_by_predicted_[link];
+    if (are_as_measured()) return expected;
+    expected.recovery = quotients(predicted_spans(plan, measured_), predicted);
+    // A recovery that was none must not be believed again and again.
+    expected.patience = 2 << std::min(recoveries_, 6);
+    return expected;
+}
+
+bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding, const std::vector<double>& usual) {
+    if (finding.have_recovered) {
+        ++recoveries_;
+        refuted_ = finding.is_at_once ? limits_ : RateLimits(limits_.clusters());
+        set(RateLimits(limits_.clusters()));
+        return true;
+    }
+    const auto found = explain({plan, machine_, measured_, limits_, refuted_}, finding.ratios);
+    if (!found) return false;
+    seen_by_predicted_ = quotients(usual, predicted_spans(plan, costs()));
+    set(*found);
+    return true;
+}
+
+void LinksNow::set(const RateLimits& limits) {
+    limits_ = limits;
+    limited_ = with_limits(measured_, limits);
+}
+
+std::vector<double> LinksNow::predicted_spans(const Plan& plan, const MachineCosts& costs) const {
+    return spans_of(simulated_messages(plan, machine_, plan.streams > 0 ? costs.with_streams() : costs),
+                    machine_)
+        .all();
+}
+
+void make_watchable(std::vector<Plan>& plans) {
+    constexpr double kHardly = 1.25;
+    constexpr double kFaster = 1.5;  // than links are thought to be
+    for (Plan& plan : plans) {
+        for (double& pace : plan.windows.pace) pace /= kFaster;
+    }
+    if (!plans.front().is_native()) return;
+    const auto other = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+        return !plan.is_native() && plan.predicted <= kHardly * plans.front().predicted;
+    });
+    if (other != plans.end()) std::rotate(plans.begin(), other, other + 1);
+}
+
+std::string describe(const RateLimits& limits) {
+    std::string text;
+    const auto add = [&](const std::string& what, double rate) {
+        if (rate > 0) text += fmt::format("{}{} {:.3g} MB/s", text.empty() ? "" : ", ", what, rate / 1e6);
+    };
+    for (int a = 0; a < limits.clusters(); ++a) {
+        add(fmt::format("from cluster {} at most", a), limits.out[at(a)]);
+        add(fmt::format("to cluster {} at most", a), limits.in[at(a)]);
+        for (int b = 0; b < limits.clusters(); ++b)
+            add(fmt::format("from cluster {} to cluster {} at most", a, b), limits.link(a, b));
+    }
+    return text.empty() ? "they are as they were measured" : text;
+}
+
+}  // namespace laple
