@@ -204,10 +204,11 @@ class Bench {
                                           : format_header(context_, options_.full));
         std::fflush(stdout);
         if (!laple_.present() && options_.measured != Measured::stock) {
-            fmt::print(stderr,
-                       "laple-bench: LaPle is not loaded: both columns show {}'s own collectives. "
-                       "Start with: laple-run mpiexec ... laple-bench\n",
-                       context_.mpi_library.substr(0, context_.mpi_library.find(' ')));
+            fmt::print(
+                stderr,
+                "laple-bench: LaPle is not loaded: all times are of {}'s own collectives, and what differs "
+                "is noise. To measure LaPle, start with: laple-run mpiexec ... laple-bench\n",
+                context_.mpi_library.substr(0, context_.mpi_library.find(' ')));
         }
     }
 

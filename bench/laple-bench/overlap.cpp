@@ -36,7 +36,7 @@ std::string format_overlap_header(const Context& context) {
     std::string text = format_run(context);
     text += "# pure: started and waited for; overlapped: with work in between that takes as long as pure\n";
     text += fmt::format("#{:<11} {:>10}", " collective", "bytes");
-    for (const char* library : {"stock", "laple"}) {
+    for (const char* library : {"stock", second_library(context)}) {
         text += fmt::format(" {:>12} {:>12} {:>12} {:>8}", fmt::format("{}[us]", library), "pure",
                             "overlapped", "hidden");
     }

@@ -123,15 +123,20 @@ std::string format_run(const Context& context) {
                        context.laple_version.value_or("not loaded"), context.mpi_library);
 }
 
+const char* second_library(const Context& context) {
+    return context.laple_version ? "laple" : "again";
+}
+
 std::string format_header(const Context& context, bool full) {
     std::string text = format_run(context);
     text += fmt::format("# time of a call: agreed start to the last rank's finish, medians; clock: {}\n",
                         context.clock);
+    const std::string second = second_library(context);
     text += fmt::format("#{:<11} {:>10} {:>12} {:>12} {:>9}", " collective", "bytes", "stock[us]",
-                        "laple[us]", "speed-up");
+                        second + "[us]", context.laple_version ? "speed-up" : "ratio");
     if (full) {
-        for (const char* name : {"stock min", "p95", "max", "laple min", "p95", "max"}) {
-            text += fmt::format(" {:>12}", name);
+        for (const std::string& library : {std::string("stock"), second}) {
+            text += fmt::format(" {:>12} {:>12} {:>12}", library + " min", "p95", "max");
         }
         text += fmt::format(" {:>10}", "iterations");
     }

@@ -55,6 +55,10 @@ std::optional<double> efficiency(const Row& row);
 
 /// The comment lines that say what ran where; each ends with a newline.
 std::string format_run(const Context& context);
+
+/// What the columns of the calls that LaPle may do are named: without it they are MPI's own "again".
+const char* second_library(const Context& context);
+
 Json context_json(const Context& context);
 
 /// The comment lines above the table, the last one naming the columns; each ends with a newline.

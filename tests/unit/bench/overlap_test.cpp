@@ -43,3 +43,13 @@ TEST_CASE("a row of overlap: both libraries, or one") {
     CHECK(document["results"][0]["library"].is_null());
     CHECK(document["results"][0]["laple"]["hidden"].get<double>() == Approx(0.9));
 }
+
+TEST_CASE("without LaPle no column of overlap is called by its name") {
+    Context context;
+    context.laple_version = "0.1.0";
+    CHECK(format_overlap_header(context).find(" laple[us]") != std::string::npos);
+    context.laple_version.reset();
+    const std::string header = format_overlap_header(context);
+    CHECK(header.find(" again[us]") != std::string::npos);
+    CHECK(header.find(" laple[us]") == std::string::npos);
+}

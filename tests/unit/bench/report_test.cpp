@@ -86,7 +86,12 @@ TEST_CASE("the header is comments, the last line names the columns", "[bench]") 
           "    check\n");
     Context absent = example_context();
     absent.laple_version.reset();
-    CHECK(format_header(absent, true).find("LaPle not loaded") != std::string::npos);
+    const std::string without = format_header(absent, true);
+    CHECK(without.find("LaPle not loaded") != std::string::npos);
+    const std::string columns = without.substr(without.rfind('\n', without.size() - 2));
+    CHECK(columns.find("stock[us]    again[us]     ratio") != std::string::npos);
+    CHECK(columns.find("again min") != std::string::npos);
+    CHECK(columns.find("laple") == std::string::npos);
 }
 
 TEST_CASE("the header says how ranks are put on hosts", "[bench]") {
