@@ -6,8 +6,16 @@ install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
 install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
 install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
 install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple COMPONENT devel)
-install(FILES magpie_clusters.example LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)  # where README's pictures and links expect it
+# Documents and examples, each where links of the others expect it.
+install(FILES magpie_clusters.example LICENSE README.md CHANGELOG.md CONTRIBUTING.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools PATTERN docs/site EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS COMPONENT tools)
+foreach(file bench/netpipe/README.md bench/planner/README.md bench/smpi/README.md tools/grid/README.md
+             packaging/spack/spack_repo/laple/packages/laple/package.py)
+  cmake_path(GET file PARENT_PATH folder)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT tools)
+endforeach()
 
 set(LAPLE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/laple)
 install(EXPORT lapleTargets NAMESPACE laple:: DESTINATION ${LAPLE_CMAKE_DIR} COMPONENT devel)

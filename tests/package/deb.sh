@@ -11,7 +11,7 @@ for package in "$scratch"/*.deb; do
 done
 for file in bin/laple-run lib/liblaple.so.0 include/laple/laple.h share/laple/grid/wan4x4.json \
     share/doc/laple/copyright share/doc/liblaple0/changelog.gz share/doc/liblaple-dev/copyright \
-    share/bash-completion/completions/laple-run; do
+    share/bash-completion/completions/laple-run share/doc/laple/examples/pi.py; do
     [ -e "$scratch/root/usr/$file" ] || { echo "not in a package: $file"; exit 1; }
 done
 "$scratch/root/usr/bin/laple-run" --report "$mpiexec" -n 2 "$program" 2> "$scratch/report"

@@ -34,6 +34,9 @@ for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/libla
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 
+"$(dirname "$0")/../citations" "$scratch/prefix/share/doc/laple" --links > "$scratch/links" || { cat "$scratch/links"; exit 1; }
+"$mpicc" "$scratch/prefix/share/doc/laple/examples/pipelined_cg.c" -o "$scratch/pipelined_cg" -lm -Wno-stringop-overflow
+
 # Where shells look for them, and what they answer.
 bash -c '. "$1"; COMP_WORDS=(laple-grid run --place); COMP_CWORD=2; _laple_grid; [ "${COMPREPLY[*]}" = --placement ]' - \
     "$scratch/prefix/share/bash-completion/completions/laple-grid" || { echo "bash does not complete --place"; exit 1; }
