@@ -17,9 +17,18 @@ first_of() {
     esac
 }
 
-cmake -S "$consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$scratch/prefix" > "$scratch/configure.log"
-cmake --build "$scratch/cmake" > "$scratch/build.log"
-first_of "$scratch/cmake/consumer"
+# with_cmake PROJECT LANGUAGE: builds PROJECT, whose program is called as its folder, with only this language.
+with_cmake() {
+    cmake -S "$1" -B "$scratch/cmake-$2" -DCMAKE_PREFIX_PATH="$scratch/prefix" -DLANGUAGE="$2" --no-warn-unused-cli > "$scratch/configure.log"
+    cmake --build "$scratch/cmake-$2" > "$scratch/build.log"
+    first_of "$scratch/cmake-$2/$(basename "$1")"
+}
+with_cmake "$consumer" C
+with_cmake "$consumer" CXX
+if command -v gfortran > "$scratch/gfortran"; then with_cmake "${consumer}_fortran" Fortran; fi
+cmake -S "$consumer" -B "$scratch/cmake-none" -DCMAKE_PREFIX_PATH="$scratch/prefix" -DLANGUAGE=NONE > "$scratch/configure.log" 2>&1 &&
+    { echo "a project without a language finds LaPle"; exit 1; }
+grep -q "enable one of them" "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
 
 export PKG_CONFIG_PATH="$scratch/prefix/$libdir/pkgconfig"
 # shellcheck disable=SC2046  # flags are words
