@@ -1,4 +1,5 @@
 # Install and export: laple::laple for CMake, laple.pc for pkg-config; both keep liblaple under --as-needed.
+# laple-static.pc links liblaple.a: "pkg-config --static laple" means it only where all of the program is static.
 include(CMakePackageConfigHelpers)
 
 # Components: libraries that are preloaded, by their short names too; tools; and what only programs that are linked need.
@@ -28,7 +29,8 @@ install(FILES "${CMAKE_BINARY_DIR}/lapleConfig.cmake" "${CMAKE_BINARY_DIR}/laple
 # Relative to the file itself, so that an installation can be moved (or made with another --prefix).
 file(RELATIVE_PATH LAPLE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
-install(FILES "${CMAKE_BINARY_DIR}/laple.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
+configure_file(cmake/laple-static.pc.in "${CMAKE_BINARY_DIR}/laple-static.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/laple.pc" "${CMAKE_BINARY_DIR}/laple-static.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
 
 configure_file(cmake/uninstall.cmake.in "${CMAKE_BINARY_DIR}/uninstall.cmake" @ONLY)
 add_custom_target(uninstall COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_BINARY_DIR}/uninstall.cmake" VERBATIM)

@@ -37,6 +37,7 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
 set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME liblaple-dev)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "liblaple${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libmpich-dev")
+set(CPACK_DEBIAN_DEVEL_PACKAGE_SUGGESTS libsodium-dev)  # for the static library
 set(CPACK_COMPONENT_DEVEL_DESCRIPTION
 "MPI collectives that know the network - development files
  Header, static library, and files for CMake and pkg-config.")

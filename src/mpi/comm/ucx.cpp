@@ -10,7 +10,8 @@
 
 #include "mpi/comm/next_definition.hpp"
 
-#define LAPLE_EXPORT extern "C" __attribute__((visibility("default")))
+// Weak: where UCX is linked statically, and so is LaPle, both define these, and UCX's own are used.
+#define LAPLE_EXPORT extern "C" __attribute__((visibility("default"), weak))
 
 namespace laple::mpi {
 namespace {
