@@ -16,13 +16,6 @@
 namespace laple::run {
 namespace {
 
-bool is_mpiexec(const std::string& word) {
-    constexpr std::array<std::string_view, 6> kNames{"mpiexec",      "mpirun",        "mpiexec.hydra",
-                                                     "mpirun.hydra", "mpiexec.mpich", "mpirun.mpich"};
-    const std::string name = std::filesystem::path(word).filename();
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
 /// mpiexec's own "-genv LD_PRELOAD value", or "-genv LD_PRELOAD=value", would win over ours: put the library
 /// there as well.
 void add_to_preload_options(std::vector<std::string>& words, const std::filesystem::path& library) {
@@ -38,6 +31,13 @@ void add_to_preload_options(std::vector<std::string>& words, const std::filesyst
 }
 
 }  // namespace
+
+bool is_mpiexec(const std::string& word) {
+    constexpr std::array<std::string_view, 6> kNames{"mpiexec",      "mpirun",        "mpiexec.hydra",
+                                                     "mpirun.hydra", "mpiexec.mpich", "mpirun.mpich"};
+    const std::string name = std::filesystem::path(word).filename();
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
 
 std::string quoted(const std::string& word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {

@@ -15,6 +15,9 @@ struct Command {
     std::vector<std::string> words;
 };
 
+/// Whether the word names the launcher of MPICH, which takes -genv. Another MPI's may have the same name.
+bool is_mpiexec(const std::string& word);
+
 /// Preloads `library` and adds `settings` to the command: as -genv options when it is MPICH's mpiexec, so
 /// that the ranks get them and mpiexec itself does not; else in the environment of the command. What
 /// `existing_preload`, or a -genv or -env of mpiexec, preloads already stays in front. Throws Error as

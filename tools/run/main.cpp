@@ -27,6 +27,8 @@ int run(const std::vector<std::string>& arguments) {
     const auto found = find_library(std::filesystem::read_symlink("/proc/self/exe"),
                                     options->is_deep ? "liblaple_deep.so" : "liblaple.so");
     const auto library = paired_library(options->command, found);
+    const std::string warning = launcher_warning(options->command, library);
+    if (!warning.empty()) fmt::print(stderr, "laple-run: {}\n", warning);
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);

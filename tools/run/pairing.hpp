@@ -14,4 +14,8 @@ namespace laple::run {
 std::filesystem::path paired_library(const std::vector<std::string>& words,
                                      const std::filesystem::path& library);
 
+/// What is wrong where the mpiexec among `words` is of another MPI than `library`, for people: nothing fails
+/// then, but there is no job. "" where that is not so, or not known, as of an mpiexec that is a script.
+std::string launcher_warning(const std::vector<std::string>& words, const std::filesystem::path& library);
+
 }  // namespace laple::run

@@ -147,6 +147,30 @@ expect "libmpi_abi, deep" "$err" "mpiexec -genv LD_PRELOAD $tree/lib/laple/abi/l
 PATH=$tree/ldd:$PATH run --print mpiexec "$laple_run"
 expect "no libmpi_abi" "$err" "mpiexec -genv LD_PRELOAD $library $laple_run"
 
+# Another MPI's mpiexec is told from MPICH's by what it is linked with.
+mkdir other
+cp "$laple_run" other/mpiexec
+cat >ldd/ldd <<'END'
+#!/bin/sh
+case $1 in
+    */other/mpiexec) echo "libopen-rte.so.40 => /nowhere/libopen-rte.so.40" ;;
+    */liblaple*.so) echo "libmpich.so.12 => /nowhere/libmpich.so.12" ;;
+esac
+END
+PATH=$tree/ldd:$tree/other:$PATH run --print mpiexec ./app
+expect_part "Open MPI's mpiexec" "$err" \
+    "laple-run: $tree/other/mpiexec is Open MPI's, but this LaPle was built for MPICH (libmpich.so.12)"
+expect "Open MPI's mpiexec, and what is run all the same" "${err##*$'\n'}" "mpiexec -genv LD_PRELOAD $library ./app"
+PATH=$tree/ldd:$tree/other:$PATH run --print srun ./app
+expect "a launcher of nobody" "$err" "LD_PRELOAD=$library srun ./app"
+ln -s mpiexec other/mpirun
+PATH=$tree/ldd:$tree/other:$PATH run --print env A=1 mpirun ./app
+expect "a script or an unknown mpirun" "$(grep -c "Open MPI" <<< "$err" || true)" 0
+mv other/mpiexec other/mpiexec.hydra
+sed -i 's/libmpich.so.12/libmpi.so.40/g' ldd/ldd
+PATH=$tree/ldd:$PATH run --print other/mpiexec.hydra ./app
+expect_part "MPICH's mpiexec" "$err" "other/mpiexec.hydra is MPICH's, but this LaPle was built for Open MPI (libmpi.so.40)"
+
 # The line can be pasted: a shell reads back the same words.
 run --print ./app "it's" 'a  b' "\$HOME" '' '*'
 words=()
