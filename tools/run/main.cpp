@@ -21,6 +21,14 @@ namespace {
 
 constexpr int kBadInput = 2;
 
+/// Where there is no command `word`.
+std::string advice(const std::string& word, const Options& options) {
+    if (options.has_bare_report) return fmt::format("; if it is the report's file, write --report={}", word);
+    if (is_mpiexec(word))
+        return "; install MPICH (Debian: apt install mpich; in a Python environment: pip install mpich)";
+    return "";
+}
+
 int run(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, std::cout);
     if (!options) return 0;
@@ -35,11 +43,9 @@ int run(const std::vector<std::string>& arguments) {
     if (options->print_only || !options->is_quiet) fmt::print(stderr, "{}\n", format_shell(command));
     if (options->print_only) return 0;
     const int exit_code = execute(command);
-    fmt::print(stderr, "laple-run: {}: {}{}\n", command.words.front(),
-               exit_code == 127 ? "command not found" : std::strerror(errno),
-               exit_code == 127 && options->has_bare_report
-                   ? fmt::format("; if it is the report's file, write --report={}", command.words.front())
-                   : "");
+    fmt::print(stderr, "laple-run: {}: {}\n", command.words.front(),
+               exit_code == 127 ? "command not found" + advice(command.words.front(), *options)
+                                : std::strerror(errno));
     return exit_code;
 }
 

@@ -211,6 +211,8 @@ expect_part "no command" "$err" "no command to run"
 run ./no-such-command
 expect "no such command, status" "$status" 127
 expect_part "no such command" "$err" "laple-run: ./no-such-command: command not found"
+PATH=/nowhere run mpiexec -n 2 ./app
+expect_part "no MPI" "$err" "laple-run: mpiexec: command not found; install MPICH ("
 run --report out.txt mpiexec
 expect_part "a bare --report before its file" "$err" "write --report=out.txt"
 run --version
