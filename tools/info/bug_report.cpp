@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/chrono.h>
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "laple-report";
+constexpr std::string_view kAddress = LAPLE_BUG_ADDRESS;
 
 struct Part {
     ArchivedFile file;
@@ -110,8 +112,11 @@ int report_bug(const std::string& file, bool replaces, const std::optional<std::
     write_archive(file, kFolder, files, replaces);
     fmt::print(
         "{} holds, in {}/:\n{}It names hosts and files, and has no addresses but those in settings. Look it "
-        "through before you send it (tar -xzf {}), and add what the job printed with LAPLE_DEBUG=2.\n",
-        file, kFolder, contents, file);
+        "through before you send it (tar -xzf {}), and add what the job printed with LAPLE_DEBUG=2. Send it "
+        "to "
+        "{}.\n",
+        file, kFolder, contents, file,
+        kAddress.empty() ? "whoever gave you LaPle, or the maintainers of your package" : kAddress);
     return 0;
 }
 

@@ -84,6 +84,7 @@ class InAShell(unittest.TestCase):
             self.assertEqual(sorted(content), [f"laple-report/{name}" for name in names])
             for name in names:
                 self.assertRegex(written.stdout, rf"(?m)^  {name} ")
+            self.assertRegex(written.stdout, r"Send it to \S+.*\.\n$")
             self.assertIn("cluster 1 process 2 3", content["laple-report/topology"])
             self.assertEqual(json.loads(content["laple-report/info.json"])["topology_from"], f"LAPLE_TOPOLOGY={folder}/map")
             self.assertRegex(content["laple-report/hosts.txt"], r"(?s)kernel: Linux .*hwloc: .* PU.*congestion_control.* lo +.* mtu +\d+ +qdisc ")
