@@ -35,6 +35,9 @@ struct Arguments {
 /// MPI would refuse, or that LaPle cannot treat exactly. By MPI's rules the answer is the same on all ranks.
 bool find_arguments(const Call& call, const CommState& state, Arguments& arguments);
 
+/// What is said of those calls, for people.
+inline constexpr const char* kNotTakenReason = "LaPle leaves such types, operations and counts to MPI";
+
 /// Whether the call's handles and counts mean the same whenever they are seen again. Those that mean nothing
 /// on this rank may be no handles. `rank`: this one in the call's communicator.
 bool has_lasting_handles(const Call& call, int rank);

@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "mpi/call/arguments.hpp"
@@ -80,26 +81,45 @@ bool Started::progress() noexcept try {
 }
 
 /// The state of the call's communicator where LaPle may do something with calls that are started. `find`: how
-/// it is found.
-CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm)) {
+/// it is found. `why_not`: for people.
+CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm), std::string_view& why_not) {
     if (is_disabled() || call.comm == MPI_COMM_NULL || DyingComm::is_dying(call.comm)) return nullptr;
     CommState* state = find(call.comm);
-    if (state == nullptr || !state->has_work() || !state->has_progress() || state->is_profiled())
-        return nullptr;
-    return state->heeds_pcontrol() && is_switched_off ? nullptr : state;
+    if (state == nullptr) return nullptr;
+    if (!state->has_work()) {
+        why_not = state->why_idle();
+    } else if (state->is_profiled()) {
+        why_not = "";  // what LaPle would do is not known
+    } else if (!state->has_progress()) {
+        why_not = "nothing lets it go on beside the program here; LAPLE_PROGRESS=thread does";
+    } else if (state->heeds_pcontrol() && is_switched_off) {
+        why_not = "MPI_Pcontrol(0)";
+    } else {
+        return state;
+    }
+    return nullptr;
+}
+
+/// Why the call's communicator has no state.
+std::string_view why_not_set_up(MPI_Comm comm) {
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    return is_inter != 0 ? "LaPle leaves intercommunicators to MPI"
+                         : "no blocking collective came before it on its communicator";
 }
 
 /// MPI does it. A report counts it, on communicators that are not set up, too, but cannot see how long it
-/// takes.
-int pass_on(const Call& call) {
+/// takes. `why`: for people.
+int pass_on(const Call& call, std::string_view why) {
     if (is_disabled() || call.comm == MPI_COMM_NULL) return call.native();
     CommState* const state = CommState::find(call.comm);
     if (state != nullptr) state->note_algorithm(kNativeCall);
     Process* const process = state != nullptr ? state->process() : Process::get();
     Report* const report = process != nullptr ? process->report() : nullptr;
     if (report != nullptr) {
+        if (state == nullptr) why = why_not_set_up(call.comm);
         report->add(call.collective, call.function, reported_bytes(call, rank_in(call.comm)), kNativeCall,
-                    Seconds(0));
+                    Seconds(0), {.reason = std::string(why)});
     }
     return call.native();
 }
@@ -120,11 +140,14 @@ int refuse(const char* function) {
 }
 
 /// What LaPle can start of it, by MPI's rules alike on all ranks. nullptr: MPI does it. `wait`: for other
-/// ranks, where that is needed before the call can be started.
-std::shared_ptr<const StartableCall> startable(const Call& call, CommState* state, PlanCache::Wait wait) {
+/// ranks, where that is needed before the call can be started. `why_not`: for people.
+std::shared_ptr<const StartableCall> startable(const Call& call, CommState* state, PlanCache::Wait wait,
+                                               std::string_view& why_not) {
     Arguments arguments;
-    if (state == nullptr || !find_arguments(call, *state, arguments)) return nullptr;
-    auto plan = state->plan_to_start(arguments.request, wait);
+    if (state == nullptr) return nullptr;
+    why_not = kNotTakenReason;
+    if (!find_arguments(call, *state, arguments)) return nullptr;
+    auto plan = state->plan_to_start(arguments.request, wait, why_not);
     if (plan == nullptr) return nullptr;
     return std::make_shared<const StartableCall>(state->shared(), std::move(plan), std::move(arguments),
                                                  call.function);
@@ -138,9 +161,10 @@ int no_memory(MPI_Comm comm) {
 }  // namespace
 
 int start(const Call& call, MPI_Request* request) try {
-    CommState* state = request != nullptr ? state_for(call, CommState::find) : nullptr;
-    auto startable_call = startable(call, state, PlanCache::Wait::no);
-    if (startable_call == nullptr) return pass_on(call);
+    std::string_view why_not;
+    CommState* state = request != nullptr ? state_for(call, CommState::find, why_not) : nullptr;
+    auto startable_call = startable(call, state, PlanCache::Wait::no, why_not);
+    if (startable_call == nullptr) return pass_on(call, why_not);
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.start(*request);
     if (code != MPI_SUCCESS) return code;
@@ -154,10 +178,12 @@ int start(const Call& call, MPI_Request* request) try {
 }
 
 int init(const Call& call, MPI_Request* request) try {
-    CommState* state = request != nullptr ? state_for(call, CommState::of) : nullptr;
-    auto startable_call = startable(call, state, PlanCache::Wait::yes);
+    std::string_view why_not;
+    CommState* state = request != nullptr ? state_for(call, CommState::of, why_not) : nullptr;
+    auto startable_call = startable(call, state, PlanCache::Wait::yes, why_not);
     auto ways = startable_call != nullptr ? state->init_call() : std::nullopt;
-    if (!ways) return pass_on(call);
+    if (!ways)
+        return pass_on(call, startable_call != nullptr ? "too many persistent calls are there" : why_not);
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.init(*request);
     if (code == MPI_SUCCESS) Requests::get().add(*request, {std::move(startable_call), std::move(*ways)});

@@ -49,6 +49,7 @@ CommState* state_of(MPI_Comm comm) {
 
 /// Of calls of which nothing was known before.
 const Expectation kUnknown;
+const Expectation kNotTaken{.reason = kNotTakenReason};
 
 /// Passes a call on to MPI.
 int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = kUnknown) {
@@ -58,11 +59,6 @@ int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& 
     const int code = call.native();
     record.done(kNativeCall, expected);
     return code;
-}
-
-/// Where LaPle has nothing to do with calls.
-Expectation without_work() {
-    return {.reason = "all ranks are on one host, or nothing is known of the network"};
 }
 
 CallKey key_of(const Call& call) {
@@ -144,14 +140,15 @@ int treat(const Call& call) try {
     CommState* state = state_of(call.comm);
     if (state == nullptr || !state->has_work()) {
         const bool is_observed = state != nullptr && state->is_observed();
-        return is_observed ? pass_on(call, state, reported_bytes(call, state->rank()), without_work())
-                           : pass_on(call, state, 0);
+        return is_observed
+                   ? pass_on(call, state, reported_bytes(call, state->rank()), {.reason = state->why_idle()})
+                   : pass_on(call, state, 0);
     }
     if (state->is_profiled()) return profile(call, *state);
     if (!call.has_blocks && state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);
     if (is_native_whatever_its_counts(call, *state)) return pass_on(call, state, 0);
     Arguments arguments;
-    if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0);
+    if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0, kNotTaken);
     const Request& request = arguments.request;
     auto [plan, trials, beside, links, is_for_good] = state->next(request, may_be_repeated(arguments));
     if (beside != nullptr)

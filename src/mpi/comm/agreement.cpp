@@ -201,11 +201,13 @@ class Agreeing {
                 break;
             case Proposal::file:
                 agreement = agree_on_file(consensus->source);
+                terms.why_none = "no map that LAPLE_TOPOLOGY names fits its ranks";
                 break;
             case Proposal::measure:
                 agreement = agree_by_measuring();
                 break;
             case Proposal::off:
+                terms.why_none = "LAPLE_TOPOLOGY=off";
                 is_for_good = true;
                 break;
         }

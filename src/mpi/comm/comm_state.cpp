@@ -85,6 +85,16 @@ Machine machine_of(const Topology& topology, const std::vector<int>& host_of,
     return {topology, hosts};
 }
 
+/// Where there is but one cluster, and no rates in it. `host_of`: as in Agreement.
+const char* why_nothing_is_known(const std::vector<int>& host_of, const std::vector<Rank>& in_world) {
+    if (host_of.empty()) return "nothing is known of the network between its ranks";
+    const int first = host_of[at(in_world.front())];
+    const bool is_one_host =
+        std::all_of(in_world.begin(), in_world.end(), [&](Rank rank) { return host_of[at(rank)] == first; });
+    return is_one_host ? "all its ranks are on one host, and no rates are known there"
+                       : "all its ranks are in one cluster, and no rates are known there";
+}
+
 int on_delete(MPI_Comm comm, int, void* value, void*) {
     forget_bypass(comm);
     static_cast<CommState*>(value)->leave();
@@ -147,7 +157,10 @@ CommState::CommState(Process& process, MPI_Comm comm) : users_(comm), process_(&
     rank_ = rank_in(comm);
     size_ = size_of(comm);
     machine_ = Machine(Topology::flat(size_));
-    if (size_ == 1) return;
+    if (size_ == 1) {
+        why_idle_ = "its communicator has one rank";
+        return;
+    }
     const ReturnErrors guard(comm);
     set_up(comm);
 }
@@ -162,7 +175,10 @@ CommState::~CommState() {
 
 void CommState::set_up(MPI_Comm comm) {
     const auto in_world = world_ranks(comm, size_);
-    if (!in_world) return;
+    if (!in_world) {
+        why_idle_ = "some of its ranks were spawned by others";
+        return;
+    }
     const Terms terms = agree(*process_, comm, rank_, *in_world);
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
@@ -172,13 +188,13 @@ void CommState::set_up(MPI_Comm comm) {
     is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));
     is_watched_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
-        if (!terms.agreement)
-            say(fmt::format("new communicator: {} ranks on one host, or of no known topology", size_));
+        if (!terms.agreement) say(fmt::format("new communicator: {} ranks; {}", size_, terms.why_none));
         if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");
         if (is_verified_) say("what LaPle does is compared with MPI's own: LAPLE_VERIFY=1");
     }
     if (terms.is_traced) trace_.emplace(*process_->trace(), comm, *in_world, is_like_world_);
     if (!terms.agreement && !is_strict_) {
+        why_idle_ = terms.why_none;
         if (trace_) trace_->begin(comm, machine_);
         return;
     }
@@ -199,7 +215,10 @@ void CommState::set_up(MPI_Comm comm) {
     take_ranks_for_hosts(machine_, costs);
     machine_.set_block_memory(terms.block_memory);
     const bool is_known = machine_.cluster_count() > 1 || !costs.is_empty() || !rules.empty();
-    if (!is_known && !is_strict_) return;
+    if (!is_known && !is_strict_) {
+        why_idle_ = why_nothing_is_known(host_of, *in_world);
+        return;
+    }
     if (!host_of.empty()) share_memory(host_of, *in_world);
     plans_.emplace(*process_, machine_, std::move(costs), rules, terms.adapting, terms.streams, own_calls(),
                    comms_, native_calls_, rank_, terms.is_traced);

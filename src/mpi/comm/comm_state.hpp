@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,8 @@ class CommState {
     /// Whether LaPle treats calls here: the ranks are on several hosts, of whose network something is known,
     /// or want reductions in one fixed order. Else every call is MPI's own.
     bool has_work() const { return plans_.has_value(); }
+    /// Why not, for people.
+    const char* why_idle() const { return why_idle_; }
     /// Whether reductions that round have the bits of one tree over the ranks (LAPLE_REPRODUCIBLE=strict).
     bool is_strict() const { return is_strict_; }
     /// Whether each result is compared with that of MPI's own call (LAPLE_VERIFY).
@@ -93,9 +96,10 @@ class CommState {
     }
 
     /// As PlanCache has it.
-    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, PlanCache::Wait wait) {
+    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, PlanCache::Wait wait,
+                                                      std::string_view& why_not) {
         last_algorithm_ = nullptr;
-        return plans_->plan_to_start(request, wait);
+        return plans_->plan_to_start(request, wait, why_not);
     }
     /// A call that is started now: its number, and where its messages go. To be called on all ranks in the
     /// same order.
@@ -179,6 +183,7 @@ class CommState {
     int rank_ = 0;
     int size_ = 0;
     Machine machine_ = Machine(Topology::flat(0));
+    const char* why_idle_ = "";
     bool is_strict_ = false;
     bool is_verified_ = false;
     bool is_profiled_ = false;

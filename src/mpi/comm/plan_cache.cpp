@@ -325,14 +325,21 @@ void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
                         describe(links_now_.limits())));
 }
 
-std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait) {
+std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait,
+                                                             std::string_view& why_not) {
     Entry& entry = entry_for(request);
     const std::optional<Trials>& trials = entry.choice->trials;
     const std::size_t usual = trials ? trials->plan_of_calls() : 0;
     const Plan& plan = entry.choice->plans[usual];
-    if (plan.is_native() || plan.algorithm->is_native_in_clusters()) return nullptr;
+    why_not = plan.reason;
+    if (plan.is_native()) return nullptr;
+    why_not = "its algorithm has blocking calls of MPI's in clusters";
+    if (plan.algorithm->is_native_in_clusters()) return nullptr;
+    why_not = "no blocking collective that LaPle did came before it on its communicator";
     if (wait == Wait::no && !comms_.is_ready()) return nullptr;
-    return prepared(request, usual, entry, wait).is_native() ? nullptr : entry.plans[usual];
+    const PreparedPlan& made = prepared(request, usual, entry, wait);
+    why_not = made.expected.reason;
+    return made.is_native() ? nullptr : entry.plans[usual];
 }
 
 const PreparedPlan& PlanCache::prepared(const Request& request, std::size_t number, Entry& entry, Wait wait) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -74,9 +75,10 @@ class PlanCache {
     Next next(const Request& request, bool may_be_repeated);
     /// What a call does that is started and goes on by itself: as blocking calls do. nullptr where that is
     /// MPI's own, or where its steps block; and, unless it may wait for other ranks here, where they must get
-    /// ready together first.
+    /// ready together first. Then `why_not` says so for people, as long as the plans are kept.
     enum class Wait { no, yes };
-    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, Wait wait);
+    std::shared_ptr<const PreparedPlan> plan_to_start(const Request& request, Wait wait,
+                                                      std::string_view& why_not);
     PreparedPlan make(const Request& request);
     /// What such calls would do, and were expected to take; `bytes`: of a block on the average, where
     /// they differ.

@@ -50,6 +50,8 @@ struct Terms {
     int streams = 0;           ///< the least LAPLE_STREAMS
     bool is_profiled = false;  ///< one wants LAPLE_PROFILE=1
     bool is_traced = false;    ///< all want LAPLE_TRACE
+    const char* why_none =
+        "MPI failed when its ranks were to agree on a map";  ///< where there is no agreement
 };
 
 /// Problems that are reported once, and are no errors.
