@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/comm/report.hpp"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace laple::mpi {
+namespace {
+
+constexpr Seconds kMilli(1e-3);
+
+/// Of a call that MPI does in 10 ms, and LaPle in 4.
+Expectation expectation() {
+    Expectation expected;
+    expected.native = 10 * kMilli;
+    expected.predicted = 4 * kMilli;
+    expected.is_native_measured = true;
+    return expected;
+}
+
+/// Ten calls by LaPle, each of which took `time`.
+void add_ten(Report& report, Collective collective, const char* function, Seconds time,
+             const Expectation& expected = expectation()) {
+    for (int i = 0; i < 10; ++i) report.add(collective, function, 8, "flat/binomial", time, expected);
+}
+
+/// What a report says last.
+std::string verdict(const Report& report, Report::Job job) {
+    const std::string text = report.text("LaPle", job);
+    return text.substr(text.rfind('\n', text.size() - 2) + 1);
+}
+
+std::string verdict(const Report& report, Seconds wall) {
+    Report::Job job;
+    job.wall = wall;
+    return verdict(report, job);
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what is saved is MPI's own less what is predicted", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    CHECK(
+        verdict(report, 100 * kMilli) ==
+        "Blocking collectives took 40.0 ms of 100 ms (40.0 %); LaPle did 10 of 10 calls. It has saved about "
+        "60.0 ms: without it the job would have taken 1.60 times as long (MPI's own calls: as measured).\n");
+}
+
+TEST_CASE("calls that take longer than predicted save no less", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 8 * kMilli);
+    CHECK(has(verdict(report, 100 * kMilli), "It has saved about 60.0 ms: "));
+}
+
+TEST_CASE("no more is saved than the share of the predicted time that calls took", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", kMilli);  // as on its root, which waits for nobody
+    CHECK(has(verdict(report, 100 * kMilli), "It has saved about 15.0 ms: "));
+    SECTION("over all calls: others took the time instead") {
+        add_ten(report, Collective::allreduce, "Allreduce", 8 * kMilli);
+        CHECK(has(verdict(report, 200 * kMilli), "It has saved about 120 ms: "));
+    }
+    SECTION("over all calls: they do not make up for all of it") {
+        add_ten(report, Collective::allreduce, "Allreduce", 5 * kMilli);
+        CHECK(has(verdict(report, 200 * kMilli), "It has saved about 90.0 ms: "));
+    }
+    SECTION("calls of which nothing is known take no part") {
+        add_ten(report, Collective::allreduce, "Allreduce", 8 * kMilli, {});
+        CHECK(has(verdict(report, 200 * kMilli), "It has saved about 15.0 ms: "));
+    }
+}
+
+TEST_CASE("threads lose the job's time once", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    add_ten(report, Collective::allreduce, "Allreduce", 4 * kMilli);
+    CHECK(has(verdict(report, 40 * kMilli),
+              "took 40.0 ms of 40.0 ms (100.0 %); LaPle did 20 of 20 calls. It has "
+              "saved about 60.0 ms: without it the job would have taken 2.50 times"));
+}
+
+TEST_CASE("what goes on beside the program saves nothing", "[report]") {
+    Report report;
+    add_ten(report, Collective::allreduce, "Iallreduce", 4 * kMilli);
+    add_ten(report, Collective::allreduce, "Allreduce_init", 4 * kMilli);
+    const std::string all = verdict(report, 100 * kMilli);
+    CHECK(has(all, "Blocking collectives took 0.00 us of 100 ms (0.0 %); LaPle did 20 of 20 calls."));
+    CHECK(has(all, "What it has saved is not known"));
+}
+
+TEST_CASE("little is called little, and less than nothing nothing", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    CHECK(has(verdict(report, Seconds(10)),
+              "It has saved about 60.0 ms, less than 1 % of the job (MPI's own calls: as "
+              "measured)."));
+    Expectation worse = expectation();
+    worse.native = kMilli;
+    add_ten(report, Collective::allreduce, "Allreduce", 4 * kMilli, worse);
+    CHECK(has(verdict(report, Seconds(1)), "It has saved about 30.0 ms: "));
+    add_ten(report, Collective::reduce, "Reduce", 4 * kMilli, worse);
+    CHECK(has(verdict(report, Seconds(1)), "By all that is known it has saved nothing."));
+}
+
+TEST_CASE("one predicted time of MPI's own makes the sum a prediction", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    Expectation predicted = expectation();
+    predicted.is_native_measured = false;
+    add_ten(report, Collective::allreduce, "Allreduce", 4 * kMilli, predicted);
+    CHECK(has(verdict(report, 100 * kMilli), "(MPI's own calls: as predicted)"));
+}
+
+TEST_CASE("where ranks share cores no gain is told", "[report]") {
+    Report::Job job;
+    job.wall = 100 * kMilli;
+    job.shared_cores = "4 ranks share the 2 cores of a host";
+    const std::string words =
+        "What is gained cannot be told here: 4 ranks share the 2 cores of a host, so that calls take as long "
+        "as "
+        "ranks wait for a core.\n";
+    Report report;
+    Expectation unknown;
+    SECTION("which is not said where nothing is known of it") {
+        add_ten(report, Collective::bcast, "Bcast", 4 * kMilli, unknown);
+        CHECK(has(verdict(report, job), "What it has saved is not known"));
+        CHECK_FALSE(has(verdict(report, job), "cores"));
+    }
+    SECTION("of a job with LaPle") {
+        add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+        CHECK(verdict(report, job) ==
+              "Blocking collectives took 40.0 ms of 100 ms (40.0 %); LaPle did 10 of 10 calls. " + words);
+    }
+    SECTION("of a profile") {
+        job.is_profile = true;
+        add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+        CHECK(has(verdict(report, job), words));
+        CHECK_FALSE(has(report.text("LaPle", job), "times as fast"));
+    }
+}
+
+TEST_CASE("a profile's bound is what MPI's calls took", "[report]") {
+    Report report;
+    for (int i = 0; i < 10; ++i)
+        report.add(Collective::bcast, "Bcast", 8, "flat/binomial", 5 * kMilli, expectation(),
+                   Report::DoneBy::mpi);
+    Report::Job job;
+    job.wall = 100 * kMilli;
+    job.is_profile = true;
+    CHECK(has(report.text("LaPle", job),
+              "save about 30.0 ms: the job would take 70.0 ms (1.43 times as fast; "));
+}
+
+TEST_CASE("calls left to MPI are listed by their reason, and save nothing", "[report]") {
+    Report report;
+    Expectation expected = expectation();
+    expected.reason = "LAPLE_TOPOLOGY=off";
+    report.add(Collective::bcast, "Bcast", 8, kNativeCall, kMilli, expected);
+    report.add(Collective::allreduce, "Iallreduce", 9, kNativeCall, Seconds(0), expected);
+    Report::Job job;
+    job.wall = 100 * kMilli;
+    const std::string text = report.text("LaPle", job);
+    CHECK(has(text, "left to MPI: bcast 8, iallreduce 16: LAPLE_TOPOLOGY=off\n"));
+    CHECK(has(text, "LaPle did 0 of 2 calls. MPI's own were as good, or nothing better is known"));
+}
+
+}  // namespace laple::mpi
