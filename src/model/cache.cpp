@@ -78,6 +78,10 @@ std::string ModelCache::default_directory() {
     return user_directory("XDG_CACHE_HOME", ".cache");
 }
 
+std::vector<std::string> ModelCache::files() const {
+    return directory_.empty() ? std::vector<std::string>() : models_in(directory_);
+}
+
 std::string ModelCache::file_for(const std::vector<Node>& nodes, const std::string& mpi) const {
     return directory_.empty() ? "" : fmt::format("{}/{}.json", directory_, fingerprint(nodes, mpi));
 }

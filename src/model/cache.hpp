@@ -52,6 +52,9 @@ class ModelCache {
     bool keep_latencies(const std::vector<Node>& nodes, const std::string& mpi,
                         const RememberedSurvey::Latencies& known, std::string& note) const;
 
+    /// Those that find() may find, the latest first.
+    std::vector<std::string> files() const;
+
     /// The file for these hosts; "" when there is no directory.
     std::string file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
 

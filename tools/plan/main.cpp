@@ -21,6 +21,8 @@
 #include "compare.hpp"
 #include "explain.hpp"
 #include "explain_blocks.hpp"
+#include "kept_models.hpp"
+#include "model/model_file.hpp"
 #include "monte_carlo.hpp"
 #include "timeline.hpp"
 #include "yardstick.hpp"
@@ -46,6 +48,7 @@ A model is what "mpiexec ... laple-discover --model" writes.
 struct Options {
     std::string model;
     std::string synthetic;
+    std::string topology;
     std::string placement = "block";
     std::string ports = "shared";
     std::string format = "text";
@@ -62,10 +65,22 @@ struct Options {
     bool overlap = false;
 };
 
+/// A map says who is near whom, and nothing of how fast links are.
+[[noreturn]] void refuse_map(const std::string& file) {
+    const int ranks = parse_model_file(read_file(file), file).topology.size();
+    const std::string kept = kept_models(ranks);
+    throw Error(
+        fmt::format("--topology {}: a map has no rates, by which plans are made", file),
+        "use a model, which has a map of its own: mpiexec ... laple-discover --model > model.json" + kept);
+}
+
 Situation situation_of(const Options& options) {
+    if (!options.topology.empty()) refuse_map(options.topology);
     if (options.model.empty() == options.synthetic.empty()) {
-        throw Error(options.model.empty() ? "no network is given" : "two networks are given",
-                    "use --model FILE or --synthetic \"site:6 node:16\"");
+        const bool is_none = options.model.empty();
+        throw Error(is_none ? "no network is given" : "two networks are given",
+                    "use --model FILE or --synthetic \"site:6 node:16\"" +
+                        (is_none ? kept_models(0) : std::string()));
     }
     if (!options.model.empty() && options.placement != "block") {
         throw Error("--placement is for --synthetic: a model's \"hosts\" say where its ranks are",
@@ -201,6 +216,7 @@ void run_simulate(Options& options) {
 
 void add_network(CLI::App* command, Options& options) {
     command->add_option("--model", options.model, "What laple-discover --model has written");
+    command->add_option("--topology", options.topology)->group("");  // as laple-run has it: for an answer
     command->add_option(
         "--synthetic", options.synthetic,
         "LEVEL:COUNT[:LATENCY[:RATE]] ..., outermost first: \"site:6:25ms:100Mbit node:16:50us:1Gbit\"; "

@@ -213,6 +213,35 @@ class Explain(PlanTest):
         dot = self.output("explain", "bcast", "64K", *SITES, "--format", "dot")
         self.assertEqual(dot.count("->"), 15)
 
+    def test_models_that_jobs_have_left_are_named(self):
+        cache = os.path.join(self.directory, "cache", "laple")
+        os.makedirs(cache)
+        two = {**MODEL, "ranks": 2, "levels": [[[0], [1]]],
+               "hosts": [{"name": "a-1", "ranks": [0]}, {"name": "b-1", "ranks": [1]}]}
+        bare = {key: value for key, value in MODEL.items() if key not in ("clusters", "links")}
+        names = [f"{digit * 16}.json" for digit in "0123"]
+        for age, (name, content) in enumerate(zip(names, (MODEL, two, bare, "{"))):
+            file = self.file(os.path.join(cache, name), content)
+            os.utime(file, (1e9 - age, 1e9 - age))
+        environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(self.directory, "cache")}
+
+        def refused(*arguments):
+            done = subprocess.run([LAPLE_PLAN, "explain", "bcast", "8", *arguments], capture_output=True, text=True,
+                                  timeout=60, env=environment)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            return done.stderr.splitlines()
+
+        first, *named = refused()
+        self.assertRegex(first, "no network is given; .*; earlier jobs have left:$")
+        self.assertEqual([line.split()[:2] for line in named], [["--model", f"{cache}/{name}"] for name in names[:2]])
+        self.assertIn("4 ranks in 2 clusters", named[0])
+        first, *named = refused("--topology", self.file("map", "cluster 0 process 0\ncluster 1 process 1\n"))
+        self.assertIn("a map has no rates", first)
+        self.assertEqual([line.split()[1] for line in named], [f"{cache}/{names[1]}"])
+        first, *named = refused("--topology", self.file("map", "cluster 0 process 0 1 2\n"))
+        self.assertEqual(named, [])
+        self.assertIn("laple-discover --model", first)
+
     def test_what_is_wrong_is_said(self):
         self.check_refused(["explain", "bcast", "8"], "no network is given", "--model FILE")
         self.check_refused(["explain", "alltoallv", "8", *SITES], "alltoallv has a count for each rank", "--counts FILE")
