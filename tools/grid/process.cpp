@@ -289,7 +289,7 @@ std::string quote(const std::string& word) {
 
 std::string quote(const Arguments& words) {
     std::string line;
-    for (const std::string& word : words) line += (line.empty() ? "" : " ") + quote(word);
+    for (const std::string& word : words) line += fmt::format("{}{}", line.empty() ? "" : " ", quote(word));
     return line;
 }
 
