@@ -1,4 +1,5 @@
-# "cpack" in a build folder makes Debian packages: liblaple0, laple (the tools) and liblaple-dev.
+# "cpack" makes Debian packages: liblaple0, laple (the tools) and liblaple-dev. Debian's folder of libraries is that of the prefix
+# /usr, which has to be known when the build folder is set up: preset "deb".
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME laple)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
@@ -64,4 +65,12 @@ if(LAPLE_GZIP)
       COMPONENT ${component} EXCLUDE_FROM_ALL)
   endforeach()
 endif()
+
+# Job scripts preload liblaple.so by this name, on hosts that have no development files: it is no link for linking only.
+file(WRITE "${CMAKE_BINARY_DIR}/lintian-overrides"
+"# LD_PRELOAD=liblaple.so has to work where there are no development files.
+liblaple${PROJECT_VERSION_MAJOR}: link-to-shared-library-in-wrong-package
+")
+install(FILES "${CMAKE_BINARY_DIR}/lintian-overrides" RENAME liblaple${PROJECT_VERSION_MAJOR}
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT libraries EXCLUDE_FROM_ALL)
 include(CPack)
