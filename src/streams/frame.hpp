@@ -45,7 +45,7 @@ struct Frame {
 
 inline constexpr std::size_t kFrameBytes = 64;
 inline constexpr std::uint32_t kMostStripe = 1U << 20;
-inline constexpr std::uint64_t kMostMessage = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t kMostMessage = std::uint64_t{1} << 40;  ///< a block may be longer than 2 GiB
 
 std::array<std::byte, kFrameBytes> encode(const Frame& frame);
 
