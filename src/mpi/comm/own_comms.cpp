@@ -81,7 +81,10 @@ std::shared_ptr<const StreamRoutes> OwnComms::join_streams(StreamLinks& links,
                                                            std::span<const StreamLinks::Peer> peers) {
     std::vector<StreamLinks::Peer> fresh;
     for (const StreamLinks::Peer& peer : peers) {
-        if (stream_peers_.insert(peer.rank).second) fresh.push_back(peer);
+        int& connections = stream_peers_[peer.rank];
+        if (connections >= peer.connections) continue;
+        connections = peer.connections;
+        fresh.push_back(peer);
     }
     if (fresh.empty() && routes_ != nullptr) return routes_;
     auto routes =

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -61,7 +61,8 @@ class OwnComms {
     /// it: then messages inside its host go by MPI.
     void join_host();
 
-    /// Makes links to those of `peers` that have none yet, and returns the ways to all that have one.
+    /// Makes links to those of `peers` that have none yet of as many connections, and returns the ways to all
+    /// that have one.
     /// Collective over all ranks; each gives its own peers, of which each gives this rank in turn.
     std::shared_ptr<const StreamRoutes> join_streams(StreamLinks& links,
                                                      std::span<const StreamLinks::Peer> peers);
@@ -98,7 +99,7 @@ class OwnComms {
     std::unique_ptr<HostMemory> host_;
     HostAllowance::Share share_;
     std::shared_ptr<const StreamRoutes> routes_;  // of plans so far; later ones have another one
-    std::set<Rank> stream_peers_;                 // that join_streams() was called for
+    std::map<Rank, int> stream_peers_;  // that join_streams() was called for, and with how many connections
     bool has_tried_to_join_ = false;
     int tag_sets_ = 1;  // so many calls of each kind have tags of their own
     int tag_set_ = 0;   // of the call that is under way

@@ -75,7 +75,8 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, int& connections) {
     const std::lock_guard lock(mutex_);
     join.mine.context = next_context_++;
     for (const Entry& entry : entries_) {
-        if (entry.peer == peer && !entry.link->is_broken()) join.mine.existing = entry.how.number;
+        const bool is_good = entry.wanted >= join.connections && !entry.link->is_broken();
+        if (entry.peer == peer && is_good) join.mine.existing = entry.how.number;
     }
     if (unreachable_.contains(peer)) return;
     const auto address = streams::own_address(interface_);
@@ -157,6 +158,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     options.window_bytes = kWindow;
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
+    entry.wanted = join.connections;
     entry.how = join.to_join(join.lanes.size());
     entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options, std::move(join.poller));
     return entries_.back().link.get();

@@ -47,7 +47,8 @@ class StreamLinks {
         int connections = 0;
         Seconds round_trip{0};
     };
-    /// Enters into `routes` those of `peers` of `comm` that have, or get, a link with this rank. Collective
+    /// Enters into `routes` those of `peers` of `comm` that have, or get, a link with this rank. One that was
+    /// made for fewer connections stays with those who have it, and there is another one. Collective
     /// over each two ranks that are peers of each other: all of them call this in the same order.
     void join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes& routes);
 
@@ -61,6 +62,7 @@ class StreamLinks {
   private:
     struct Entry {
         Rank peer = -1;  ///< of MPI_COMM_WORLD
+        int wanted = 0;  ///< connections
         std::unique_ptr<streams::Link> link;
         streams::JoinedLink how;  ///< it was joined; its lanes are the link's
         int failures = 0;         ///< of the last attempts to replace lanes
