@@ -301,3 +301,131 @@ TEST_CASE("MPI_IN_PLACE where it is not allowed is MPI's own error") {
                                  places.data(), MPI_INT, copy)) == MPI_ERR_BUFFER);
     MPI_Comm_free(&copy);
 }
+
+// Hidden: for runs in which streams carry what goes straight between clusters.
+
+namespace {
+
+/// Long enough to go straight, and in several stripes; every fifth block is empty.
+int long_count_of(int source, int dest) {
+    return (source + 2 * dest) % 5 == 4 ? 0 : 200'000 + 1000 * source + 10 * dest;
+}
+
+void check_streams() {
+    INFO(used(kWorld));
+    CHECK_THAT(used(kWorld), Catch::EndsWith("+streams"));
+}
+
+int class_of(int code) {
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+}  // namespace
+
+TEST_CASE("long blocks for all ranks, by streams", "[.streams]") {
+    const int rank = rank_in(kWorld);
+    const Layout out([&](int dest) { return long_count_of(rank, dest); });
+    const Layout in([&](int source) { return long_count_of(source, rank); });
+    const auto own = own_data<int>(out.elements);
+    std::vector<int> ours(in.elements, -1);
+    auto theirs = ours;
+    for (int i = 0; i < 3; ++i) {
+        std::fill(ours.begin(), ours.end(), -1);
+        REQUIRE(MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, ours.data(),
+                              in.counts.data(), in.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
+        check_streams();
+        PMPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, theirs.data(),
+                       in.counts.data(), in.displacements.data(), MPI_INT, kWorld);
+        CHECK(ours == theirs);  // what is between blocks, too
+    }
+    // In place, what two ranks have for each other has one length.
+    const Layout both([&](int other) { return 200'000 + 1000 * (rank + other); });
+    ours = own_data<int>(both.elements);
+    theirs = ours;
+    REQUIRE(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_INT, ours.data(), both.counts.data(),
+                          both.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
+    check_streams();
+    PMPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_INT, theirs.data(), both.counts.data(),
+                   both.displacements.data(), MPI_INT, kWorld);
+    CHECK(ours == theirs);
+}
+
+TEST_CASE("long blocks for a root, and of one, by streams", "[.streams]") {
+    const int rank = rank_in(kWorld);
+    for (int root = 0; root < size_of(kWorld); ++root) {
+        const Layout blocks([&](int other) { return long_count_of(root, other); });
+        const int own_count = blocks.counts[static_cast<std::size_t>(rank)];
+        const auto own = own_data<int>(blocks.elements);
+        std::vector<int> ours(blocks.elements, -1);
+        auto theirs = ours;
+        REQUIRE(MPI_Gatherv(own.data(), own_count, MPI_INT, ours.data(), blocks.counts.data(),
+                            blocks.displacements.data(), MPI_INT, root, kWorld) == MPI_SUCCESS);
+        check_streams();
+        PMPI_Gatherv(own.data(), own_count, MPI_INT, theirs.data(), blocks.counts.data(),
+                     blocks.displacements.data(), MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+        REQUIRE(MPI_Scatterv(own.data(), blocks.counts.data(), blocks.displacements.data(), MPI_INT,
+                             ours.data(), own_count, MPI_INT, root, kWorld) == MPI_SUCCESS);
+        check_streams();
+        PMPI_Scatterv(own.data(), blocks.counts.data(), blocks.displacements.data(), MPI_INT, theirs.data(),
+                      own_count, MPI_INT, root, kWorld);
+        CHECK(ours == theirs);
+    }
+}
+
+TEST_CASE("the program's own messages go on while a rank waits for streams", "[.streams]") {
+    constexpr int kTag = 5;
+    const int rank = rank_in(kWorld);
+    const int last = size_of(kWorld) - 1;
+    const Layout out([&](int dest) { return long_count_of(rank, dest); });
+    const Layout in([&](int source) { return long_count_of(source, rank); });
+    const auto own = own_data<int>(out.elements);
+    std::vector<int> got(in.elements, -1);
+    std::vector<int> message(1'000'000, rank);
+    const auto count = static_cast<int>(message.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) PMPI_Irecv(message.data(), count, MPI_INT, last, kTag, kWorld, &request);
+    // The last rank comes when rank 0, which waits for it, has taken this.
+    if (rank == last) PMPI_Ssend(message.data(), count, MPI_INT, 0, kTag, kWorld);
+    REQUIRE(MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, got.data(),
+                          in.counts.data(), in.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
+    check_streams();
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK((rank != 0 || message == std::vector<int>(message.size(), last)));
+}
+
+// Of ranks that are all in different clusters: what goes by MPI, and is too long, ends the job
+// (little_memory).
+TEST_CASE("a long block that has not the length that its rank expects is an error there", "[.streams]") {
+    MPI_Comm copy = MPI_COMM_NULL;
+    PMPI_Comm_dup(kWorld, &copy);
+    PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    const int rank = rank_in(kWorld);
+    constexpr int kCount = 300'000;
+    for (const int wrong : {2 * kCount, kCount + 1, kCount - 1, kCount / 2}) {
+        const Layout out([&](int dest) { return rank == 0 && dest != 0 ? wrong : kCount; });
+        const Layout in([&](int) { return kCount; });
+        const auto own = own_data<int>(out.elements);
+        std::vector<int> got(in.elements, -1);
+        const int code = MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT,
+                                       got.data(), in.counts.data(), in.displacements.data(), MPI_INT, copy);
+        INFO(wrong << " for " << kCount);
+        CHECK(class_of(code) == (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE));
+        // What came from others is there all the same, and nothing beyond the end of a block.
+        bool is_right = true;
+        for (std::size_t source = 1; source < in.counts.size(); ++source) {
+            const auto begin = static_cast<std::size_t>(in.displacements[source]);
+            for (std::size_t i = 0; i < kCount; ++i) {
+                const std::size_t at_source = static_cast<std::size_t>(rank) * (kCount + 1) + i;
+                is_right =
+                    is_right && got[begin + i] == static_cast<int>((at_source * 31 + source * 17) % 1000);
+            }
+            is_right = is_right && got[begin + kCount] == -1;
+        }
+        CHECK(is_right);
+        CHECK(got[kCount] == -1);
+    }
+    MPI_Comm_free(&copy);
+}

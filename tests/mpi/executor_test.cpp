@@ -2,9 +2,13 @@
 // Operations against MPI's own collectives, bit by bit: random topologies, algorithms, roots, sizes and
 // datatypes. All ranks draw from the same seed, so they run the same cases.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <list>
 #include <memory>
+#include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -14,6 +18,8 @@
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 #include "mpi/comm/progress_engine.hpp"
+#include "mpi/comm/stream_links.hpp"
+#include "mpi/exec/block_exchange.hpp"
 #include "mpi/exec/join_host.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/exec/operation.hpp"
@@ -438,6 +444,231 @@ TEST_CASE("paced sends take the time of their bytes at least") {
     const std::size_t others = clusters[world_rank() < size / 2 ? 1 : 0].size();
     CHECK(seconds >= kSecondsPerByte * static_cast<double>(others * kBlock - kSegment) - kBurst);
     for (std::size_t i = 0; i < all; ++i) REQUIRE(result[i] == static_cast<std::byte>(i / kBlock + 1));
+}
+
+namespace {
+
+/// An all-to-all of long blocks, of which those of some pairs of ranks go by streams: all ranks are on this
+/// host, but the connections are real ones.
+class StreamedBlocks {
+  public:
+    static constexpr std::size_t kBytes = 3'000'000;  // several stripes
+
+    explicit StreamedBlocks(const std::vector<Rank>& streamed)
+        : machine_(Topology::flat(world_size())),
+          prepared_(Schedule{}),
+          routes_(world_size()),
+          bytes_(2 * static_cast<std::size_t>(world_size()), kBytes) {
+        PMPI_Comm_dup(MPI_COMM_WORLD, &ways_.comm);
+        Settings settings;
+        settings.stream_interface = "lo";
+        links_ = std::make_unique<mpi::StreamLinks>(settings);
+        std::vector<mpi::StreamLinks::Peer> peers;
+        for (const Rank peer : streamed) peers.push_back({peer, 2, Seconds(1e-4)});
+        links_->join(ways_.comm, peers, routes_);
+        plan_.straight = straight_blocks(varied_request(Collective::alltoall), machine_, world_rank());
+    }
+    ~StreamedBlocks() {
+        links_.reset();
+        PMPI_Comm_free(&ways_.comm);
+    }
+    StreamedBlocks(const StreamedBlocks&) = delete;
+    StreamedBlocks& operator=(const StreamedBlocks&) = delete;
+
+    /// The route to `peer`, where it is to be of so many connections.
+    const streams::Link* join_again(Rank peer, int connections) {
+        mpi::StreamRoutes routes(world_size());
+        const mpi::StreamLinks::Peer wanted{peer, connections, Seconds(1e-4)};
+        links_->join(ways_.comm, {&wanted, 1}, routes);
+        return routes.to(peer).link;
+    }
+
+    bool is_streamed(Rank peer) const { return routes_.to(peer).link != nullptr; }
+    streams::Link& link(Rank peer) { return *routes_.to(peer).link; }
+    /// As if this process had ended.
+    void close() { links_.reset(); }
+
+    std::size_t& bytes_for(Rank peer) { return bytes_[static_cast<std::size_t>(peer)]; }
+    std::size_t& bytes_from(Rank peer) {
+        return bytes_[static_cast<std::size_t>(world_size()) + static_cast<std::size_t>(peer)];
+    }
+
+    mpi::BlockExchange& start(mpi::StepTimes* times = nullptr) {
+        ++ways_.call;
+        operands_.input.clear();
+        operands_.result.clear();
+        memory_.clear();
+        for (Rank peer = 0; peer < world_size(); ++peer) {
+            add(operands_.input, bytes_for(peer), value(world_rank(), peer));
+            add(operands_.result, bytes_from(peer), std::byte{0xEE});
+        }
+        return exchange_.emplace(prepared_, plan_, operands_, ways_, &routes_, times);
+    }
+    /// Its messages are none of anybody's any more.
+    void forget() { exchange_.reset(); }
+
+    /// Those of the block of `peer` that are as sent, from its beginning.
+    std::size_t right_bytes_from(Rank peer) const {
+        const mpi::BlockMemory& block = operands_.result[static_cast<std::size_t>(peer)];
+        const auto is_wrong = [&](std::byte each) { return each != value(peer, world_rank()); };
+        return static_cast<std::size_t>(std::find_if(block.data, block.data + block.bytes, is_wrong) -
+                                        block.data);
+    }
+
+  private:
+    static std::byte value(Rank from, Rank to) { return static_cast<std::byte>(1 + from * 11 + to); }
+    void add(std::vector<mpi::BlockMemory>& blocks, std::size_t bytes, std::byte value) {
+        memory_.emplace_back(bytes, value);
+        blocks.push_back({memory_.back().data(), bytes});
+    }
+
+    Machine machine_;
+    PreparedSchedule prepared_;
+    mpi::BlockPlan plan_;
+    Ways ways_;
+    std::unique_ptr<mpi::StreamLinks> links_;
+    mpi::StreamRoutes routes_;
+    std::vector<std::size_t> bytes_;  // for each rank, and then from each
+    std::list<std::vector<std::byte>> memory_;
+    mpi::BlockOperands operands_;
+    std::optional<mpi::BlockExchange> exchange_;
+};
+
+std::vector<Rank> others_than(Rank rank) {
+    std::vector<Rank> others;
+    for (Rank other = 0; other < world_size(); ++other) {
+        if (other != rank) others.push_back(other);
+    }
+    return others;
+}
+
+}  // namespace
+
+TEST_CASE("long blocks go by streams where there are some, and others by MPI", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    // Only rank 0 has some.
+    StreamedBlocks blocks(world_rank() == 0 ? others_than(0) : std::vector<Rank>{0});
+    if (world_size() > 2) blocks.bytes_for((world_rank() + 1) % world_size()) = 0;
+    if (world_size() > 2) blocks.bytes_from((world_rank() + world_size() - 1) % world_size()) = 0;
+    for (int call = 0; call < 3; ++call) {
+        mpi::StepTimes times;
+        CHECK(blocks.start(&times).to_end() == MPI_SUCCESS);
+        std::size_t messages = 0;
+        for (const Rank peer : others_than(world_rank())) {
+            CHECK(blocks.right_bytes_from(peer) == blocks.bytes_from(peer));
+            for (const std::size_t bytes : {blocks.bytes_for(peer), blocks.bytes_from(peer)})
+                messages += bytes > 0 ? 1U : 0U;
+        }
+        REQUIRE(times.steps().size() == messages);
+        for (const mpi::StepTime& step : times.steps()) {
+            CHECK(step.bytes == StreamedBlocks::kBytes);
+            CHECK(step.end >= step.start);
+        }
+    }
+    for (const Rank peer : others_than(world_rank())) {
+        CHECK(blocks.is_streamed(peer) == (world_rank() == 0 || peer == 0));
+        if (blocks.is_streamed(peer)) {
+            CHECK(blocks.link(peer).account().sent == 3 * blocks.bytes_for(peer));
+            CHECK(blocks.link(peer).account().received == 3 * blocks.bytes_from(peer));
+        }
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a link serves who wants as many connections as it has, or fewer", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    const Rank peer = world_rank() ^ 1;
+    const bool has_peer = peer < world_size();
+    StreamedBlocks blocks(has_peer ? std::vector<Rank>{peer} : std::vector<Rank>{});
+    if (has_peer) {
+        const streams::Link* const first = &blocks.link(peer);
+        CHECK(blocks.join_again(peer, 2) == first);
+        CHECK(blocks.join_again(peer, 1) == first);
+        const streams::Link* const second = blocks.join_again(peer, 3);
+        REQUIRE(second != nullptr);
+        CHECK(second != first);
+        CHECK(second->account().lanes == 3);
+        CHECK(blocks.join_again(peer, 3) == second);
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a block by streams that is too long, or too short, is an error at its rank alone",
+          "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    StreamedBlocks blocks(others_than(world_rank()));
+    constexpr std::size_t kWrong[] = {1, 2 * StreamedBlocks::kBytes, StreamedBlocks::kBytes - 1};
+    for (const std::size_t bytes : kWrong) {
+        if (world_rank() == 0) blocks.bytes_for(1) = bytes;
+        const int code = blocks.start().to_end();
+        CHECK(code == (world_rank() == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+        for (const Rank peer : others_than(world_rank())) {
+            const bool is_wrong = world_rank() == 1 && peer == 0;
+            CHECK(blocks.right_bytes_from(peer) ==
+                  (is_wrong ? std::min(bytes, blocks.bytes_from(peer)) : blocks.bytes_from(peer)));
+        }
+    }
+    // The next call has nothing of it.
+    if (world_rank() == 0) blocks.bytes_for(1) = StreamedBlocks::kBytes;
+    CHECK(blocks.start().to_end() == MPI_SUCCESS);
+    for (const Rank peer : others_than(world_rank()))
+        CHECK(blocks.right_bytes_from(peer) == blocks.bytes_from(peer));
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("blocks of a link that is broken fail, all others come", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    StreamedBlocks blocks(world_rank() == 0   ? std::vector<Rank>{1}
+                          : world_rank() == 1 ? std::vector<Rank>{0}
+                                              : std::vector<Rank>{});
+    // Rank 1 has nothing for rank 0 any more, nor for anybody else.
+    for (const Rank peer : others_than(1)) {
+        if (world_rank() == 1) blocks.bytes_for(peer) = blocks.bytes_from(peer) = 0;
+    }
+    if (world_rank() > 1) blocks.bytes_for(1) = blocks.bytes_from(1) = 0;
+    if (world_rank() == 1) blocks.close();
+    PMPI_Barrier(MPI_COMM_WORLD);
+    // Rank 0 has seen it when it begins, and what goes by MPI comes later.
+    const auto moment = std::chrono::milliseconds(300);
+    if (world_rank() != 1) std::this_thread::sleep_for(world_rank() == 0 ? moment : 2 * moment);
+    if (world_rank() != 1)
+        CHECK(blocks.start().to_end() == (world_rank() == 0 ? MPI_ERR_OTHER : MPI_SUCCESS));
+    for (const Rank peer : others_than(world_rank())) {
+        if (world_rank() != 1 && peer != 1) CHECK(blocks.right_bytes_from(peer) == StreamedBlocks::kBytes);
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a call that is given up leaves its memory alone, and its blocks come as empty ones",
+          "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    StreamedBlocks blocks(others_than(world_rank()));
+    const bool gives_up = world_rank() == 0;
+    mpi::BlockExchange& exchange = blocks.start();
+    if (gives_up) {
+        blocks.forget();
+    } else {
+        // The thread that looks after links may have begun with the block: then it comes.
+        const int code = exchange.to_end();
+        const std::size_t come = blocks.right_bytes_from(0);
+        CHECK(code == (come > 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE));
+        CHECK((come == 0 || come == StreamedBlocks::kBytes));
+    }
+    std::vector<std::size_t> come;
+    for (const Rank peer : others_than(world_rank())) come.push_back(blocks.right_bytes_from(peer));
+    PMPI_Barrier(MPI_COMM_WORLD);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // links are looked at 20 times a second
+    std::size_t number = 0;
+    for (const Rank peer : others_than(world_rank())) {
+        const std::size_t before = come[number++];
+        CHECK(blocks.right_bytes_from(peer) == before);
+        if (!gives_up && peer != 0) CHECK(before == StreamedBlocks::kBytes);
+    }
+    // What the others have sent has come meanwhile, or comes now: nowhere.
+    CHECK(blocks.start().to_end() == MPI_SUCCESS);
+    for (const Rank peer : others_than(world_rank()))
+        CHECK(blocks.right_bytes_from(peer) == StreamedBlocks::kBytes);
+    PMPI_Barrier(MPI_COMM_WORLD);
 }
 
 namespace {

@@ -2,8 +2,12 @@
 // What only calls can do that are started and completed later: overtake each other, outlive their
 // communicator, their types and their operation, and go on while the program waits for something else. That
 // their results are right, drop_in_test shows with started.cpp before it.
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <numeric>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -238,6 +242,80 @@ TEST_CASE("a non-blocking collective is neither cancelled nor freed") {
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 }
 
+namespace {
+
+/// What all ranks have for each other: blocks of unequal lengths, each of which tells who sends it to whom.
+struct LongBlocks {
+    explicit LongBlocks(int salt) : salt_(salt) {
+        const int rank = rank_of_world();
+        for (int other = 0; other < size_of(MPI_COMM_WORLD); ++other) {
+            add(count(rank, other), number(rank, other), sent, sent_counts, sent_places);
+            add(count(other, rank), -1, got, got_counts, got_places);
+        }
+    }
+    void forget() { std::fill(got.begin(), got.end(), -1); }
+    bool are_right() const {
+        for (std::size_t source = 0; source < got_counts.size(); ++source) {
+            const auto begin = got.begin() + got_places[source];
+            const int value = number(static_cast<int>(source), rank_of_world());
+            if (std::count(begin, begin + got_counts[source], value) != got_counts[source]) return false;
+        }
+        return true;
+    }
+
+    std::vector<int> sent, sent_counts, sent_places;
+    std::vector<int> got, got_counts, got_places;
+
+  private:
+    int count(int source, int dest) const { return 50'000 + 1000 * source + 10 * dest + salt_; }
+    int number(int source, int dest) const { return (salt_ * 100 + source) * 100 + dest; }
+    static void add(int count, int value, std::vector<int>& all, std::vector<int>& counts,
+                    std::vector<int>& places) {
+        counts.push_back(count);
+        places.push_back(static_cast<int>(all.size()));
+        all.insert(all.end(), static_cast<std::size_t>(count), value);
+    }
+
+    int salt_;
+};
+
+/// A blocking call of the same kind, of one element for each rank. Where there are to be streams, it makes
+/// them.
+void exchange_short_blocks(MPI_Comm comm) {
+    const auto ranks = static_cast<std::size_t>(size_of(comm));
+    const std::vector<int> own(ranks, rank_in(comm));
+    const std::vector<int> ones(ranks, 1);
+    std::vector<int> places(ranks);
+    std::iota(places.begin(), places.end(), 0);
+    std::vector<int> got(ranks, -1);
+    REQUIRE(MPI_Alltoallv(own.data(), ones.data(), places.data(), MPI_INT, got.data(), ones.data(),
+                          places.data(), MPI_INT, comm) == MPI_SUCCESS);
+    CHECK(got == places);
+}
+
+}  // namespace
+
+TEST_CASE("started calls of long blocks are under way together, before a blocking one and after it") {
+    constexpr std::size_t kCalls = 8;
+    const Duplicate duplicate;
+    std::vector<LongBlocks> blocks;
+    std::vector<MPI_Request> requests(kCalls, MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < kCalls; ++i) blocks.emplace_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        if (i == 2) exchange_short_blocks(duplicate.comm);
+        LongBlocks& b = blocks[i];
+        REQUIRE(MPI_Ialltoallv(b.sent.data(), b.sent_counts.data(), b.sent_places.data(), MPI_INT,
+                               b.got.data(), b.got_counts.data(), b.got_places.data(), MPI_INT,
+                               duplicate.comm, &requests[i]) == MPI_SUCCESS);
+        if (expects_clusters()) CHECK(is_ours(duplicate.comm));
+    }
+    for (std::size_t i = 0; i < kCalls; ++i) {
+        const std::size_t shifted = (i + 3 * static_cast<std::size_t>(rank_of_world())) % kCalls;
+        REQUIRE(MPI_Wait(&requests[shifted], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    }
+    for (const LongBlocks& b : blocks) CHECK(b.are_right());
+}
+
 #if MPI_VERSION >= 4
 TEST_CASE("a persistent call is freed while it is under way") {
     const Duplicate duplicate;
@@ -348,5 +426,42 @@ TEST_CASE("started calls of blocks with counts in 64 bits") {
         for (std::size_t j = 0; j <= i; ++j)
             CHECK(all[static_cast<std::size_t>(displacements[i]) + j] == static_cast<int>(i));
     }
+}
+
+TEST_CASE("persistent calls of long blocks: one rank is ahead of the others") {
+    constexpr int kRounds = 5;
+    const Duplicate duplicate;
+    if (!expects_clusters()) return;
+    LongBlocks blocks(1);
+    const auto rank = static_cast<std::size_t>(rank_of_world());
+    const int root = size_of(MPI_COMM_WORLD) - 1;
+    MPI_Request all_to_all = MPI_REQUEST_NULL;
+    MPI_Request scatter = MPI_REQUEST_NULL;
+    REQUIRE(MPI_Alltoallv_init(blocks.sent.data(), blocks.sent_counts.data(), blocks.sent_places.data(),
+                               MPI_INT, blocks.got.data(), blocks.got_counts.data(), blocks.got_places.data(),
+                               MPI_INT, duplicate.comm, MPI_INFO_NULL, &all_to_all) == MPI_SUCCESS);
+    CHECK(is_ours(duplicate.comm));
+    const auto last = static_cast<std::size_t>(root);
+    const int count = blocks.got_counts[last];
+    std::vector<int> part(static_cast<std::size_t>(count));
+    REQUIRE(MPI_Scatterv_init(blocks.sent.data(), blocks.sent_counts.data(), blocks.sent_places.data(),
+                              MPI_INT, part.data(), count, MPI_INT, root, duplicate.comm, MPI_INFO_NULL,
+                              &scatter) == MPI_SUCCESS);
+    for (int round = 0; round < kRounds; ++round) {
+        blocks.forget();
+        REQUIRE(MPI_Start(&all_to_all) == MPI_SUCCESS);
+        REQUIRE(MPI_Wait(&all_to_all, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(blocks.are_right());
+    }
+    // The root may not wait for others: then what they are to get comes before they begin.
+    if (rank_of_world() != root) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int round = 0; round < kRounds; ++round) {
+        std::fill(part.begin(), part.end(), -1);
+        REQUIRE(MPI_Start(&scatter) == MPI_SUCCESS);
+        REQUIRE(MPI_Wait(&scatter, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(part == std::vector<int>(part.size(), (100 + root) * 100 + static_cast<int>(rank)));
+    }
+    REQUIRE(MPI_Request_free(&all_to_all) == MPI_SUCCESS);
+    REQUIRE(MPI_Request_free(&scatter) == MPI_SUCCESS);
 }
 #endif

@@ -191,12 +191,40 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
     return with_note({preferred(request, machine, rules)});
 }
 
+/// The most of any two clusters.
+int most_streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs) {
+    int most = 0;
+    for (int a = 0; a < machine.cluster_count(); ++a) {
+        for (int b = 0; b < a; ++b) most = std::max(most, streams_of_pair(request, machine, costs, a, b));
+    }
+    return most;
+}
+
+std::vector<Plan> plans_by_either_way(const Request& request, const Machine& machine, const Rules& rules,
+                                      const MachineCosts& costs, bool with_rivals);
+
+/// Those of a plan for blocks of different sizes, of which long ones may gain by them; 0: they do not.
+int streams_for_varied(const Request& request, const Machine& machine, const Rules& rules,
+                       const MachineCosts& costs) {
+    constexpr Bytes kLongBlock = 4U << 20;
+    const int streams = most_streams_of_pair(request, machine, costs);
+    if (streams == 0) return 0;
+    const Request of_long = request_for(request.collective, kLongBlock, request.root);
+    const bool gain = plans_by_either_way(of_long, machine, rules, costs, false).front().streams > 0;
+    return gain ? streams : 0;
+}
+
 /// plans_for(), and the same by streams, where these are better; then what is best without them comes next.
 std::vector<Plan> plans_by_either_way(const Request& request, const Machine& machine, const Rules& rules,
                                       const MachineCosts& costs, bool with_rivals) {
     std::vector<Plan> plans = plans_for(request, machine, rules, costs, with_rivals);
     const int streams = costs.most_streams();
-    if (streams == 0 || request.is_varied || plans.front().predicted <= Seconds(0)) return plans;
+    if (streams == 0 || plans.front().predicted <= Seconds(0)) return plans;
+    if (request.is_varied) {
+        if (!plans.front().is_native())
+            plans.front().streams = streams_for_varied(request, machine, rules, costs);
+        return plans;
+    }
     std::vector<Plan> streamed = plans_for(request, machine, rules, costs.with_streams(), with_rivals);
     const Plan& best = streamed.front();
     if (best.is_native() || best.predicted <= Seconds(0) ||
@@ -216,6 +244,20 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
 }
 
 }  // namespace
+
+int streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs, int a, int b) {
+    const bool is_rooted = row_of(request.collective).is_rooted;
+    const int of_root = is_rooted ? machine.cluster_of_rank(request.root) : -1;
+    if (is_rooted && a != of_root && b != of_root) return 0;
+    const auto ranks_with_blocks = [&](int cluster) {
+        return cluster == of_root ? 1 : static_cast<int>(machine.ranks_in(cluster).size());
+    };
+    const int wanted = std::max(costs.link(a, b).streams, costs.link(b, a).streams);
+    const int sharing = std::max(ranks_with_blocks(a), ranks_with_blocks(b));
+    const int share = (wanted + sharing - 1) / sharing;
+    // One more beside MPI's own is none that several ranks gain by.
+    return sharing > 1 && share == 1 ? 0 : share;
+}
 
 Bytes size_class_of(Bytes bytes) {
     constexpr int kBits = 3;

@@ -25,7 +25,7 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 ///
 /// Where links between clusters are known to carry more by streams (MachineCosts::Link::streams), the same
 /// choice is made with these, too, and holds where it is predicted to take kStreamsGain times as long at
-/// most.
+/// most. Blocks of different sizes go by streams where long ones that are equal would.
 ///
 /// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
 /// preferences.hpp holds to be good for such a size; and on a single cluster MPI's own.
@@ -33,6 +33,11 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
                  const MachineCosts& costs = {});
 
 inline constexpr double kStreamsGain = 0.9;
+
+/// How many connections a rank of cluster `a` and one of `b` have for blocks of different sizes, so that
+/// those of all ranks together are about as many as fill their hosts' links (MachineCosts::Link::streams); 0:
+/// what all of them have by MPI are as many. Equal for `b` and `a`.
+int streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs, int a, int b);
 
 /// choose_plan()'s choice, and after it the plans that trials may find to be faster (trials.hpp): MPI's own
 /// call, the best one without streams, the same algorithm with longer segments, and the best of others, none

@@ -14,7 +14,7 @@ CallRun::CallRun(const PreparedPlan& plan, Arguments& arguments, int rank, int s
     : arguments_(arguments), rank_(rank), size_(size), ways_(ways) {
     if (plan.blocks != nullptr) {
         prepare_blocks();
-        exchange_.emplace(*plan.schedule, *plan.blocks, block_operands_, ways, times);
+        exchange_.emplace(*plan.schedule, *plan.blocks, block_operands_, ways, plan.routes.get(), times);
         return;
     }
     if (!arguments.result_blocks.empty()) {

@@ -223,14 +223,13 @@ std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Pl
 
 /// Links are made by all ranks at the same plan, which each of them makes at the same call.
 void PlanCache::give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared) {
-    if (plan.streams == 0 || plan.request.is_varied) return;
+    if (plan.streams == 0) return;
     if (wait == Wait::no) {
         prepared.routes = comms_.routes();
         prepared.lacks_streams = true;
         return;
     }
-    prepared.routes =
-        comms_.join_streams(process_.streams(), stream_peers(plan, prepared.schedule->schedule));
+    prepared.routes = comms_.join_streams(process_.streams(), stream_peers(plan, prepared));
     const std::string problem = process_.streams().problem();
     const bool is_first = machine_.ranks_in(machine_.cluster_of_rank(rank_)).front() == rank_;
     if (!problem.empty() && (is_first || process_.settings().debug >= 1) &&
@@ -239,17 +238,30 @@ void PlanCache::give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared
 }
 
 /// Of this rank, in other clusters: where the number of connections is not given, those that gain by them.
-std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const Schedule& schedule) const {
-    std::vector<StreamLinks::Peer> peers;
-    std::set<Rank> found;
+/// Blocks of different sizes go straight, or so they may, to all that there are blocks for.
+std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const PreparedPlan& prepared) const {
     const int here = machine_.cluster_of_rank(rank_);
-    for (const Step& step : schedule.steps) {
-        if (!step.is_message() || machine_.cluster_of_rank(step.peer) == here) continue;
-        if (!found.insert(step.peer).second) continue;
-        const MachineCosts::Link link =
-            costs_.is_empty() ? MachineCosts::Link() : costs_.link(here, machine_.cluster_of_rank(step.peer));
-        const int connections = streams_ > 0 ? plan.streams : link.streams;
-        if (connections > 0) peers.push_back({step.peer, connections, Seconds(2 * link.latency)});
+    std::set<Rank> far;
+    const auto add = [&](Rank peer) {
+        if (machine_.cluster_of_rank(peer) != here) far.insert(peer);
+    };
+    if (prepared.blocks != nullptr) {
+        for (const StraightBlock& block : prepared.blocks->straight) add(block.peer);
+    } else {
+        for (const Step& step : prepared.schedule->schedule.steps) {
+            if (step.is_message()) add(step.peer);
+        }
+    }
+    std::vector<StreamLinks::Peer> peers;
+    for (const Rank peer : far) {
+        const int there = machine_.cluster_of_rank(peer);
+        const MachineCosts::Link link = costs_.is_empty() ? MachineCosts::Link() : costs_.link(here, there);
+        const auto wanted = [&] {
+            return prepared.blocks != nullptr ? streams_of_pair(plan.request, machine_, costs_, here, there)
+                                              : link.streams;
+        };
+        const int connections = streams_ > 0 ? plan.streams : wanted();
+        if (connections > 0) peers.push_back({peer, connections, Seconds(2 * link.latency)});
     }
     return peers;
 }

@@ -128,7 +128,7 @@ class PlanCache {
     PreparedPlan prepare(Plan& plan, Wait wait);
     std::function<std::vector<SimulatedMessage>()> simulation_of(const Plan& plan) const;
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
-    std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const Schedule& schedule) const;
+    std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const PreparedPlan& prepared) const;
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
     const Trials::Conditions& conditions_of_trials() const;
     bool may_adapt() const;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include <sched.h>
+
 #include "mpi/exec/transport.hpp"
 
 namespace laple::mpi {
@@ -29,8 +31,14 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 BlockExchange::BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan,
-                             const BlockOperands& operands, const Ways& ways, StepTimes* times)
-    : prepared_(prepared), plan_(plan), operands_(operands), ways_(ways), times_(times) {
+                             const BlockOperands& operands, const Ways& ways, const StreamRoutes* routes,
+                             StepTimes* times)
+    : prepared_(prepared),
+      plan_(plan),
+      operands_(operands),
+      ways_(ways),
+      streams_(ways, routes, ways.first_tag + kStraight),
+      times_(times) {
     add_straight();
     if (plan.longest_together == 0) return;
     const Schedule& schedule = prepared.schedule;
@@ -56,14 +64,25 @@ void BlockExchange::note_begin(std::size_t number, StepKind kind, int way, Rank 
     times_->begin(number, time);
 }
 
+void BlockExchange::note_begin(const Straight& straight) {
+    note_begin(straight.number, straight.block->is_sent ? StepKind::send : StepKind::recv, kStraight,
+               straight.block->peer, straight.memory.bytes);
+}
+
 void BlockExchange::add_straight() {
+    std::size_t number = prepared_.schedule.steps.size();
     for (const StraightBlock& block : plan_.straight) {
         const BlockMemory& memory = (block.is_sent ? operands_.input : operands_.result)[block.number];
         if (goes_together(memory) || memory.bytes == 0) continue;
         Straight straight;
         straight.block = &block;
         straight.memory = memory;
-        straight.number = prepared_.schedule.steps.size() + sends_.size() + receives_.size();
+        straight.number = number++;
+        if (streams_.reach(block.peer)) {
+            note_begin(straight);
+            streams_.start(block, {memory.data, memory.bytes}, straight.number);
+            continue;
+        }
         (block.is_sent ? sends_ : receives_).push_back(straight);
         bytes_left_ += memory.bytes;
     }
@@ -94,14 +113,14 @@ void BlockExchange::progress() {
     do {
         start_what_can_start();
     } while (!is_complete() && look());
-    if (has_failed()) abandon();
+    if (has_failed_) abandon();
 }
 
 int BlockExchange::to_end() {
     while (!is_complete()) {
         start_what_can_start();
         if (!is_complete()) wait();
-        if (has_failed()) abandon();
+        if (has_failed_) abandon();
     }
     return code_;
 }
@@ -234,15 +253,13 @@ void BlockExchange::start_straight() {
 /// False where nothing is left, or enough under way.
 bool BlockExchange::start_segment(Straight& straight) {
     const StraightBlock& block = *straight.block;
-    if (straight.started == straight.memory.bytes || straight.under_way == window_ || has_failed())
+    if (straight.started == straight.memory.bytes || straight.under_way == window_ || has_failed_)
         return false;
     const std::size_t bytes = std::min(segment_of(block), straight.memory.bytes - straight.started);
     std::byte* const data = straight.memory.data + straight.started;
     MPI_Request request = MPI_REQUEST_NULL;
     const int tag = ways_.first_tag + kStraight;
-    if (straight.started == 0)
-        note_begin(straight.number, block.is_sent ? StepKind::send : StepKind::recv, kStraight, block.peer,
-                   straight.memory.bytes);
+    if (straight.started == 0) note_begin(straight);
     if (block.is_sent) {
         check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
         if (block.is_far) next_paced_ = Pacer::after(next_paced_, seconds_per_byte_, bytes);
@@ -258,6 +275,7 @@ bool BlockExchange::start_segment(Straight& straight) {
 
 /// Whether something has completed, with an error or without.
 bool BlockExchange::look() {
+    if (look_at_streams()) return true;
     if (requests_.empty()) return false;
     int finished = MPI_UNDEFINED;
     MPI_Status status{};
@@ -265,8 +283,31 @@ bool BlockExchange::look() {
     return take(code, finished, status);
 }
 
-/// Until something has completed, or the next segment may start.
+bool BlockExchange::look_at_streams() {
+    const auto completion = streams_.look();
+    if (!completion) return false;
+    if (completion->code != MPI_SUCCESS) note_error(completion->code);
+    note_end(completion->number);
+    return true;
+}
+
+/// While streams alone are waited for: the program's own messages go on.
+void BlockExchange::look_at_mpi_now_and_then() {
+    constexpr int kLooksWithoutMpi = 64;
+    if (++looks_ % kLooksWithoutMpi != 0) return;
+    int is_there = 0;
+    check(PMPI_Iprobe(MPI_ANY_SOURCE, ways_.first_tag, ways_.comm, &is_there, MPI_STATUS_IGNORE));
+}
+
+/// Until something has completed, or the next segment may start. Streams are not waited for but by looking at
+/// them.
 void BlockExchange::wait() {
+    if (!streams_.is_idle()) {
+        if (look()) return;
+        if (requests_.empty()) look_at_mpi_now_and_then();
+        sched_yield();
+        return;
+    }
     const auto waits_for_its_time = [&](const Straight& send) {
         return send.block->is_far && send.started < send.memory.bytes && send.under_way < window_;
     };
@@ -330,6 +371,7 @@ void BlockExchange::take_message(int finished, const MPI_Status& status) {
 
 /// MPI has failed. What it may still use is left to it.
 void BlockExchange::abandon() {
+    streams_.abandon();
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         const Message& message = under_way_[i];
         const bool is_received = message.straight != nullptr
@@ -341,9 +383,16 @@ void BlockExchange::abandon() {
     for (auto& message : messages_) static_cast<void>(message.release());
 }
 
-/// The first error stands, but what ends the call counts for more.
+/// An error of MPI's ends the call, but for a message that was too long.
 void BlockExchange::check(int code) {
-    if (code != MPI_SUCCESS && (code_ == MPI_SUCCESS || code_ == MPI_ERR_TRUNCATE)) code_ = code;
+    if (code == MPI_SUCCESS) return;
+    has_failed_ = has_failed_ || code != MPI_ERR_TRUNCATE;
+    note_error(code);
+}
+
+/// The first error stands, but others count for more than what was too long.
+void BlockExchange::note_error(int code) {
+    if (code_ == MPI_SUCCESS || code_ == MPI_ERR_TRUNCATE) code_ = code;
 }
 
 }  // namespace laple::mpi

@@ -12,6 +12,7 @@
 
 #include "collectives/algorithms/block_routes.hpp"
 #include "collectives/schedule/step_graph.hpp"
+#include "mpi/exec/block_streams.hpp"
 #include "mpi/exec/operands.hpp"
 #include "mpi/exec/pacer.hpp"
 #include "mpi/exec/step_times.hpp"
@@ -46,17 +47,21 @@ struct BlockOperands {
 ///
 ///     short blocks    the steps of a schedule. Its regions are blocks; a message is
 ///                       length ... length, bytes ... bytes          of all its blocks
-///     long blocks     straight to their ranks, a segment of each in turn; what goes to other clusters at the
-///                     pace of the plan
+///     long blocks     straight to their ranks. Those to and from ranks that are reached by streams as a
+///     whole
+///                     by these (BlockStreams); of the others a segment of each in turn, what goes to other
+///                     clusters at the pace of the plan
 ///
-/// Both ends of a block know by its length which way it goes: they decide alike without a message. Where they
-/// do not, since the program gives them different counts, the call may not end, as in MPI.
+/// Both ends of a block know by its length which way it goes, and which ranks are reached by streams was
+/// agreed when these were made: they decide alike without a message. Where they do not, since the program
+/// gives them different counts, the call may not end, as in MPI.
 class BlockExchange {
   public:
-    /// The references must outlive this. `times`: where the times of its messages are noted, those of steps
-    /// by the numbers of these, those of blocks that go straight after them; or nullptr.
+    /// The references must outlive this. `routes`: nullptr where the plan has no streams. `times`: where the
+    /// times of its messages are noted, those of steps by the numbers of these, those of blocks that go
+    /// straight after them; or nullptr.
     BlockExchange(const PreparedSchedule& prepared, const BlockPlan& plan, const BlockOperands& operands,
-                  const Ways& ways, StepTimes* times = nullptr);
+                  const Ways& ways, const StreamRoutes* routes, StepTimes* times = nullptr);
 
     /// Does what can be done without waiting.
     void progress();
@@ -64,8 +69,11 @@ class BlockExchange {
     int to_end();
 
     /// Whether it is over, with an error or without.
-    bool is_complete() const { return has_failed() || (steps_left_ == 0 && bytes_left_ == 0); }
-    /// MPI's error code; MPI_ERR_TRUNCATE where a block is longer than its rank expects.
+    bool is_complete() const {
+        return has_failed_ || (steps_left_ == 0 && bytes_left_ == 0 && streams_.is_idle());
+    }
+    /// MPI's error code; MPI_ERR_TRUNCATE where a block is longer than its rank expects, MPI_ERR_OTHER where
+    /// streams that it should go by are broken. After these two all other blocks have come all the same.
     int code() const { return code_; }
 
   private:
@@ -94,6 +102,7 @@ class BlockExchange {
     void put(const BlockMemory& from, std::uint64_t unit);
 
     void note_begin(std::size_t number, StepKind kind, int way, Rank peer, Bytes bytes);
+    void note_begin(const Straight& straight);
     void note_end(std::size_t number) {
         if (times_ != nullptr) times_->end(number);
     }
@@ -108,20 +117,22 @@ class BlockExchange {
     BlockMemory& slot(Place place, std::size_t i) {
         return slots_[place.buffer][blocks_of(place.offset) + i];
     }
-    /// Whether this rank's part cannot go on. After a message that was too long it does.
-    bool has_failed() const { return code_ != MPI_SUCCESS && code_ != MPI_ERR_TRUNCATE; }
     void start_what_can_start();
     bool look();
     void wait();
     bool take(int code, int finished, const MPI_Status& status);
     void take_message(int finished, const MPI_Status& status);
+    bool look_at_streams();
+    void look_at_mpi_now_and_then();
     void abandon();
     void check(int code);
+    void note_error(int code);
 
     const PreparedSchedule& prepared_;
     const BlockPlan& plan_;
     const BlockOperands& operands_;
     const Ways& ways_;
+    BlockStreams streams_;
     StepTimes* times_;
     std::vector<std::uint32_t> waits_;  // by step
     std::deque<std::uint32_t> ready_;
@@ -130,13 +141,15 @@ class BlockExchange {
     std::vector<std::unique_ptr<std::byte[]>> messages_;  // by step
     std::vector<Straight> sends_;
     std::vector<Straight> receives_;
-    std::size_t bytes_left_ = 0;  // of what goes straight
+    std::size_t bytes_left_ = 0;  // of what goes straight by MPI, as all before it
     std::size_t next_send_ = 0;   // whose turn it is
     int window_ = 2;              // segments under way of each block
     double seconds_per_byte_ = 0;
     Seconds next_paced_{0};
     std::vector<MPI_Request> requests_;
     std::vector<Message> under_way_;  // of each request
+    int looks_ = 0;                   // without MPI
+    bool has_failed_ = false;         // MPI has: this rank's part cannot go on
     int code_ = MPI_SUCCESS;
 };
 

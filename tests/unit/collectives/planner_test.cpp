@@ -234,6 +234,58 @@ TEST_CASE("calls that gain by streams go by them") {
     CHECK(plans[1].streams == 0);
 }
 
+TEST_CASE("blocks of different sizes go by streams where long ones gain by them") {
+    const auto plan_of = [](Collective collective, const Machine& machine, const MachineCosts& costs,
+                            const char* rules = "") {
+        return choose_plan(varied_request(collective), machine, parse_rules(rules), costs);
+    };
+    const Machine hosts(Topology::from_clusters(2, {{0}, {1}}));
+    for (const Collective collective : {Collective::alltoall, Collective::gather, Collective::scatter}) {
+        INFO(name_of(collective));
+        const Plan plan = plan_of(collective, hosts, fat_pipe());
+        CHECK(plan.streams == 8);
+        CHECK_THAT(plan.name(), Catch::EndsWith("+streams"));
+        CHECK(plan_of(collective, hosts, fat_pipe(), "direct").streams == 8);
+        CHECK(plan_of(collective, hosts, fat_pipe(), "native").streams == 0);
+        MachineCosts without = fat_pipe();
+        without.forget_streams();
+        CHECK(plan_of(collective, hosts, without).streams == 0);
+    }
+    // They bring nothing over what a flow of MPI's carries.
+    MachineCosts thin = fat_pipe();
+    thin.link(0, 1).streamed = thin.link(1, 0).streamed = 25e6;
+    CHECK(plan_of(Collective::alltoall, hosts, thin).streams == 0);
+}
+
+TEST_CASE("ranks that send blocks at the same time share the connections of their hosts") {
+    const auto streams_of = [](Collective collective, int here, int there) {
+        std::vector<std::vector<Rank>> clusters(2);
+        for (Rank rank = 0; rank < here + there; ++rank) clusters[rank < here ? 0 : 1].push_back(rank);
+        const Machine machine(Topology::from_clusters(here + there, clusters));
+        const Request request = varied_request(collective);
+        const int streams = streams_of_pair(request, machine, fat_pipe(), 0, 1);
+        CHECK(streams_of_pair(request, machine, fat_pipe(), 1, 0) == streams);
+        return streams;
+    };
+    CHECK(streams_of(Collective::alltoall, 1, 1) == 8);
+    CHECK(streams_of(Collective::alltoall, 1, 2) == 4);
+    CHECK(streams_of(Collective::alltoall, 3, 2) == 3);
+    CHECK(streams_of(Collective::alltoall, 7, 7) == 2);
+    CHECK(streams_of(Collective::alltoall, 8, 1) == 0);
+    CHECK(streams_of(Collective::alltoall, 32, 32) == 0);
+    // Of the root's cluster, that is the first, the root alone has blocks for the other one.
+    CHECK(streams_of(Collective::gather, 32, 1) == 8);
+    CHECK(streams_of(Collective::scatter, 32, 4) == 2);
+    CHECK(streams_of(Collective::scatter, 1, 32) == 0);
+
+    const Machine three(Topology::from_clusters(3, {{0}, {1}, {2}}));
+    MachineCosts costs = test::uniform_costs(3, Seconds(50e-3), 25e6);
+    costs.link(1, 2).streams = costs.link(2, 1).streams = 8;
+    CHECK(streams_of_pair(varied_request(Collective::alltoall), three, costs, 1, 2) == 8);
+    CHECK(streams_of_pair(varied_request(Collective::gather), three, costs, 1, 2) == 0);
+    CHECK(choose_plan(varied_request(Collective::gather), three, parse_rules(""), costs).streams == 0);
+}
+
 TEST_CASE("what connections carry is all that a link can, unless it is all that a NIC can") {
     MachineCosts costs = fat_pipe();
     CHECK(costs.with_streams().link(0, 1).all == 100e6);
