@@ -246,17 +246,17 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
 }  // namespace
 
 int streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs, int a, int b) {
+    constexpr int kMostPeers = 32;
     const bool is_rooted = row_of(request.collective).is_rooted;
     const int of_root = is_rooted ? machine.cluster_of_rank(request.root) : -1;
     if (is_rooted && a != of_root && b != of_root) return 0;
-    const auto ranks_with_blocks = [&](int cluster) {
-        return cluster == of_root ? 1 : static_cast<int>(machine.ranks_in(cluster).size());
+    const auto peers_of = [&](int cluster) {
+        const auto others = machine.rank_count() - static_cast<int>(machine.ranks_in(cluster).size());
+        return is_rooted && cluster != of_root ? 1 : others;
     };
+    const int peers = std::max(peers_of(a), peers_of(b));
     const int wanted = std::max(costs.link(a, b).streams, costs.link(b, a).streams);
-    const int sharing = std::max(ranks_with_blocks(a), ranks_with_blocks(b));
-    const int share = (wanted + sharing - 1) / sharing;
-    // One more beside MPI's own is none that several ranks gain by.
-    return sharing > 1 && share == 1 ? 0 : share;
+    return peers > kMostPeers ? 0 : (wanted + peers - 1) / peers;
 }
 
 Bytes size_class_of(Bytes bytes) {

@@ -34,9 +34,10 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
 
 inline constexpr double kStreamsGain = 0.9;
 
-/// How many connections a rank of cluster `a` and one of `b` have for blocks of different sizes, so that
-/// those of all ranks together are about as many as fill their hosts' links (MachineCosts::Link::streams); 0:
-/// what all of them have by MPI are as many. Equal for `b` and `a`.
+/// How many connections a rank of cluster `a` and one of `b` have for blocks of different sizes. Each rank
+/// shares out among all that it may have blocks for about as many as fill its host's link
+/// (MachineCosts::Link::streams), and has one to each at least; 0: these were too many, or there are no
+/// blocks between the two. Equal for `b` and `a`.
 int streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs, int a, int b);
 
 /// choose_plan()'s choice, and after it the plans that trials may find to be faster (trials.hpp): MPI's own

@@ -257,7 +257,7 @@ TEST_CASE("blocks of different sizes go by streams where long ones gain by them"
     CHECK(plan_of(Collective::alltoall, hosts, thin).streams == 0);
 }
 
-TEST_CASE("ranks that send blocks at the same time share the connections of their hosts") {
+TEST_CASE("a rank shares out connections among those that it has blocks for") {
     const auto streams_of = [](Collective collective, int here, int there) {
         std::vector<std::vector<Rank>> clusters(2);
         for (Rank rank = 0; rank < here + there; ++rank) clusters[rank < here ? 0 : 1].push_back(rank);
@@ -271,17 +271,20 @@ TEST_CASE("ranks that send blocks at the same time share the connections of thei
     CHECK(streams_of(Collective::alltoall, 1, 2) == 4);
     CHECK(streams_of(Collective::alltoall, 3, 2) == 3);
     CHECK(streams_of(Collective::alltoall, 7, 7) == 2);
-    CHECK(streams_of(Collective::alltoall, 8, 1) == 0);
-    CHECK(streams_of(Collective::alltoall, 32, 32) == 0);
+    CHECK(streams_of(Collective::alltoall, 8, 1) == 1);
+    CHECK(streams_of(Collective::alltoall, 32, 32) == 1);
+    CHECK(streams_of(Collective::alltoall, 33, 1) == 0);
     // Of the root's cluster, that is the first, the root alone has blocks for the other one.
     CHECK(streams_of(Collective::gather, 32, 1) == 8);
     CHECK(streams_of(Collective::scatter, 32, 4) == 2);
-    CHECK(streams_of(Collective::scatter, 1, 32) == 0);
+    CHECK(streams_of(Collective::scatter, 1, 32) == 1);
+    CHECK(streams_of(Collective::scatter, 1, 33) == 0);
 
     const Machine three(Topology::from_clusters(3, {{0}, {1}, {2}}));
     MachineCosts costs = test::uniform_costs(3, Seconds(50e-3), 25e6);
     costs.link(1, 2).streams = costs.link(2, 1).streams = 8;
-    CHECK(streams_of_pair(varied_request(Collective::alltoall), three, costs, 1, 2) == 8);
+    CHECK(streams_of_pair(varied_request(Collective::alltoall), three, costs, 1, 2) == 4);
+    CHECK(streams_of_pair(varied_request(Collective::alltoall), three, costs, 0, 1) == 0);
     CHECK(streams_of_pair(varied_request(Collective::gather), three, costs, 1, 2) == 0);
     CHECK(choose_plan(varied_request(Collective::gather), three, parse_rules(""), costs).streams == 0);
 }
