@@ -232,6 +232,7 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
         return plans;
     for (Plan& plan : streamed) {
         plan.streams = plan.is_native() ? 0 : streams;
+        plan.windows.pace.clear();  // their connections share a link by themselves
         plan.native = plans.front().native;
         plan.is_native_measured = plans.front().is_native_measured;
     }

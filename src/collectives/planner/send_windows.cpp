@@ -69,8 +69,12 @@ Bytes global_window(const Request& request, const TreeTime& time) {
 }  // namespace
 
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
-    return {channel_window(*candidate.algorithm, request, costs), local_windows(costs),
-            has_link_that_carries_more(costs) ? 0 : global_window(request, candidate.time), candidate.pace};
+    SendWindows windows{channel_window(*candidate.algorithm, request, costs), local_windows(costs)};
+    // What is slower than the links can be would keep them so.
+    if (has_link_that_carries_more(costs)) return windows;
+    windows.global = global_window(request, candidate.time);
+    windows.pace = candidate.pace;
+    return windows;
 }
 
 }  // namespace laple

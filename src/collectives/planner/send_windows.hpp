@@ -17,7 +17,7 @@ namespace laple {
 ///   with four times as much, 129 with twice, 139 with one and a half.
 ///
 /// Where a link carries more than was measured they would hold it at what was: then windows are as large as
-/// any.
+/// any, and nothing goes at a pace.
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs);
 
 }  // namespace laple

@@ -260,6 +260,11 @@ TEST_CASE("no window holds a link at a rate that is less than it carries", "[lon
     const SendWindows windows = choose_plan(request, kTwoSites, kNotNative, costs).windows;
     CHECK(windows.channel == 8 << 20);
     CHECK(windows.global == 0);
+    // Nor does the pace of long blocks.
+    const Request blocks = request_for(Collective::alltoall, 8 << 20);
+    CHECK(choose_plan(blocks, kTwoSites, kNotNative, costs).windows.pace.empty());
+    costs.link(1, 0).carries_more = false;
+    CHECK(!choose_plan(blocks, kTwoSites, kNotNative, costs).windows.pace.empty());
 }
 
 TEST_CASE("results for a root alone are not waited for as long as those that come back", "[long fat]") {
