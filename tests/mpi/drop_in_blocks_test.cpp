@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Personalized collectives, and those with counts for each rank, through liblaple against PMPI_*.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -62,10 +63,10 @@ TEST_CASE("MPI_Gather, MPI_Scatter and MPI_Alltoall") {
     }
 }
 
-TEST_CASE("MPI_Alltoallv and MPI_Alltoallw: short and long blocks, and none") {
-    const int rank = rank_in(kWorld);
-    const Layout out([&](int dest) { return count_of(rank, dest); });
-    const Layout in([&](int source) { return count_of(source, rank); });
+namespace {
+
+/// Three times; `check` is called after each. Returns what own_data() becomes.
+std::vector<int> check_alltoallv(const Layout& out, const Layout& in, const std::function<void()>& check) {
     const auto own = own_data<int>(out.elements);
     std::vector<int> ours(in.elements, -1);
     auto theirs = ours;
@@ -73,11 +74,22 @@ TEST_CASE("MPI_Alltoallv and MPI_Alltoallw: short and long blocks, and none") {
         std::fill(ours.begin(), ours.end(), -1);
         REQUIRE(MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, ours.data(),
                               in.counts.data(), in.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
-        check_path();
+        check();
         PMPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, theirs.data(),
                        in.counts.data(), in.displacements.data(), MPI_INT, kWorld);
         CHECK(ours == theirs);  // what is between blocks, too
     }
+    return theirs;
+}
+
+}  // namespace
+
+TEST_CASE("MPI_Alltoallv and MPI_Alltoallw: short and long blocks, and none") {
+    const int rank = rank_in(kWorld);
+    const Layout out([&](int dest) { return count_of(rank, dest); });
+    const Layout in([&](int source) { return count_of(source, rank); });
+    const std::vector<int> theirs = check_alltoallv(out, in, [] { check_path(); });
+    const auto own = own_data<int>(out.elements);
     const auto in_bytes = [](std::vector<int> displacements) {
         for (int& each : displacements) each *= static_cast<int>(sizeof(int));
         return displacements;
@@ -92,7 +104,7 @@ TEST_CASE("MPI_Alltoallv and MPI_Alltoallw: short and long blocks, and none") {
     const std::vector<MPI_Datatype> ints(types.size(), MPI_INT);
     const auto from = in_bytes(out.displacements);
     const auto to = in_bytes(in.displacements);
-    std::fill(ours.begin(), ours.end(), -1);
+    std::vector<int> ours(in.elements, -1);
     REQUIRE(MPI_Alltoallw(own.data(), out.counts.data(), from.data(), ints.data(), ours.data(), counts.data(),
                           to.data(), types.data(), kWorld) == MPI_SUCCESS);
     check_path();
@@ -328,22 +340,11 @@ TEST_CASE("long blocks for all ranks, by streams", "[.streams]") {
     const int rank = rank_in(kWorld);
     const Layout out([&](int dest) { return long_count_of(rank, dest); });
     const Layout in([&](int source) { return long_count_of(source, rank); });
-    const auto own = own_data<int>(out.elements);
-    std::vector<int> ours(in.elements, -1);
-    auto theirs = ours;
-    for (int i = 0; i < 3; ++i) {
-        std::fill(ours.begin(), ours.end(), -1);
-        REQUIRE(MPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, ours.data(),
-                              in.counts.data(), in.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
-        check_streams();
-        PMPI_Alltoallv(own.data(), out.counts.data(), out.displacements.data(), MPI_INT, theirs.data(),
-                       in.counts.data(), in.displacements.data(), MPI_INT, kWorld);
-        CHECK(ours == theirs);  // what is between blocks, too
-    }
+    check_alltoallv(out, in, check_streams);
     // In place, what two ranks have for each other has one length.
     const Layout both([&](int other) { return 200'000 + 1000 * (rank + other); });
-    ours = own_data<int>(both.elements);
-    theirs = ours;
+    std::vector<int> ours = own_data<int>(both.elements);
+    std::vector<int> theirs = ours;
     REQUIRE(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_INT, ours.data(), both.counts.data(),
                           both.displacements.data(), MPI_INT, kWorld) == MPI_SUCCESS);
     check_streams();

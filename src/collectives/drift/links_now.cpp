@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/index.hpp"
 #include "base/median.hpp"
 #include "collectives/drift/diagnosis.hpp"
@@ -30,7 +31,7 @@ std::vector<double> quotients(const std::vector<double>& spans, const std::vecto
 
 }  // namespace
 
-DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const {
+DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const try {
     if (seen_by_predicted_.empty()) return {};
     const std::vector<double> predicted = predicted_spans(plan, costs());
     DriftWatch::Expected expected{predicted};
@@ -41,9 +42,12 @@ DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const {
     // A recovery that was none must not be believed again and again.
     expected.patience = 2 << std::min(recoveries_, 6);
     return expected;
+} catch (const Error&) {
+    return {};  // it cannot be simulated
 }
 
-bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding, const std::vector<double>& usual) {
+bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,
+                     const std::vector<double>& usual) try {
     if (finding.have_recovered) {
         ++recoveries_;
         refuted_ = finding.is_at_once ? limits_ : RateLimits(limits_.clusters());
@@ -55,6 +59,8 @@ bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding, const
     seen_by_predicted_ = quotients(usual, predicted_spans(plan, costs()));
     set(*found);
     return true;
+} catch (const Error&) {
+    return false;
 }
 
 void LinksNow::set(const RateLimits& limits) {
