@@ -25,6 +25,7 @@ constexpr double kWithRates = 1.4;  // budgets, for latencies and rates together
 // where those before have lasted long enough.
 constexpr double kOfNatives = 0.05;
 constexpr double kOfNativesLater = 0.25;
+constexpr Seconds kUsuallyAfter(0.2);  // measuring, until the first collective may begin
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
@@ -42,7 +43,10 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     }
     const Findings found = survey.findings();
     Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_version()));
-    const Seconds end_of_rates = std::max(end, now() + least);
+    // Agreeing, communicators and new connections come after that.
+    constexpr double kOneWaysAfter = 18;
+    const Seconds more = std::max(Seconds(0), kOneWaysAfter * farthest(model) - kUsuallyAfter);
+    const Seconds end_of_rates = std::max(end - more, now() + std::max(least - more, least / 2));
     model.links = sweep_links(prober, link_survey_input(found),
                               [&](Seconds needed) { return now() + needed < end_of_rates; });
     model.date = now_in_utc();
