@@ -13,7 +13,7 @@ namespace {
 constexpr double kNearer = 1.5;
 /// What other calls leave of a link may hide that it has recovered. After so many looks, for each that a
 /// recovery must be seen, it is taken for granted; where it was none, that is noticed as before.
-constexpr int kLooks = 8;
+constexpr int kLooks = 4;
 /// Between spans that are told apart: one of the longest that differs by 20 %.
 constexpr double kTells = 0.033;
 

@@ -76,7 +76,7 @@ std::vector<double> LinksNow::predicted_spans(const Plan& plan, const MachineCos
 
 void make_watchable(std::vector<Plan>& plans) {
     constexpr double kHardly = 1.25;
-    constexpr double kFaster = 1.5;  // than links are thought to be
+    constexpr double kFaster = 1.75;  // than links are thought to be
     for (Plan& plan : plans) {
         for (double& pace : plan.windows.pace) pace /= kFaster;
     }

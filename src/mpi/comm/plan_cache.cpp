@@ -109,8 +109,8 @@ PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
     Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
     if (&costs_of(request) != &costs_) {
-        make_watchable(choice.plans);
         put_former_first(request, choice.plans);
+        make_watchable(choice.plans);
     }
     choice.trials = trials_of(choice.plans, keeps_its_plan(request));
     return choice;
