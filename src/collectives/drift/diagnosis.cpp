@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "collectives/drift/link_spans.hpp"
-#include "collectives/simulation/simulated_plan.hpp"
 
 namespace laple {
 namespace {
@@ -20,9 +18,7 @@ constexpr double kUnexplained = 0.25;
 constexpr double kClearlyBetter = 0.8;
 
 LinkSpans spans_with(const WatchedCall& call, const RateLimits& limits) {
-    const MachineCosts costs = with_limits(call.measured, limits);
-    const MachineCosts& by_plan = call.plan.streams > 0 ? costs.with_streams() : costs;
-    return spans_of(simulated_messages(call.plan, call.machine, by_plan), call.machine);
+    return predicted_spans(call.plan, call.machine, with_limits(call.measured, limits));
 }
 
 class Diagnosis {
@@ -67,6 +63,7 @@ class Diagnosis {
     double seen(int from, int to) const { return ratio(from, to) * expected_.seconds(from, to); }
 
     double distance(const LinkSpans& spans) const { return laple::distance(seen_, spans.all()); }
+
     std::optional<RateLimits> best_but_for(const RateLimits& others) const {
         const double unexplained = distance(expected_);
         double least = unexplained;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "collectives/simulation/simulated_plan.hpp"
+
 namespace laple {
 
 void LinkSpans::add(std::span<const Arrival> arrivals, Rank me, const Machine& machine) {
@@ -58,6 +60,11 @@ LinkSpans spans_of(std::span<const SimulatedMessage> messages, const Machine& ma
     for (Rank rank = 0; rank < machine.rank_count(); ++rank)
         spans.add(arrivals[static_cast<std::size_t>(rank)], rank, machine);
     return spans;
+}
+
+LinkSpans predicted_spans(const Plan& plan, const Machine& machine, const MachineCosts& costs) {
+    return spans_of(simulated_messages(plan, machine, plan.streams > 0 ? costs.with_streams() : costs),
+                    machine);
 }
 
 }  // namespace laple

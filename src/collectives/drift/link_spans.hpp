@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "collectives/cost/machine_costs.hpp"
+#include "collectives/planner/plan.hpp"
 #include "collectives/simulation/simulator.hpp"
 #include "topology/machine.hpp"
 
@@ -63,5 +65,8 @@ double distance(std::span<const double> seen, std::span<const double> spans);
 
 /// Of all ranks in a simulated call.
 LinkSpans spans_of(std::span<const SimulatedMessage> messages, const Machine& machine);
+
+/// Of a call by `plan`, in simulation. Throws Error as simulated_messages().
+LinkSpans predicted_spans(const Plan& plan, const Machine& machine, const MachineCosts& costs);
 
 }  // namespace laple

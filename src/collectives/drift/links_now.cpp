@@ -10,7 +10,6 @@
 #include "base/median.hpp"
 #include "collectives/drift/diagnosis.hpp"
 #include "collectives/drift/link_spans.hpp"
-#include "collectives/simulation/simulated_plan.hpp"
 
 namespace laple {
 namespace {
@@ -33,12 +32,12 @@ std::vector<double> quotients(const std::vector<double>& spans, const std::vecto
 
 DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const try {
     if (seen_by_predicted_.empty()) return {};
-    const std::vector<double> predicted = predicted_spans(plan, costs());
+    const std::vector<double> predicted = predicted_spans(plan, machine_, costs()).all();
     DriftWatch::Expected expected{predicted};
     for (std::size_t link = 0; link < predicted.size(); ++link)
         expected.usual[link] *= seen_by_predicted_[link];
     if (are_as_measured()) return expected;
-    expected.recovery = quotients(predicted_spans(plan, measured_), predicted);
+    expected.recovery = quotients(predicted_spans(plan, machine_, measured_).all(), predicted);
     // A recovery that was none must not be believed again and again.
     expected.patience = 2 << std::min(recoveries_, 6);
     return expected;
@@ -56,7 +55,7 @@ bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,
     }
     const auto found = explain({plan, machine_, measured_, limits_, refuted_}, finding.ratios);
     if (!found) return false;
-    seen_by_predicted_ = quotients(usual, predicted_spans(plan, costs()));
+    seen_by_predicted_ = quotients(usual, predicted_spans(plan, machine_, costs()).all());
     set(*found);
     return true;
 } catch (const Error&) {
@@ -66,12 +65,6 @@ bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,
 void LinksNow::set(const RateLimits& limits) {
     limits_ = limits;
     limited_ = with_limits(measured_, limits);
-}
-
-std::vector<double> LinksNow::predicted_spans(const Plan& plan, const MachineCosts& costs) const {
-    return spans_of(simulated_messages(plan, machine_, plan.streams > 0 ? costs.with_streams() : costs),
-                    machine_)
-        .all();
 }
 
 void make_watchable(std::vector<Plan>& plans) {

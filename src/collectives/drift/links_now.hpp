@@ -33,7 +33,6 @@ class LinksNow {
 
   private:
     void set(const RateLimits& limits);
-    std::vector<double> predicted_spans(const Plan& plan, const MachineCosts& costs) const;
 
     const Machine& machine_;
     const MachineCosts& measured_;

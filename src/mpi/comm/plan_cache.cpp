@@ -42,11 +42,11 @@ MachineCosts with_wanted_streams(MachineCosts costs, int streams) {
 }
 
 /// How many messages a call by `plan` has about, on all ranks together; equal on all of them.
-std::size_t likely_messages(const Plan& plan, int ranks) {
-    const Request& request = plan.request;
+std::size_t likely_messages(const Plan& plan, const Request& request, int ranks) {
     const bool is_in_blocks = is_gathered(request.collective) || is_personalized(request.collective) ||
                               is_combined_in_parts(request.collective);
-    const std::size_t of_rank = 2 * plan.segments().count() * (is_in_blocks ? at(ranks) : 1);
+    const std::size_t of_rank =
+        2 * plan.algorithm->segments(request).count() * (is_in_blocks ? at(ranks) : 1);
     return of_rank * at(ranks);
 }
 
@@ -306,11 +306,10 @@ LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Choic
     constexpr double kReductions = 4;             // what goes on beside calls may take that much longer
     constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
     const Plan& plan = choice.plans[number];
-    const bool is_watched =
-        may_adapt() && !keeps_its_plan(request) && !plan.is_native() && !request.is_varied &&
-        plan.predicted >= kLong && machine_.cluster_count() > 1 &&
-        machine_.cluster_count() <= kMostClusters &&
-        likely_messages(of_request(plan, request), machine_.rank_count()) <= kMostMessages;
+    const bool is_watched = may_adapt() && !keeps_its_plan(request) && !plan.is_native() &&
+                            !request.is_varied && plan.predicted >= kLong && machine_.cluster_count() > 1 &&
+                            machine_.cluster_count() <= kMostClusters &&
+                            likely_messages(plan, request, machine_.rank_count()) <= kMostMessages;
     if (!is_watched) return nullptr;
     if (choice.links == nullptr || choice.links->plan() != number) {
         const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);
@@ -434,7 +433,8 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     // Not those of this rank alone: all ranks must forget their plans at the same call.
     constexpr std::size_t kSteps = 3;  // of a message
     if (!prepared.is_native())
-        cached_steps_ += kSteps * likely_messages(plan, machine_.rank_count()) / at(machine_.rank_count());
+        cached_steps_ +=
+            kSteps * likely_messages(plan, plan.request, machine_.rank_count()) / at(machine_.rank_count());
     if (process_.settings().debug >= 2 && rank_ == 0) {
         const std::string predicted =
             plan.predicted > Seconds(0) ? ", " + format_seconds(plan.predicted) : std::string();
