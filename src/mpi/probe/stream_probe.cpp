@@ -17,9 +17,10 @@
 namespace laple::mpi {
 namespace {
 
-constexpr Bytes kMessage = 256 * 1024;
-constexpr std::size_t kUnderWay = 64;
-constexpr Seconds kPatience(5);  // beyond the duration
+constexpr Bytes kMessage = 64 * 1024;
+constexpr std::size_t kExpected = 256;  // receives that wait
+constexpr std::size_t kAhead = 2;  // messages that wait for each connection; what waits at the end takes time
+constexpr Seconds kPatience(5);    // beyond the duration
 // The last quarter of the duration counts: by then TCP has found the rate.
 constexpr double kBegin = 0.75;
 
@@ -45,9 +46,10 @@ class StreamFlow {
             send(now < start + end_.duration);
             receive();
             if (!link_.progress(now)) let_time_pass(Seconds(1e-4));
-            take(clock_time());
+            count(clock_time());
+            take();
         }
-        return bytes_ / (1 - kBegin) / end_.duration.count();
+        return rate();
     }
 
   private:
@@ -61,7 +63,7 @@ class StreamFlow {
 
     void send(bool has_time) {
         while (!sent_.empty() && sent_.front()->posted.is_done) sent_.pop_front();
-        while (!has_sent_last_ && (sent_.size() < kUnderWay || !has_time)) {
+        while (!has_sent_last_ && (sent_.size() < most_sent_ || !has_time)) {
             has_sent_last_ = !has_time;
             sent_.push_back(std::make_unique<Message>());
             link_.send({1, 1, 1, next_sent_++}, memory_.data(), has_time ? kMessage : 0,
@@ -71,19 +73,18 @@ class StreamFlow {
 
     /// What comes is of no interest: all messages have the same room.
     void receive() {
-        while (last_ == 0 && expected_.size() < kUnderWay) {
+        while (last_ == 0 && expected_.size() < kExpected) {
             expected_.push_back(std::make_unique<Message>());
             expected_.back()->turn = next_expected_;
             link_.receive({1, 1, 1, next_expected_++}, room_.data(), kMessage, expected_.back()->posted);
         }
     }
 
-    void take(Seconds now) {
+    void take() {
         std::erase_if(expected_, [&](const std::unique_ptr<Message>& message) {
             if (!message->posted.is_done) return false;
             ++come_;
             if (message->posted.total == 0) last_ = message->turn + 1;
-            count(message->posted.total, now);
             return true;
         });
         if (last_ == 0) return;
@@ -93,13 +94,35 @@ class StreamFlow {
         std::erase_if(expected_, [&](const auto& message) { return message->turn >= last_; });
     }
 
-    void count(std::uint64_t bytes, Seconds now) {
+    /// Notes when bytes come; whole messages would be too few.
+    void count(Seconds now) {
+        const std::uint64_t come = link_.account().received;
+        if (come == come_bytes_) return;
+        come_bytes_ = come;
         if (first_ == Seconds(0)) first_ = now;
         const double part = (now - first_) / end_.duration;
-        if (part >= kBegin && part < 1) bytes_ += static_cast<double>(bytes);
+        if (part >= 1) return;
+        until_ = {now, come};
+        if (part >= kBegin && since_.time == Seconds(0)) since_ = until_;
     }
 
+    /// Between the first and the last arrival that count. Of what is so slow that there are no two of them,
+    /// all counts.
+    double rate() const {
+        const Arrival since =
+            since_.time > Seconds(0) && until_.time > since_.time ? since_ : Arrival{first_, 0};
+        const Seconds time = until_.time - since.time;
+        return time > Seconds(0) ? static_cast<double>(until_.bytes - since.bytes) / time.count() : 0;
+    }
+
+    struct Arrival {
+        Seconds time{0};
+        std::uint64_t bytes = 0;  // that have come by then
+    };
+
     StreamEnd end_;
+    std::size_t most_sent_ =
+        kAhead * static_cast<std::size_t>(end_.connections);  // at one time, not on their way
     streams::Link link_;
     std::vector<std::byte> memory_;
     std::vector<std::byte> room_;
@@ -111,7 +134,9 @@ class StreamFlow {
     std::uint32_t last_ = 0;  // messages that come, once that is known
     bool has_sent_last_ = false;
     Seconds first_{0};  // when something came
-    double bytes_ = 0;  // that came in the time that counts
+    std::uint64_t come_bytes_ = 0;
+    Arrival since_;  // the first that counts
+    Arrival until_;  // the last
 };
 
 }  // namespace
