@@ -336,11 +336,15 @@ bool PlanCache::have_links_changed(LinkWatch& links, const Choice& choice) {
     return have_changed;
 }
 
-/// As links have changed. `tried`: what is known of calls before.
+/// As links have changed. `tried`: what is known of calls before. Those that calls went by are the same on
+/// all ranks; other choices are not, which each rank makes for its own report (expected_of_blocks).
 void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
     former_.clear();
-    for (const auto& [request, choice] : choices_)
-        former_[request] = choice.plans[choice.trials ? choice.trials->plan_of_calls() : 0].algorithm;
+    for (const auto& [request, entry] : entries_) {
+        const Choice& choice = *entry.choice;
+        former_[size_class_of(request)] =
+            choice.plans[choice.trials ? choice.trials->plan_of_calls() : 0].algorithm;
+    }
     forget_plans(std::move(tried));
     ++changes_of_links_;
     if (rank_ == 0 && process_.settings().debug >= 1)
