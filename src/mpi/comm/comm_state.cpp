@@ -148,8 +148,10 @@ CommState* CommState::of(MPI_Comm comm) {
     return state.get();
 }
 
+/// A call that is under way may keep this, and end where nothing may wait for other ranks.
 void CommState::leave() {
     users_ = MPI_COMM_NULL;
+    if (plans_) plans_->end_watches();
     const std::shared_ptr<CommState> last = std::move(self_);
 }
 

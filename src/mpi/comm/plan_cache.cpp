@@ -394,15 +394,22 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
 /// The plans to come are made from what the job has begun with, as they were before: sums keep their bits.
 void PlanCache::forget_plans(std::vector<CallTime> tried) {
     forgotten_calls_ = std::move(tried);
+    end_watches();
     for (const auto& [request, choice] : choices_) {
         if (choice.trials) forgotten_trials_.add(choice.plans, *choice.trials);
-        if (choice.links) cost_of_watching_ += choice.links->cost();
     }
     entries_.clear();
     choices_.clear();
     native_calls_.clear();
     last_ = nullptr;
     cached_steps_ = 0;
+}
+
+void PlanCache::end_watches() {
+    for (auto& [request, choice] : choices_) {
+        if (choice.links) cost_of_watching_ += choice.links->cost();
+        choice.links = nullptr;
+    }
 }
 
 PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {

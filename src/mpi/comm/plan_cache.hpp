@@ -93,6 +93,10 @@ class PlanCache {
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
+    /// Links are not watched any more, until plans are asked for again: nothing that other ranks have to end
+    /// is left under way. Waits for them.
+    void end_watches();
+
     /// Of this communicator, so far.
     TrialSummary trial_summary() const;
     /// What they have found out so far, where this job has tried something (known_calls.hpp).
