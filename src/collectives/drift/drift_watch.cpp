@@ -11,8 +11,9 @@ namespace laple {
 namespace {
 
 constexpr double kNearer = 1.5;
-/// What other calls leave of a link may hide that it has recovered. After so many looks, for each that a
-/// recovery must be seen, it is taken for granted; where it was none, that is noticed as before.
+/// What other calls leave of a link may hide that it has recovered, and MPI's own calls show nothing. After
+/// so many looks, for each that a recovery must be seen, it is taken for granted; where it was none, that is
+/// noticed as before.
 constexpr int kLooks = 4;
 /// Between spans that are told apart: one of the longest that differs by 20 %.
 constexpr double kTells = 0.033;
@@ -35,7 +36,7 @@ DriftWatch::DriftWatch(int calls_of_reduction, Expected expected)
     : calls_of_reduction_(calls_of_reduction),
       usual_(std::move(expected.usual)),
       recovery_(std::move(expected.recovery)),
-      is_limited_(!recovery_.empty()),
+      is_limited_(expected.is_limited),
       patience_(expected.patience) {
     if (distance(usual_, recovered()) < kTells) recovery_.clear();
 }

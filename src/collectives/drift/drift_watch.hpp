@@ -27,9 +27,10 @@ class DriftWatch {
 
     /// What spans are to be expected; empty: nothing is known.
     struct Expected {
-        std::vector<double> usual;
-        /// By what they become when links are again as they were measured, where they have become slower
-        /// since.
+        std::vector<double> usual = {};
+        /// Whether links are slower than they were measured, so that they may recover.
+        bool is_limited = false;
+        /// By what spans become then.
         std::vector<double> recovery = {};
         /// So often must that be seen in a row.
         int patience = 2;

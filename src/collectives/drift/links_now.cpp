@@ -30,19 +30,23 @@ std::vector<double> quotients(const std::vector<double>& spans, const std::vecto
 
 }  // namespace
 
-DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const try {
-    if (seen_by_predicted_.empty()) return {};
-    const std::vector<double> predicted = predicted_spans(plan, machine_, costs()).all();
-    DriftWatch::Expected expected{predicted};
-    for (std::size_t link = 0; link < predicted.size(); ++link)
-        expected.usual[link] *= seen_by_predicted_[link];
-    if (are_as_measured()) return expected;
-    expected.recovery = quotients(predicted_spans(plan, machine_, measured_).all(), predicted);
+DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const {
+    DriftWatch::Expected expected;
+    expected.is_limited = !are_as_measured();
     // A recovery that was none must not be believed again and again.
-    expected.patience = 2 << std::min(recoveries_, 6);
+    if (expected.is_limited) expected.patience = 2 << std::min(recoveries_, 6);
+    if (seen_by_predicted_.empty() || plan.is_native()) return expected;
+    try {
+        const std::vector<double> predicted = predicted_spans(plan, machine_, costs()).all();
+        expected.usual = predicted;
+        for (std::size_t link = 0; link < predicted.size(); ++link)
+            expected.usual[link] *= seen_by_predicted_[link];
+        if (expected.is_limited)
+            expected.recovery = quotients(predicted_spans(plan, machine_, measured_).all(), predicted);
+    } catch (const Error&) {
+        expected.usual.clear();  // it cannot be simulated
+    }
     return expected;
-} catch (const Error&) {
-    return {};  // it cannot be simulated
 }
 
 bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,

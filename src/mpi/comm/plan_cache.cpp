@@ -108,7 +108,7 @@ PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
     if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
     Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
-    if (&costs_of(request) != &costs_) {
+    if (is_by_limits(request)) {
         put_former_first(request, choice.plans);
         make_watchable(choice.plans);
     }
@@ -140,6 +140,11 @@ void PlanCache::put_former_first(const Request& request, std::vector<Plan>& plan
 
 const MachineCosts& PlanCache::costs_of(const Request& request) const {
     return keeps_its_plan(request) ? costs_ : links_now_.costs();
+}
+
+/// Whether its plans are for links that are slower than they were measured.
+bool PlanCache::is_by_limits(const Request& request) const {
+    return !keeps_its_plan(request) && !links_now_.are_as_measured();
 }
 
 /// Nothing where there is one plan only, or nothing to compare it with.
@@ -275,23 +280,25 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
     return peers;
 }
 
-/// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking.
+/// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking. Where
+/// links are slower for a while it is not for good.
 PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     Entry& entry = entry_for(request);
     Choice& choice = *entry.choice;
     std::optional<Trials>& trials = choice.trials;
     const std::size_t usual = trials ? trials->plan_of_calls() : 0;
-    if (trials && trials->is_confirmed() && choice.plans[usual].is_native())
+    const bool may_recover = is_by_limits(request);
+    if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
         return {&prepared(request, usual, entry)};
     const Trials::Turn turn = trials ? trials->next(may_be_repeated) : Trials::Turn{};
     LinkWatch* links = nullptr;
     if (turn.plan == usual && turn.beside == 0) {
-        links = watch_of(request, usual, choice);
+        links = watch_of(request, usual, entry);
         if (links != nullptr && have_links_changed(*links, choice))
             return this->next(request, may_be_repeated);
     }
     Next next{&prepared(request, turn.plan, entry)};
-    next.is_for_good = !trials;
+    next.is_for_good = !trials && !may_recover;
     if (turn.beside > 0) next.beside = &prepared(request, turn.beside, entry);
     if (turn.is_timed || turn.beside > 0) next.trials = &*trials;
     if (links != nullptr && links->wants_times()) next.links = links;
@@ -299,17 +306,23 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
 }
 
 /// Of calls that are long, and whose plan may be changed. nullptr: they are not watched. One request of the
-/// size class is.
-LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Choice& choice) const {
+/// size class is. MPI's own calls tell nothing, but that they are made: limits do not stay for ever.
+LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry& entry) {
     constexpr Seconds kLong(5e-3);
     constexpr int kMostClusters = 32;             // 8 KiB are agreed on then
     constexpr double kReductions = 4;             // what goes on beside calls may take that much longer
     constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
+    Choice& choice = *entry.choice;
     const Plan& plan = choice.plans[number];
-    const bool is_watched = may_adapt() && !keeps_its_plan(request) && !plan.is_native() &&
-                            !request.is_varied && plan.predicted >= kLong && machine_.cluster_count() > 1 &&
-                            machine_.cluster_count() <= kMostClusters &&
-                            likely_messages(plan, request, machine_.rank_count()) <= kMostMessages;
+    const bool may_be_watched = may_adapt() && !keeps_its_plan(request) && !request.is_varied &&
+                                plan.predicted >= kLong && machine_.cluster_count() > 1 &&
+                                machine_.cluster_count() <= kMostClusters;
+    if (!may_be_watched) return nullptr;
+    // There may be no communicator for the plan.
+    const bool is_native = plan.is_native() || prepared(request, number, entry).is_native();
+    const bool is_watched = is_native
+                                ? is_by_limits(request)
+                                : likely_messages(plan, request, machine_.rank_count()) <= kMostMessages;
     if (!is_watched) return nullptr;
     if (choice.links == nullptr || choice.links->plan() != number) {
         const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);

@@ -139,7 +139,8 @@ class PlanCache {
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
     void put_former_first(const Request& request, std::vector<Plan>& plans) const;
-    LinkWatch* watch_of(const Request& request, std::size_t number, Choice& choice) const;
+    bool is_by_limits(const Request& request) const;
+    LinkWatch* watch_of(const Request& request, std::size_t number, Entry& entry);
     bool have_links_changed(LinkWatch& links, const Choice& choice);
     void make_plans_anew(std::vector<CallTime> tried);
     void forget_plans(std::vector<CallTime> tried);
