@@ -2,6 +2,7 @@
 #include "collectives/drift/links_now.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "base/median.hpp"
 #include "collectives/drift/diagnosis.hpp"
 #include "collectives/drift/link_spans.hpp"
+#include "collectives/planner/planner.hpp"
 
 namespace laple {
 namespace {
@@ -69,6 +71,15 @@ bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,
 void LinksNow::set(const RateLimits& limits) {
     limits_ = limits;
     limited_ = with_limits(measured_, limits);
+}
+
+void put_former_first(Plan former, std::vector<Plan>& plans) {
+    constexpr double kClearly = 0.9;
+    if (kClearly * former.predicted > plans.front().predicted) return;
+    former.reason = "used before, and not predicted to be clearly slower";
+    std::erase_if(plans, [&](const Plan& plan) { return plan.name() == former.name(); });
+    plans.insert(plans.begin(), std::move(former));
+    if (plans.size() > kMostToTry) plans.pop_back();
 }
 
 void make_watchable(std::vector<Plan>& plans) {

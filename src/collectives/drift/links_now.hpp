@@ -43,6 +43,10 @@ class LinksNow {
     int recoveries_ = 0;
 };
 
+/// For plans of links that have changed: `former`, by which calls went before, stays where it is not
+/// predicted to be clearly slower than another one. Its connections are warm, and predictions are not exact.
+void put_former_first(Plan former, std::vector<Plan>& plans);
+
 /// For plans of links that have become slower: they must show when these recover. Calls at a pace never go
 /// faster than that, and MPI's own calls show nothing: it is not worth it where another plan is hardly
 /// slower.

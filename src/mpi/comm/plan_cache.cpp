@@ -109,7 +109,7 @@ PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
     Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
     if (is_by_limits(request)) {
-        put_former_first(request, choice.plans);
+        if (auto former = former_plan(request)) put_former_first(std::move(*former), choice.plans);
         make_watchable(choice.plans);
     }
     choice.trials = trials_of(choice.plans, keeps_its_plan(request));
@@ -125,17 +125,11 @@ bool PlanCache::keeps_its_plan(const Request& request) const {
     return request.rounds && adapting_ == Adapting::exact;
 }
 
-/// What calls went by before links changed, where it is not predicted to be clearly slower than another plan:
-/// its connections are warm, and predictions are not exact.
-void PlanCache::put_former_first(const Request& request, std::vector<Plan>& plans) const {
-    constexpr double kClearly = 0.9;
+/// What calls went by before links changed.
+std::optional<Plan> PlanCache::former_plan(const Request& request) const {
     const auto found = former_.find(request);
-    if (found == former_.end() || found->second->is_native()) return;
-    Plan former = choose_plan(request, machine_, parse_rules(found->second->name()), costs_of(request));
-    if (kClearly * former.predicted > plans.front().predicted) return;
-    former.reason = "used before, and not predicted to be clearly slower";
-    std::erase_if(plans, [&](const Plan& plan) { return plan.name() == former.name(); });
-    plans.insert(plans.begin(), std::move(former));
+    if (found == former_.end() || found->second->is_native()) return std::nullopt;
+    return choose_plan(request, machine_, parse_rules(found->second->name()), costs_of(request));
 }
 
 const MachineCosts& PlanCache::costs_of(const Request& request) const {

@@ -138,7 +138,7 @@ class PlanCache {
     bool may_adapt() const;
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
-    void put_former_first(const Request& request, std::vector<Plan>& plans) const;
+    std::optional<Plan> former_plan(const Request& request) const;
     bool is_by_limits(const Request& request) const;
     LinkWatch* watch_of(const Request& request, std::size_t number, Entry& entry);
     bool have_links_changed(LinkWatch& links, const Choice& choice);
