@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/registry.hpp"
 #include "collectives/drift/drift_watch.hpp"
 #include "collectives/drift/link_spans.hpp"
 #include "collectives/drift/links_now.hpp"
@@ -162,4 +163,154 @@ TEST_CASE("noise is no drift") {
     program.noise = 1.5;
     program.call(100 * kCycle, kAsMeasured);
     CHECK(program.changes() == 0);
+}
+
+namespace {
+
+/// Of calls of which nothing is seen; no more than `most`.
+int calls_until_recovery(DriftWatch watch, int most) {
+    const std::vector<double> nothing(kClusters * kClusters);
+    for (int call = 1; call <= most; ++call) {
+        const DriftWatch::Due due = watch.next();
+        if (due != DriftWatch::Due::end) continue;
+        const DriftWatch::Finding finding = watch.conclude(nothing);
+        CHECK(finding.ratios.empty());
+        if (finding.have_recovered) return call;
+    }
+    return most;
+}
+
+/// A network that has become slower, and what is known of it.
+struct Slower {
+    Machine machine = machine_of({4, 4, 4, 4});
+    MachineCosts measured = four_sites();
+    LinksNow links{machine, measured};
+    Request request = request_for(Collective::bcast, 1 << 20);
+    Plan plan = choose_plan(request, machine, parse_rules("^native"), measured);
+    Plan by_mpi = choose_plan(request, machine, parse_rules("native"), measured);
+
+    /// Whether it is noticed that links have become slower.
+    bool learn(const RateLimits& limits) {
+        const std::vector<double> usual = predicted_spans(plan, machine, measured).all();
+        DriftWatch::Finding finding;
+        finding.ratios = predicted_spans(plan, machine, with_limits(measured, limits)).all();
+        for (std::size_t link = 0; link < usual.size(); ++link)
+            finding.ratios[link] = usual[link] > 0 ? finding.ratios[link] / usual[link] : 0;
+        return links.learn(plan, finding, usual);
+    }
+    int calls_until_recovery(const Plan& of, int most) const {
+        return ::calls_until_recovery(DriftWatch(kReduction, links.expected_spans(of)), most);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("links that were slower are supposed to have recovered where calls tell nothing") {
+    constexpr int kMost = 10000;
+    Slower network;
+    const Plan& plan = GENERATE(0, 1) == 0 ? network.plan : network.by_mpi;
+    CHECK(network.calls_until_recovery(plan, kMost) == kMost);  // nothing was ever slower
+    const RateLimits slow = slow_uplink(0, kUplink / 4);
+    // In vain each time: they are still slow.
+    int before = 0;
+    for (int time = 0; time < 10; ++time) {
+        CAPTURE(time);
+        REQUIRE(network.learn(slow));
+        CHECK_FALSE(network.links.are_as_measured());
+        const int calls = network.calls_until_recovery(plan, kMost);
+        if (time == 0) {
+            CHECK(calls > 4 * kCycle);
+            CHECK(calls < 60);
+        } else if (time < 7) {
+            CHECK(calls > 1.9 * before);
+        } else {
+            CHECK(calls == before);  // but not for ever
+        }
+        before = calls;
+        DriftWatch::Finding recovery;
+        recovery.have_recovered = true;
+        CHECK(network.links.learn(plan, recovery, {}));
+        CHECK(network.links.are_as_measured());
+    }
+}
+
+TEST_CASE("spans of which nothing is known are no drift") {
+    const std::vector<double> nothing(kClusters * kClusters);
+    std::vector<double> something = nothing;
+    something[1] = 0.1;
+    DriftWatch watch(kReduction, {something});
+    for (int look = 0; look < 4; ++look) CHECK(watch.conclude(nothing).is_nothing());
+    CHECK(watch.conclude(something).is_nothing());
+    // Where there was nothing, it cannot be told what has changed.
+    DriftWatch other(kReduction, {nothing});
+    CHECK(other.conclude(something).is_nothing());
+    const DriftWatch::Finding finding = other.conclude(something);
+    Slower network;
+    CHECK_FALSE(network.links.learn(network.plan, finding, nothing));
+    CHECK(network.links.are_as_measured());
+}
+
+namespace {
+
+Plan plan_of(const char* name, double milliseconds, std::vector<double> pace = {}) {
+    const Request request = request_for(Collective::bcast, 1 << 20);
+    Plan plan{request, parse_algorithm(name, request.collective), "some"};
+    plan.predicted = Seconds(milliseconds * 1e-3);
+    plan.windows.pace = std::move(pace);
+    return plan;
+}
+
+std::vector<std::string> names_of(const std::vector<Plan>& plans) {
+    std::vector<std::string> names;
+    for (const Plan& plan : plans) names.push_back(plan.name());
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the former plan stays where none is clearly faster") {
+    const Plan former = plan_of("chain/chain@8K", 100);
+    std::vector<Plan> plans{plan_of("flat/binomial", 95), plan_of("native", 150)};
+    put_former_first(former, plans);
+    CHECK(names_of(plans) == Names{"chain/chain@8K", "flat/binomial", "native"});
+    CHECK(plans.front().predicted == former.predicted);
+
+    plans = {plan_of("flat/binomial", 85), plan_of("native", 150)};
+    put_former_first(former, plans);
+    CHECK(names_of(plans) == Names{"flat/binomial", "native"});
+}
+
+TEST_CASE("with the former plan there are no more plans than can be tried, and each once") {
+    const std::vector<Plan> four{plan_of("flat/binomial", 95), plan_of("native", 96),
+                                 plan_of("chain/chain@8K", 97), plan_of("binary/chain@8K", 98)};
+    std::vector<Plan> plans = four;
+    put_former_first(plan_of("flat/flat", 99), plans);
+    CHECK(names_of(plans) == Names{"flat/flat", "flat/binomial", "native", "chain/chain@8K"});
+    CHECK(plans.size() == kMostToTry);
+
+    plans = four;
+    put_former_first(plan_of("chain/chain@8K", 99), plans);
+    CHECK(names_of(plans) == Names{"chain/chain@8K", "flat/binomial", "native", "binary/chain@8K"});
+}
+
+TEST_CASE("plans for slower links show when these recover") {
+    // No call goes faster than its pace, and MPI's own calls show nothing.
+    std::vector<Plan> plans{plan_of("native", 100), plan_of("flat/binomial", 130),
+                            plan_of("chain/chain@8K", 120, {2e-8, 1e-8})};
+    make_watchable(plans);
+    CHECK(names_of(plans) == Names{"chain/chain@8K", "native", "flat/binomial"});
+    CHECK(plans.front().windows.pace[0] < 1.3e-8);
+    CHECK(plans.front().windows.pace[1] < 0.65e-8);
+
+    plans = {plan_of("native", 100), plan_of("flat/binomial", 130)};
+    make_watchable(plans);
+    CHECK(names_of(plans) == Names{"native", "flat/binomial"});
+
+    // The former plan is watchable, whatever is predicted of others.
+    plans = {plan_of("native", 100), plan_of("flat/binomial", 101)};
+    put_former_first(plan_of("chain/chain@8K", 105), plans);
+    make_watchable(plans);
+    CHECK(names_of(plans) == Names{"chain/chain@8K", "native", "flat/binomial"});
 }
