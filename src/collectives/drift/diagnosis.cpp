@@ -29,7 +29,7 @@ class Diagnosis {
             seen_.push_back(ratios_[link] * expected_.all()[link]);
         consider_recovery();
         for (const auto& [from, to] : most_changed()) consider_slower(from, to);
-        for (const RateLimits& limits : supposed_) distances_.push_back(distance(limits));
+        simulate_supposed();
     }
 
     std::optional<RateLimits> best() const {
@@ -59,6 +59,19 @@ class Diagnosis {
         }
     }
 
+    /// Until one explains nearly all: that holds then, and others would take their time on every rank.
+    void simulate_supposed() {
+        constexpr double kNearlyAll = 0.01;  // of what was seen is left
+        const double unexplained = distance(expected_);
+        for (const RateLimits& limits : supposed_) {
+            distances_.push_back(distance(limits));
+            if (!is_refuted(limits) && distances_.back() <= kNearlyAll * unexplained) return;
+        }
+    }
+    bool is_refuted(const RateLimits& limits) const {
+        return !call_.refuted.are_none() && limits.are_where(call_.refuted);
+    }
+
     /// What spans are now, if predictions are right.
     double seen(int from, int to) const { return ratio(from, to) * expected_.seconds(from, to); }
 
@@ -68,7 +81,7 @@ class Diagnosis {
         const double unexplained = distance(expected_);
         double least = unexplained;
         const RateLimits* best = nullptr;
-        for (std::size_t i = 0; i < supposed_.size(); ++i) {
+        for (std::size_t i = 0; i < distances_.size(); ++i) {
             const bool is_left_out = !others.are_none() && supposed_[i].are_where(others);
             if (is_left_out || distances_[i] >= kClearlyBetter * least) continue;
             least = distances_[i];
@@ -184,7 +197,7 @@ class Diagnosis {
     LinkSpans expected_;
     std::vector<double> seen_;  // row by row
     std::vector<RateLimits> supposed_;
-    std::vector<double> distances_;  // of these
+    std::vector<double> distances_;  // of the first of these
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ struct WatchedCall {
 /// Finds out which uplink, or link, has changed its rate, from what each link's spans (LinkSpans) are by what
 /// they usually were: `ratios`, row by row; 0: not known. Every uplink and link through which the most
 /// changed spans go is supposed to have changed, one at a time; so is that a former change is over. The plan
-/// is simulated on each of these networks. The one whose spans change as those that were seen holds:
+/// is simulated on each of these networks, until one explains nearly all. The one whose spans change as those
+/// that were seen holds:
 ///
 ///     seen                  a's uplink slower      b's uplink slower      b's link to a slower
 ///     a→b x3  a→c x3        x3  x3   ← holds       x3  x1                 x3  x1
