@@ -147,25 +147,38 @@ void Link::forget(Posted& posted) {
     }
 }
 
+/// The system is asked without the lock: where ranks share cores, a preload may make a look that finds
+/// nothing give the core away (tools/yield), and nobody should wait for the lock until this thread has one
+/// again.
 bool Link::progress(Seconds now) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return false;
-    tell_again(now);
     bool has_moved = false;
-    // The first ones have the most to do, and with it the largest windows. But what is told again must not
-    // always go by the same one.
-    if (must_tell_) ++turn_;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        Lane& lane = *lanes_[(i + turn_) % lanes_.size()];
-        if (lane.is_alive() && send_on(lane, now)) has_moved = true;
+    {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock.owns_lock()) return false;
+        tell_again(now);
+        has_moved = send_on_all(now);
     }
     std::array<epoll_event, 32> events{};
     const int count = epoll_wait(poller_.number(), events.data(), static_cast<int>(events.size()), 0);
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return has_moved;
     for (int i = 0; i < count; ++i) {
         if (look_after(events[static_cast<std::size_t>(i)].data.u64, now)) has_moved = true;
     }
     help_those_behind(now);
     if (living_ == 0) wait_for_lanes(now);
+    return has_moved;
+}
+
+/// The first ones have the most to do, and with it the largest windows. But what is told again must not
+/// always go by the same one.
+bool Link::send_on_all(Seconds now) {
+    bool has_moved = false;
+    if (must_tell_) ++turn_;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        Lane& lane = *lanes_[(i + turn_) % lanes_.size()];
+        if (lane.is_alive() && send_on(lane, now)) has_moved = true;
+    }
     return has_moved;
 }
 

@@ -139,6 +139,7 @@ class Link {
     };
 
     bool look_after(std::size_t lane, Seconds now);
+    bool send_on_all(Seconds now);
     bool send_on(Lane& lane, Seconds now);
     std::shared_ptr<Stripe> next_stripe();
     std::shared_ptr<Stripe> cut(Outgoing& message);

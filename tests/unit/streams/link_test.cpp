@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <future>
 #include <list>
 #include <memory>
 #include <random>
@@ -12,6 +14,7 @@
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@ using namespace laple::streams;
 namespace {
 
 using Data = std::vector<std::byte>;
+
+std::function<void()> while_system_is_asked;
 
 /// One way of a lane: what the sender has written waits here until it is let through.
 struct Pipe {
@@ -134,6 +139,12 @@ MessageKey key(std::uint32_t turn) {
 }
 
 }  // namespace
+
+/// In place of the system's.
+extern "C" int epoll_wait(int poller, epoll_event* events, int most, int timeout) {
+    if (while_system_is_asked) while_system_is_asked();
+    return epoll_pwait(poller, events, most, timeout, nullptr);
+}
 
 TEST_CASE("messages of all sizes arrive, over any number of lanes", "[streams]") {
     const std::size_t lanes = GENERATE(as<std::size_t>(), 1, 2, 8);
@@ -287,6 +298,20 @@ TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
     CHECK(pair[0].missing().empty());
     pair.mend(0);
     CHECK(pair[0].is_broken());
+}
+
+TEST_CASE("nobody waits for a thread that asks the system", "[streams]") {
+    Pair pair(1);
+    std::future<bool> other;
+    bool is_answered = false;
+    while_system_is_asked = [&] {
+        other = std::async(std::launch::async, [&] { return pair[0].is_broken(); });
+        is_answered = other.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+    };
+    pair[0].progress(Seconds(1));
+    while_system_is_asked = nullptr;
+    REQUIRE(other.valid());
+    CHECK(is_answered);
 }
 
 TEST_CASE("an end that closes the link is no fault", "[streams]") {
