@@ -62,7 +62,7 @@ struct JoinedLink {
 
 /// The connections of all `links`, of which some connect and some are connected to, at any of `listeners`,
 /// while they are being made, at once and not one after the other. Between two calls of go_on()
-/// the owner may take lanes that are made, and want others.
+/// the owner may take lanes that are made, want others, and listen elsewhere.
 ///
 /// Strangers, who do not prove in time that they belong to a link, are closed. A few hundred may be about to
 /// prove it at a time; when more come, the oldest is closed.
@@ -74,6 +74,8 @@ class Joining {
     Joining(const Joining&) = delete;
     Joining& operator=(const Joining&) = delete;
 
+    /// From now on; they must outlive this.
+    void listen_at(std::span<const Listener> listeners) { listeners_ = listeners; }
     /// Does what can be done without waiting.
     void go_on(Seconds now);
     /// Whether all lanes that are wanted are there.

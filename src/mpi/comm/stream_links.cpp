@@ -49,6 +49,17 @@ std::string state_of(const streams::Link& link) {
                        format_seconds(state->round_trip), format_bytes(state->window), state->sent_again);
 }
 
+/// Where it does not yet: another rank of this host may have a port for a moment (LAPLE_STREAM_PORTS).
+void listen_at_all(const std::map<std::uint16_t, streams::Endpoint>& ports,
+                   std::vector<streams::Listener>& listeners) {
+    for (const auto& [port, endpoint] : ports) {
+        const auto is_there = [at = port](const auto& one) { return one.endpoint().port == at; };
+        if (std::any_of(listeners.begin(), listeners.end(), is_there)) continue;
+        auto listener = streams::Listener::open(endpoint, {port, port});
+        if (listener) listeners.push_back(std::move(*listener));
+    }
+}
+
 }  // namespace
 
 StreamLinks::StreamLinks(const Settings& settings)
@@ -209,24 +220,22 @@ bool StreamLinks::repair() {
     std::vector<Repair> due = repairs_due();
     if (due.empty()) return false;
     std::vector<streams::JoinedLink> links;
-    std::map<std::uint16_t, streams::Endpoint> listening;
+    std::map<std::uint16_t, streams::Endpoint> ports;
     for (Repair& repair : due) {
         // At all ports: others may break meanwhile.
-        if (!repair.how.connects) listening.emplace(repair.how.endpoint.port, repair.how.endpoint);
+        if (!repair.how.connects) ports.emplace(repair.how.endpoint.port, repair.how.endpoint);
         links.push_back(std::move(repair.how));
     }
     std::vector<streams::Listener> listeners;
-    for (const auto& [port, endpoint] : listening) {
-        auto listener = streams::Listener::open(endpoint, {port, port});
-        if (listener) listeners.push_back(std::move(*listener));
-    }
     const auto note_missing = [&] {
         for (std::size_t i = 0; i < due.size(); ++i) links[i].wanted = due[i].link->missing();
     };
     note_missing();
-    streams::Joining joining(listeners, links);
+    streams::Joining joining({}, links);
     const Seconds end = clock_time() + kTimeToRepair;
     while (!joining.is_complete() && !is_over_ && clock_time() < end) {
+        listen_at_all(ports, listeners);
+        joining.listen_at(listeners);
         joining.go_on(clock_time());
         for (std::size_t i = 0; i < due.size(); ++i) {
             for (std::size_t lane = 0; lane < links[i].lanes.size(); ++lane) {

@@ -125,6 +125,32 @@ TEST_CASE("who connects before the other end listens tries again", "[streams]") 
     CHECK(count_open(connects) == 2);
 }
 
+TEST_CASE("an end listens as soon as its port is free", "[streams]") {
+    auto other = Listener::open(loopback(), {});
+    REQUIRE(other);
+    const std::uint16_t port = other->endpoint().port;
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 2));
+    std::vector<JoinedLink> connects;
+    connects.push_back(other_end(listens[0], *other));
+    std::thread thread([&] { connect_all(connects, Seconds(20)); });
+    Joining joining({}, listens);
+    std::optional<Listener> listener;
+    const Seconds end = now() + Seconds(20);
+    for (int look = 0; !joining.is_complete() && now() < end; ++look) {
+        if (look == 20) other.reset();
+        if (!listener) listener = Listener::open(loopback(), {port, port});
+        if (listener) joining.listen_at({&*listener, 1});
+        joining.go_on(now());
+        joining.wait();
+        usleep(1000);
+    }
+    thread.join();
+    CHECK(listener);
+    CHECK(count_open(listens) == 2);
+    CHECK(count_open(connects) == 2);
+}
+
 TEST_CASE("a lane is joined once", "[streams]") {
     const auto listener = Listener::open(loopback(), {});
     REQUIRE(listener);
