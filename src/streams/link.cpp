@@ -97,7 +97,7 @@ void Link::replace(std::size_t lane, Descriptor connection) {
     const std::lock_guard lock(mutex_);
     if (is_broken_ || is_closed_ || lanes_[lane]->is_alive()) return;
     add_lane(lane, std::move(connection));
-    lost_ = std::nullopt;
+    without_lanes_.begin_anew();
     ++account_.replaced_lanes;
 }
 
@@ -183,8 +183,8 @@ bool Link::send_on_all(Seconds now) {
 }
 
 void Link::wait_for_lanes(Seconds now) {
-    if (!lost_) lost_ = now;
-    if (!is_closed_ && now - *lost_ < options_.patience) return;
+    without_lanes_.look(now);
+    if (!is_closed_ && without_lanes_.time() < options_.patience) return;
     is_broken_ = true;
     fail_all();
 }

@@ -17,6 +17,7 @@
 #include "streams/frame.hpp"
 #include "streams/lane.hpp"
 #include "streams/tcp_state.hpp"
+#include "streams/time_looked.hpp"
 
 namespace laple::streams {
 
@@ -31,7 +32,7 @@ struct Posted {
 
 struct LinkOptions {
     Seconds round_trip{0.1};
-    /// How long messages wait for a new connection when none is left.
+    /// How long messages wait for a new connection when none is left (TimeLooked, of Link::progress).
     Seconds patience{0};
     /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on. The
     /// other end keeps no more of messages without a receive either. The same at both ends.
@@ -173,7 +174,7 @@ class Link {
     LinkOptions options_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     int living_ = 0;
-    std::optional<Seconds> lost_;  // when the last lane broke
+    TimeLooked without_lanes_;
     bool is_broken_ = false;
     bool is_closed_ = false;  // by the other end
     std::uint64_t next_number_ = 0;

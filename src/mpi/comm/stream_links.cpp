@@ -15,13 +15,15 @@
 #include "streams/endpoint.hpp"
 #include "streams/hello.hpp"
 #include "streams/tcp_state.hpp"
+#include "streams/time_looked.hpp"
 
 namespace laple::mpi {
 namespace {
 
 constexpr int kMostConnections = 512;
-constexpr Seconds kLongestSilence(30);
-constexpr Seconds kPatience(20);  // with a link that has lost all connections
+/// With a link that has lost all connections: firewalls and tunnels that begin anew are back by then.
+constexpr Seconds kPatience(60);
+constexpr Seconds kLongestSilence(30);  // at the end
 constexpr Seconds kTimeToRepair(2);
 /// Of copies that are kept of what a pair has under way. TCP has less under way on all but the fattest links.
 constexpr std::uint64_t kWindow = 128U << 20;
@@ -66,9 +68,10 @@ StreamLinks::StreamLinks(const Settings& settings)
     : interface_(settings.stream_interface), ports_{settings.first_stream_port, settings.last_stream_port} {}
 
 StreamLinks::~StreamLinks() {
-    Seconds moved = clock_time();
-    while (!are_flushed() && clock_time() - moved < kLongestSilence) {
-        if (progress_all()) moved = clock_time();
+    streams::TimeLooked silence;
+    while (!are_flushed() && silence.time() < kLongestSilence) {
+        if (progress_all()) silence.begin_anew();
+        silence.look(clock_time());
         let_time_pass(Seconds(1e-4));
     }
     {
@@ -232,8 +235,9 @@ bool StreamLinks::repair() {
     };
     note_missing();
     streams::Joining joining({}, links);
-    const Seconds end = clock_time() + kTimeToRepair;
-    while (!joining.is_complete() && !is_over_ && clock_time() < end) {
+    streams::TimeLooked time;  // each connection takes several looks
+    while (!joining.is_complete() && !is_over_ && time.time() < kTimeToRepair) {
+        time.look(clock_time());
         listen_at_all(ports, listeners);
         joining.listen_at(listeners);
         joining.go_on(clock_time());

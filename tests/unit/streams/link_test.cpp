@@ -87,6 +87,8 @@ class Pair {
             for (Pipe& pipe : wire.pipes) pipe.carry(bytes);
         }
     }
+    /// Without a look.
+    void let_pass(Seconds time) { now_ += time; }
     void steps(int count) {
         for (int i = 0; i < count; ++i) step();
     }
@@ -298,6 +300,25 @@ TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
     CHECK(pair[0].missing().empty());
     pair.mend(0);
     CHECK(pair[0].is_broken());
+}
+
+TEST_CASE("time in which a link is not looked after does not break it", "[streams]") {
+    Pair pair(1, 32U << 20, Seconds(10));
+    const Data data = drawn(1000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair.cut(0);
+    pair.steps(2);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair.let_pass(Seconds(3600));
+    pair.steps(2);
+    CHECK_FALSE(pair[0].is_broken());
+    CHECK_FALSE(pair[1].is_broken());
+    pair.mend(0);
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK_FALSE(received.has_failed);
+    CHECK((result == data));
 }
 
 TEST_CASE("nobody waits for a thread that asks the system", "[streams]") {
