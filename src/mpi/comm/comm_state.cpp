@@ -323,7 +323,7 @@ void CommState::explain(int code) {
     PMPI_Error_class(code, &error_class);
     const std::string broken =
         error_class == MPI_ERR_OTHER && process_ != nullptr ? process_->streams().broken() : "";
-    if (!broken.empty() && process_->may_warn_of(Warning::streams)) {
+    if (!broken.empty() && process_->may_warn_of(Warning::broken_streams)) {
         return say(
             fmt::format("a collective ends with MPI_ERR_OTHER: {} are broken, all of them. Does the "
                         "other process live, and its host? LAPLE_STREAMS=off leaves messages to MPI",

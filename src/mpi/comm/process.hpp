@@ -67,6 +67,7 @@ enum class Warning {
     cache,
     rates,
     streams,
+    broken_streams,
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
