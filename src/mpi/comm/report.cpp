@@ -28,6 +28,11 @@ std::string name_for_people(std::string_view function) {
     return name;
 }
 
+/// Of calls of one kind; where ranks share cores nothing is told.
+std::string gain_of(std::string_view function, Seconds saved, const Report::Job& job) {
+    return is_started(function) || !job.shared_cores.empty() ? "-" : time_or_dash(saved);
+}
+
 std::string shares_cores(const Report::Job& job) {
     return fmt::format(
         "What is gained cannot be told here: {}, so that calls take as long as ranks wait for a core.",
@@ -44,6 +49,10 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     line.total += time;
     line.longest = std::max(line.longest, time);
     line.expected = expected;
+    if (done_by == DoneBy::mpi && expected.native > Seconds(0)) {
+        line.native += expected.native;
+        line.native_total += time;
+    }
     const bool is_by_mpi = algorithm == kNativeCall;
     if (is_by_mpi || expected.native <= Seconds(0) || expected.predicted <= Seconds(0)) return;
     line.saved += expected.native - expected.predicted;
@@ -70,30 +79,45 @@ Report::Sum Report::sum(Seconds wall) const {
         sum.is_known = sum.is_known || line.expected.native > Seconds(0);
         if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
     }
-    if (priced_total < priced) sum.saved *= priced_total / priced;
+    if (priced_total < priced) sum.share *= priced_total / priced;
     if (sum.total > wall) {
-        sum.saved *= wall / sum.total;
+        sum.share *= wall / sum.total;
         sum.total = wall;
     }
+    sum.saved *= sum.share;
     return sum;
 }
 
-std::string Report::table(bool is_profile) const {
+Report::Times Report::times(Seconds wall) const {
+    const std::lock_guard lock(mutex_);
+    Times times{sum(wall).total, Seconds(0)};
+    for (const auto& [key, line] : lines_) {
+        if (!is_started(std::get<1>(key)))
+            times.late += std::max(line.native_total - line.native, Seconds(0));
+    }
+    times.late = std::min(times.late, times.total);
+    return times;
+}
+
+std::string Report::table(const Job& job) const {
+    const bool is_profile = job.is_profile;
+    const double share = sum(job.wall).share;
     std::size_t width = 28;
     for (const auto& [key, line] : lines_) width = std::max(width, std::get<3>(key).size());
     std::string text = is_profile
                            ? "collectives of rank 0 by MPI, times as it saw them, and what LaPle would do\n"
                            : "collectives of rank 0, times as it saw them\n";
-    text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "collective",
+    text += fmt::format("{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}{}\n", "collective",
                         "bytes up to", "algorithm", width, "calls", "total", "mean", "longest", "predicted",
-                        "MPI's own");
+                        "MPI's own", is_profile ? fmt::format(" {:>10}", "gain") : "");
     for (const auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
         text += fmt::format(
-            "{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}\n", name_for_people(function),
+            "{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}{}\n", name_for_people(function),
             format_bytes(bytes), algorithm, width, line.calls, time_or_dash(line.total),
             time_or_dash(line.total / static_cast<double>(line.calls)), time_or_dash(line.longest),
-            time_or_dash(line.expected.predicted), time_or_dash(line.expected.native));
+            time_or_dash(line.expected.predicted), time_or_dash(line.expected.native),
+            is_profile ? fmt::format(" {:>10}", gain_of(function, line.saved * share, job)) : "");
     }
     return text;
 }
@@ -165,8 +189,31 @@ std::string Report::text(const std::string& versions, const Job& job) const {
     std::string text = versions + "\n";
     if (!job.network.empty())
         text += job.network + (job.source.empty() ? std::string() : "; " + job.source) + "\n";
-    if (!lines_.empty()) text += table(job.is_profile) + reasons();
-    return text + job.trials + job.streams + verdict(job);
+    if (!lines_.empty()) text += table(job) + reasons();
+    return text + job.messages + job.trials + job.streams + verdict(job) + job.remainder;
+}
+
+Json Report::json(const std::string& versions, const Job& job) const {
+    const std::lock_guard lock(mutex_);
+    const Sum all = sum(job.wall);
+    Json calls = Json::array();
+    for (const auto& [key, line] : lines_) {
+        const auto& [collective, function, bytes, algorithm] = key;
+        calls.push_back({{"function", function},
+                         {"bytes_up_to", bytes},
+                         {"algorithm", algorithm},
+                         {"calls", line.calls},
+                         {"total", line.total.count()},
+                         {"longest", line.longest.count()},
+                         {"predicted", line.expected.predicted.count()},
+                         {"native", line.expected.native.count()},
+                         {"is_native_measured", line.expected.is_native_measured},
+                         {"gain", is_started(function) ? 0 : line.saved.count() * all.share}});
+    }
+    return {{"format", "laple-profile-1"},      {"versions", versions},
+            {"network", job.network},           {"wall", job.wall.count()},
+            {"shared_cores", job.shared_cores}, {"gain", std::max(all.saved, Seconds(0)).count()},
+            {"collectives", std::move(calls)}};
 }
 
 Bytes Report::class_of(Bytes bytes) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/json.hpp"
 #include "base/units.hpp"
 #include "collectives/collective/collective.hpp"
 
@@ -44,6 +45,8 @@ class Report {
         std::string streams;       ///< lines on connections
         std::string shared_cores;  ///< who shares cores, where ranks do, for people
         bool is_profile = false;   ///< MPI did all calls; algorithms are those that LaPle would have taken
+        std::string messages;      ///< of a profile: lines on point-to-point calls
+        std::string remainder;     ///< of a profile: lines on what LaPle does not change
     };
     /// For people, as this rank saw it:
     ///
@@ -53,6 +56,17 @@ class Report {
     ///     what was left to MPI, and why
     ///     what it has brought, in one line
     std::string text(const std::string& versions, const Job& job) const;
+
+    /// Of a profile, the same for programs: docs/reference/formats.md.
+    Json json(const std::string& versions, const Job& job) const;
+
+    /// What blocking collectives took in a job that lasts `wall`; of that, what they took beyond what MPI's
+    /// own take when all ranks come at once, as far as that is known.
+    struct Times {
+        Seconds total{0};
+        Seconds late{0};
+    };
+    Times times(Seconds wall) const;
 
   private:
     struct Line {
@@ -64,6 +78,9 @@ class Report {
         // Calls of which it is known what they and MPI's own take: what they were expected to take, and took.
         Seconds priced{0};
         Seconds priced_total{0};
+        // Likewise, of calls by MPI: what those take when all ranks come at once, and took.
+        Seconds native{0};
+        Seconds native_total{0};
     };
     /// Of all lines.
     struct Sum {
@@ -73,11 +90,12 @@ class Report {
         Seconds saved{0};
         bool is_known = false;    // something of what saved is the difference to
         bool is_measured = true;  // all of it
+        double share = 1;         // of what lines have saved, that is in it
     };
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
     Sum sum(Seconds wall) const;
-    std::string table(bool is_profile) const;
+    std::string table(const Job& job) const;
     std::string reasons() const;
     std::string verdict(const Job& job) const;
     std::string outlook(const Job& job, const Sum& all) const;

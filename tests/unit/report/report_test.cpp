@@ -157,6 +157,41 @@ TEST_CASE("a profile's bound is what MPI's calls took", "[report]") {
               "save about 30.0 ms: the job would take 70.0 ms (1.43 times as fast; "));
 }
 
+TEST_CASE("a profile says what each kind of call would gain", "[report]") {
+    Report report;
+    const auto add = [&report](const char* function, const std::string& algorithm, Seconds time) {
+        report.add(Collective::bcast, function, 8, algorithm, time, expectation(), Report::DoneBy::mpi);
+    };
+    for (int i = 0; i < 10; ++i) add("Bcast", "flat/binomial", 5 * kMilli);
+    add("Ibcast", "flat/binomial", Seconds(0));
+    Report::Job job;
+    job.wall = 100 * kMilli;
+    job.is_profile = true;
+    job.messages = "messages\n";
+    job.remainder = "the rest\n";
+    const std::string text = report.text("LaPle", job);
+    CHECK(has(text, " MPI's own       gain\n"));
+    CHECK(has(text, "    4.00 ms    10.0 ms    30.0 ms\n"));  // of 60, the share that calls took
+    CHECK(has(text, "    4.00 ms    10.0 ms          -\nmessages\n"));
+    CHECK(has(text, "the rest\n"));
+    job.is_profile = false;
+    CHECK_FALSE(has(report.text("LaPle", job), "gain\n"));
+}
+
+TEST_CASE("what calls take beyond MPI's own time is waiting for late ranks", "[report]") {
+    Report report;
+    const auto add = [&report](const char* function, const std::string& algorithm, Seconds time) {
+        report.add(Collective::bcast, function, 8, algorithm, time, expectation(), Report::DoneBy::mpi);
+    };
+    add("Bcast", "flat/binomial", 30 * kMilli);
+    add("Allreduce", kNativeCall, 15 * kMilli);
+    add("Barrier", kNativeCall, kMilli);  // less does not make up for it
+    add("Ibcast", kNativeCall, Seconds(1));
+    CHECK(report.times(Seconds(1)).late.count() == Approx(25e-3));
+    CHECK(report.times(Seconds(1)).total.count() == Approx(46e-3));
+    CHECK(report.times(10 * kMilli).late.count() == Approx(10e-3));
+}
+
 TEST_CASE("calls left to MPI are listed by their reason, and save nothing", "[report]") {
     Report report;
     Expectation expected = expectation();
