@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # Components: libraries that are preloaded, by their short names too; tools; and what only programs that are linked need.
 install(TARGETS laple EXPORT lapleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
-install(TARGETS laple_deep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
+install(TARGETS laple_deep laple_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
 install(TARGETS laple_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
 install(FILES include/laple/laple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/laple COMPONENT devel)
 # Documents and examples, each where links of the others expect it.

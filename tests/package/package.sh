@@ -42,7 +42,7 @@ LD_LIBRARY_PATH="$scratch/prefix/$libdir" "$scratch/direct"
 "$mpicc" "$consumer/main.c" "$consumer/app.c" -o "$scratch/static" $(pkg-config --libs laple-static)
 nm "$scratch/static" | grep -q " T MPI_Bcast$" || { echo "laple-static.pc does not link LaPle's MPI_Bcast"; exit 1; }
 readelf -d "$scratch/static" | grep -q "liblaple" && { echo "laple-static.pc links the shared library"; exit 1; }
-for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple.a" include/laple/laple.h \
+for file in "$@" "$libdir/liblaple.so" "$libdir/liblaple_deep.so" "$libdir/liblaple_profile.so" "$libdir/liblaple.a" include/laple/laple.h \
     share/laple/grid/wan4x4.json share/doc/laple/README.md share/doc/laple/docs/model.schema.json share/doc/laple/docs/settings.md; do
     [ -e "$scratch/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done

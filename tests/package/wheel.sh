@@ -23,7 +23,7 @@ for program in laple-run laple-discover laple-plan laple-grid laple-bench laple-
     "$program" --version > /dev/null || { echo "$program does not work"; exit 1; }
 done
 [ -e "$scratch/venv/share/laple/grid/wan4x4.json" ] || { echo "there are no scenarios"; exit 1; }
-for file in lib/laple/bin/laple-discover lib/laple/bin/laple-info lib/liblaple.so lib/liblaple_deep.so lib/laple/abi/liblaple.so \
+for file in lib/laple/bin/laple-discover lib/laple/bin/laple-info lib/liblaple.so lib/liblaple_deep.so lib/liblaple_profile.so lib/laple/abi/liblaple.so \
     lib/laple/abi/liblaple_deep.so; do
     ldd "$scratch/venv/$file" > "$scratch/needed"
     grep -q "libmpi.so.12 => $scratch/venv/" "$scratch/needed" || { echo "$file has another MPI:"; cat "$scratch/needed"; exit 1; }

@@ -97,18 +97,6 @@ using Displacement = MPI_Aint;
 using laple::mpi::DyingComm;
 using laple::mpi::KeptHandles;
 
-LAPLE_EXPORT int MPI_Start(MPI_Request* request) {
-    return laple::mpi::start_persistent(request);
-}
-
-LAPLE_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
-    return laple::mpi::start_all_persistent(count, requests);
-}
-
-LAPLE_EXPORT int MPI_Request_free(MPI_Request* request) {
-    return laple::mpi::free_request(request);
-}
-
 LAPLE_EXPORT int MPI_Cancel(MPI_Request* request) {
     return laple::mpi::cancel(request);
 }
