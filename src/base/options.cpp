@@ -86,9 +86,13 @@ constexpr std::array<SettingRow, 20> kRows{{
      "thread: a thread of LaPle's own too, while some are under way; MPI is initialised with "
      "MPI_THREAD_MULTIPLE for it, which costs all calls some time."},
     {"LAPLE_DEBUG", "0", "0, 1, 2", "1 tells on stderr how communicators are set up, 2 also each new plan."},
-    {"LAPLE_PROFILE", "0", "0, 1",
-     "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained. "
-     "On one rank is enough. Without LAPLE_REPORT it is written to stderr."},
+    {"LAPLE_PROFILE", "0", "0, 1, FILE.json",
+     "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained; "
+     "with liblaple_profile, which laple-run --profile preloads, also what point-to-point calls took, and "
+     "who sent how much to whom. "
+     "On one rank is enough. Without LAPLE_REPORT it is written to stderr. FILE.json: rank 0 writes all of "
+     "it "
+     "there, too, for programs; a world that MPI_Comm_spawn started FILE.json.spawned-PID."},
     {"LAPLE_TRACE", "", "FILE",
      "At the end rank 0 writes a timeline of calls, of the messages of all ranks in them, and of those that "
      "were predicted, for ui.perfetto.dev and laple-plot timeline. Of each kind of call the first, second, "
@@ -235,7 +239,10 @@ bool apply_setting(std::string_view name, const std::string& given, Settings& se
     } else if (name == "LAPLE_DEBUG") {
         return take_digit(settings.debug, '2', "0, 1 or 2");
     } else if (name == "LAPLE_PROFILE") {
-        return take_switch(settings.is_profile);
+        const bool is_file = value.ends_with(".json");
+        if (!is_file && value != "0" && value != "1") return refuse("0, 1 or a file FILE.json");
+        settings.is_profile = value != "0";
+        settings.profile_file = is_file ? value : "";
     } else if (name == "LAPLE_TRACE") {
         settings.trace = value;
     } else if (name == "LAPLE_REPORT") {

@@ -40,6 +40,7 @@ struct Settings {
     bool has_progress_thread = false;                  ///< LAPLE_PROGRESS=thread
     int debug = 0;                                     ///< LAPLE_DEBUG: 0 silent, 1 set-up, 2 every plan
     bool is_profile = false;                           ///< LAPLE_PROFILE
+    std::string profile_file;                          ///< LAPLE_PROFILE: "" none, else for programs to read
     std::string trace;                                 ///< LAPLE_TRACE: "" none, else a file
     std::string report;                                ///< LAPLE_REPORT: "" none, "-" stderr, else a file
 

@@ -21,6 +21,11 @@ namespace {
 
 constexpr int kBadInput = 2;
 
+const char* library_for(const Options& options) {
+    if (options.is_deep) return "liblaple_deep.so";
+    return options.is_profile ? "liblaple_profile.so" : "liblaple.so";
+}
+
 /// Where there is no command `word`.
 std::string advice(const std::string& word, const Options& options) {
     if (options.has_bare_report) return fmt::format("; if it is the report's file, write --report={}", word);
@@ -32,8 +37,7 @@ std::string advice(const std::string& word, const Options& options) {
 int run(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, std::cout);
     if (!options) return 0;
-    const auto found = find_library(std::filesystem::read_symlink("/proc/self/exe"),
-                                    options->is_deep ? "liblaple_deep.so" : "liblaple.so");
+    const auto found = find_library(std::filesystem::read_symlink("/proc/self/exe"), library_for(*options));
     const auto library = paired_library(options->command, found);
     const std::string warning = launcher_warning(options->command, library);
     if (!warning.empty()) fmt::print(stderr, "laple-run: {}\n", warning);

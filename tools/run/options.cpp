@@ -26,6 +26,7 @@ Examples:
   laple-run mpiexec -n 8 ./app
   laple-run --topology magpie_clusters --report mpiexec -hosts a,b,c ./app input
   laple-run --algorithm "bcast:0-64K:flat/binomial" mpiexec -n 8 ./app
+  laple-run --profile mpiexec -n 8 ./app                      without LaPle's collectives: what would they gain?
   laple-run --disable mpiexec -n 8 ./app                      the same, without LaPle's collectives
   laple-run --print mpiexec -n 8 ./app                        only print what would be run
   laple-run srun -n 8 ./app                                   any launcher that hands on its environment)";
@@ -49,6 +50,7 @@ struct RawOptions {
     std::string reproducible;
     std::string progress;
     bool is_profile = false;
+    std::string profile_file;
     bool verify = false;
     bool disable = false;
     bool deep = false;
@@ -84,7 +86,11 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->type_name("HOW")
         ->check(CLI::IsMember({"calls", "thread"}));
     app.add_flag("--profile", raw.is_profile,
-                 "leave all calls to MPI, and say at the end what LaPle would gain (LAPLE_PROFILE)");
+                 "leave all calls to MPI, and say at the end what they took, who sent how much to whom, and "
+                 "what LaPle would gain (LAPLE_PROFILE)");
+    app.add_option("--json", raw.profile_file,
+                   "with --profile: write that to FILE.json, too, for programs and laple-plot traffic")
+        ->type_name("FILE.json");
     app.add_flag("--verify", raw.verify, "compare each result with that of MPI's own call (LAPLE_VERIFY)");
     app.add_flag("--disable", raw.disable, "load LaPle, but leave all calls to MPI (LAPLE_DISABLE)");
     app.add_flag("--deep", raw.deep,
@@ -153,7 +159,15 @@ void add(const char* name, const std::string& option, std::string (*checked)(con
     }
 }
 
+std::string good_profile_file(const std::string& file) {
+    if (file.ends_with(".json")) return absolute(file);
+    throw Error(fmt::format("--json {}: is no name of a JSON file", file),
+                "name it first: --json profile.json");
+}
+
 Environment settings_of(const RawOptions& raw) {
+    if (!raw.is_profile && !raw.profile_file.empty())
+        throw Error("--json is for a profile", "write --profile --json FILE.json");
     Environment settings;
     add("LAPLE_CONFIG", "", existing_configuration, settings);
     add("LAPLE_TOPOLOGY", raw.topology, existing_topology, settings);
@@ -164,7 +178,9 @@ Environment settings_of(const RawOptions& raw) {
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);
-    if (raw.is_profile) settings.emplace_back("LAPLE_PROFILE", "1");
+    if (raw.is_profile)
+        settings.emplace_back("LAPLE_PROFILE",
+                              raw.profile_file.empty() ? "1" : good_profile_file(raw.profile_file));
     if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");
     if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
     return settings;
@@ -209,6 +225,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     options.print_only = raw.print_only;
     options.is_quiet = raw.is_quiet;
     options.is_deep = raw.deep;
+    options.is_profile = raw.is_profile || configuration().settings.is_profile;
     options.has_bare_report = raw.report == "true";
     return options;
 }

@@ -17,6 +17,7 @@ struct Options {
     bool print_only = false;
     bool is_quiet = false;             ///< unless it is printed only
     bool is_deep = false;              ///< liblaple_deep.so instead of liblaple.so
+    bool is_profile = false;           ///< else liblaple_profile.so instead
     bool has_bare_report = false;      ///< --report without =FILE: what follows is the command
     std::vector<std::string> command;  ///< never empty
 };

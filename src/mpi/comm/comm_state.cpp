@@ -194,6 +194,7 @@ void CommState::set_up(MPI_Comm comm) {
         if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");
         if (is_verified_) say("what LaPle does is compared with MPI's own: LAPLE_VERIFY=1");
     }
+    if (is_profiled_ && is_like_world_) process_->profile_all(std::nullopt);
     if (terms.is_traced) trace_.emplace(*process_->trace(), comm, *in_world, is_like_world_);
     if (!terms.agreement && !is_strict_) {
         why_idle_ = terms.why_none;
@@ -209,6 +210,7 @@ void CommState::set_up(MPI_Comm comm) {
         rules = terms.agreement->algorithm;
         if (rank_ == 0) say_former_names(parse_rules(rules), *process_);
         machine_ = machine_of(topology, terms.agreement->host_of, *in_world);
+        if (is_profiled_ && is_like_world_) process_->profile_all(machine_);
         costs = costs_for(*terms.agreement, machine_, *in_world);
     }
     if (process_->settings().debug >= 1 && rank_ == 0)

@@ -20,6 +20,7 @@
 #include "model/model_file.hpp"
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/finalize.hpp"
+#include "mpi/comm/gathered_profile.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/pairing.hpp"
 #include "mpi/comm/progress_engine.hpp"
@@ -112,7 +113,7 @@ void Process::end() {
 
 Process::Process(Settings settings) : settings_(std::move(settings)), streams_(settings_) {
     // Asked for last: SimGrid ends a program that asks.
-    for (std::string* const file : {&settings_.report, &settings_.trace}) {
+    for (std::string* const file : {&settings_.report, &settings_.trace, &settings_.profile_file}) {
         if (!file->empty() && *file != "-" && was_spawned()) *file += fmt::format(".spawned-{}", getpid());
     }
     if (!settings_.trace.empty()) trace_.emplace(settings_.trace);
@@ -231,6 +232,7 @@ int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     end_started_calls();          // likewise
     answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
+    process->make_profile();
     process->write_report();
     process->write_trace();
     process->keep_what_was_learnt();
@@ -263,7 +265,9 @@ void Process::write_trace() try {
 
 void Process::write_report() const {
     if (settings_.report.empty() || !is_world_rank_zero()) return;
-    const std::string text = report_text();
+    const Report::Job job = this->job();
+    const std::string text = report_.text(versions(), job);
+    write_profile(job);
     if (settings_.report == "-") return say(text);
     const std::string problem = write_result(settings_.report, text);
     if (!problem.empty()) {
@@ -272,11 +276,48 @@ void Process::write_report() const {
     }
 }
 
+/// Beside the report, for programs.
+void Process::write_profile(const Report::Job& job) const {
+    if (!profile_ || settings_.profile_file.empty()) return;
+    Json json = report_.json(versions(), job);
+    profile_->add_to(json);
+    const std::string problem = write_result(settings_.profile_file, json.dump() + "\n");
+    say(problem.empty()
+            ? fmt::format("profile: {} (draw who sends to whom: laple-plot traffic)", settings_.profile_file)
+            : fmt::format("the profile cannot be written to {}: {}", settings_.profile_file, problem));
+}
+
 std::string Process::versions() {
     return fmt::format("LaPle {}, {}", version_text(), mpi_version());
 }
 
-std::string Process::report_text() const {
+void Process::profile_all(const std::optional<Machine>& machine) {
+    const std::lock_guard lock(mutex_);
+    is_profiled_by_all_ = true;
+    profiled_ = machine;
+    if (!machine) return;
+    Messages::Places places{rank_in(MPI_COMM_WORLD), {}, {}};
+    for (Rank rank = 0; rank < machine->rank_count(); ++rank) {
+        places.cluster_of.push_back(machine->cluster_of_rank(rank));
+        places.host_of.push_back(machine->host_of(rank));
+    }
+    Messages::get().learn(std::move(places));
+}
+
+/// Collective where a communicator of all ranks was set up.
+void Process::make_profile() try {
+    const Seconds wall = now() - start_;
+    if (size_of(MPI_COMM_WORLD) == 1 && settings_.is_profile) profile_all(Machine(Topology::flat(1)));
+    if (is_profiled_by_all_) {
+        profile_ = gathered_profile(report_, wall, profiled_);
+    } else if (settings_.is_profile) {
+        profile_ = own_profile(report_, wall, profiled_);
+    }
+} catch (const std::exception&) {
+    // No memory is left: the report does without.
+}
+
+Report::Job Process::job() const {
     TrialSummary trials = trials_;
     Report::Job job;
     job.is_profile = settings_.is_profile;
@@ -293,7 +334,11 @@ std::string Process::report_text() const {
     job.wall = now() - start_;
     job.trials = trials.text();
     job.streams = streams_.report();
-    return report_.text(versions(), job);
+    if (profile_) {
+        job.messages = profile_->table();
+        job.remainder = profile_->remainder();
+    }
+    return job;
 }
 
 /// Of the map, and of the rates where they are apart.

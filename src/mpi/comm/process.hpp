@@ -16,10 +16,12 @@
 #include "collectives/planner/trials.hpp"
 #include "model/model.hpp"
 #include "mpi/comm/host_allowance.hpp"
+#include "mpi/comm/profile.hpp"
 #include "mpi/comm/report.hpp"
 #include "mpi/comm/stream_links.hpp"
 #include "mpi/comm/trace.hpp"
 #include "mpi/probe/waiting.hpp"
+#include "topology/machine.hpp"
 #include "topology/topology.hpp"
 
 namespace laple::mpi {
@@ -117,6 +119,10 @@ class Process {
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
+    /// All ranks of MPI_COMM_WORLD want a profile, or one of them does (LAPLE_PROFILE): they make it together
+    /// at the end. `machine`: their own, where it is known; the last one counts.
+    void profile_all(const std::optional<Machine>& machine);
+
     StreamLinks& streams() { return streams_; }
 
     /// Of this process, one of so many ranks of MPI_COMM_WORLD on its host; the first call counts.
@@ -130,8 +136,10 @@ class Process {
     static int on_finalize(MPI_Comm, int, void* value, void*);
     void read_model();
     void write_trace();
+    void make_profile();
     void write_report() const;
-    std::string report_text() const;
+    void write_profile(const Report::Job& job) const;
+    Report::Job job() const;
     static std::string versions();
     std::string source() const;
     void learn_from(const CommState& state);
@@ -150,6 +158,9 @@ class Process {
     std::set<Warning> said_;
     std::string source_;
     Report report_;
+    bool is_profiled_by_all_ = false;
+    std::optional<Machine> profiled_;
+    std::optional<Profile> profile_;
     std::optional<Trace> trace_;
     std::vector<Node> hosts_;      // of all ranks, where the cache may have a model for them
     std::vector<CallTime> calls_;  // of communicators that are gone

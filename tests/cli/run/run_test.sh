@@ -55,7 +55,20 @@ run --print --verify --reproducible strict --progress thread mpiexec ./app
 expect "how exact" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPRODUCIBLE strict -genv LAPLE_PROGRESS thread -genv LAPLE_VERIFY 1 ./app"
 run --print --profile mpiexec ./app
-expect "profile" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_PROFILE 1 ./app"
+expect_part "profile, whose library is not there" "$err" "laple-run: there is no liblaple_profile.so in $tree/lib"
+profiling=$tree/lib/liblaple_profile.so
+touch "$profiling"
+run --print --profile mpiexec ./app
+expect "profile" "$err" "mpiexec -genv LD_PRELOAD $profiling -genv LAPLE_PROFILE 1 ./app"
+run --print --profile --json p.json mpiexec ./app
+expect "profile, in a file" "$err" "mpiexec -genv LD_PRELOAD $profiling -genv LAPLE_PROFILE $tree/p.json ./app"
+LAPLE_PROFILE=1 run --print mpiexec ./app
+expect "inherited profile" "$err" "mpiexec -genv LD_PRELOAD $profiling ./app"
+run --print --profile --json mpiexec ./app
+expect "a bare --json, status" "$status" 2
+expect_part "a bare --json" "$err" "--json mpiexec: is no name of a JSON file"
+run --print --json p.json mpiexec ./app
+expect_part "--json of nothing" "$err" "--json is for a profile; write --profile --json FILE.json"
 run --quiet sh -c 'echo only this'
 expect "quiet" "$out" "only this"
 expect "quiet, stderr" "$(grep -c 'sh -c' <<< "$err" || true)" 0  # but for what the loader says of the empty liblaple.so
@@ -65,6 +78,8 @@ run --print --deep mpiexec ./app
 expect "deep, which is not there" "$err" "laple-run: there is no liblaple_deep.so in $tree/lib; build it (cmake \
 --workflow --preset release), or use the laple-run that is installed with it"
 touch "$tree/lib/liblaple_deep.so"
+run --print --deep --profile ./app
+expect "deep, and a profile" "$err" "LD_PRELOAD=$tree/lib/liblaple_deep.so LAPLE_PROFILE=1 ./app"
 LD_PRELOAD=/nowhere/libprofiler.so run --print --deep ./app 2>/dev/null
 expect "deep, below a profiler" "${err##*$'\n'}" "LD_PRELOAD=/nowhere/libprofiler.so:$tree/lib/liblaple_deep.so ./app"
 for wrong in "--debug 7" "--reproducible Strict" "--progress treads"; do

@@ -56,6 +56,10 @@ TEST_CASE("unset, empty and off mean the fallback") {
     CHECK(read({"LAPLE_PROFILE=1", "LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
     CHECK(read({"LAPLE_PROFILE=0"}).settings.report.empty());
     CHECK(read({"LAPLE_PROFILE=yes"}).warnings.size() == 1);
+    CHECK(read({"LAPLE_PROFILE=1"}).settings.profile_file.empty());
+    CHECK(read({"LAPLE_PROFILE=p.json"}).settings.is_profile);
+    CHECK(read({"LAPLE_PROFILE=p.json"}).settings.profile_file == "p.json");
+    CHECK(read({"LAPLE_PROFILE=p.json"}).settings.report == "-");
     CHECK(read({"LAPLE_REPORT=file.txt"}).settings.report == "file.txt");
     CHECK_FALSE(read({"LAPLE_DISABLE=0"}).settings.is_disabled);
 }
