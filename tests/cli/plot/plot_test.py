@@ -27,6 +27,8 @@ SCORES = {"format": "laple-monte-carlo-1", "rows": [
     {"clusters": clusters, "scores": [{"name": "ecef", "mean": 2.0, "ratio": 1.1, "hit_rate": 0.4},
                                       {"name": "portfolio", "mean": 1.9, "ratio": 1.0, "hit_rate": 1.0}]}
     for clusters in (4, 8)]}
+PROFILE = {"format": "laple-profile-1", "parts": {"kind": "cluster", "ranks": [[0, 1, 2], [3, 5]]},
+           "messages": [[0, 10], [3, 1]], "bytes": [[0, 2500000], [0, 700]]}
 NP_OUT = "       1 0.790123   0.00000966\n    1024 901.871560   0.00000866\n"
 
 
@@ -134,6 +136,21 @@ class Heuristics(PlotTest):
             self.check(["heuristics", "m.json", "-o", "x.png"], expected)
 
 
+class Traffic(PlotTest):
+    def test_what_is_no_profile(self):
+        self.file("m.json", MODEL)
+        self.check(["traffic", "m.json", "-o", "x.png"], 'm.json: is not of format "laple-profile-1"', "laple-run --profile")
+        for change, expected in [({"messages": [[0, 0], [0, 0]]}, "m.json: holds no point-to-point message"),
+                                 ({"bytes": [[1, 2]]}, "/bytes: holds 1 rows instead of 2"),
+                                 ({"bytes": [[1, 2], [1, -2]]}, "/bytes/1/1: is no number from 0"),
+                                 ({"parts": {"kind": "cluster", "ranks": [[0], [-1]]}}, "/parts/ranks/1/0: is no whole number")]:
+            with self.subTest(expected):
+                self.file("m.json", {**PROFILE, **change})
+                self.check(["traffic", "m.json", "-o", "x.png"], expected)
+        self.file("m.json", {name: value for name, value in PROFILE.items() if name != "parts"})
+        self.check(["traffic", "m.json", "-o", "x.png"], "m.json: knows no clusters and hosts")
+
+
 class Netpipe(PlotTest):
     def test_wrong_overlays(self):
         self.file("m.json", MODEL)
@@ -194,6 +211,13 @@ class Pictures(PlotTest):
         picture = self.check_picture("heuristics", model=SCORES)
         for label in ("ecef", "portfolio"):
             self.assertIn(f"<!-- {label} -->", picture)
+
+    def test_traffic(self):
+        picture = self.check_picture("traffic", model=PROFILE)
+        for label in ("cluster 0: ranks 0-2", "cluster 1: 2 ranks", "2.5 MB", "700 B", "0 B", "point-to-point: 2.5 MB in 14 messages"):
+            self.assertIn(f"<!-- {label} -->", picture)
+        cells = [picture.index(f"<!-- {cell} -->") for cell in ("2.5 MB", "0 B", "700 B")]  # row by row
+        self.assertEqual(cells, sorted(cells))
 
     def test_curves(self):
         self.file("np.out", NP_OUT)
