@@ -32,9 +32,9 @@ constexpr double kOfNativesLater = 0.25;
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
-/// Rates are measured until `end`, or for `least` after the latencies.
-Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds end,
-               Seconds least) {
+/// Rates are measured until `end`, but for some part of the budget.
+Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache& cache, Seconds budget,
+               Seconds end) {
     Discovery discovery;
     const ClusteringOptions options;
     RememberedSurvey survey(survey_sites(by_name(nodes), options),
@@ -46,7 +46,9 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     }
     const Findings found = survey.findings();
     Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_version()));
-    const Seconds end_of_rates = std::max(end, now() + least);
+    // Of near sites MPI's own collectives are measured after that, and clocks are compared for them.
+    if (farthest(model) < kFar) end -= 2 * kOfNatives * budget;
+    const Seconds end_of_rates = std::max(end, now() + kForRates * budget);
     model.links = sweep_links(prober, link_survey_input(found),
                               [&](Seconds needed) { return now() + needed < end_of_rates; });
     model.date = now_in_utc();
@@ -109,8 +111,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         if (layout.nodes().empty()) {
             prober.follow();
         } else {
-            discovery =
-                lead(prober, layout.nodes(), cache, start + kInAll * budget - after, kForRates * budget);
+            discovery = lead(prober, layout.nodes(), cache, budget, start + kInAll * budget - after);
             prober.dismiss();
         }
     }
