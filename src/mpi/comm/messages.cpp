@@ -68,7 +68,6 @@ void Messages::waited_for_all(Line& line, Seconds time, std::span<const Request>
 }
 
 /// What is sent is often complete at once: what is waited for are rather the others' messages.
-
 void Messages::waited(Line& line, Seconds time, std::span<const Request> requests,
                       std::span<const int> completed) {
     const std::lock_guard lock(mutex_);
