@@ -9,8 +9,8 @@
 
 namespace laple::streams {
 
-/// How long somebody has waited, of the time in which he looked. What lies between two looks counts little: a
-/// process that was stopped, or had no core, could do nothing for what it waits for.
+/// How long a process has waited for something while it looked for it. What lies between two looks counts
+/// 100 ms at most: a process that was stopped, or had no core, could do nothing about it.
 class TimeLooked {
   public:
     void look(Seconds now) {

@@ -161,8 +161,8 @@ void add(const char* name, const std::string& option, std::string (*checked)(con
 
 std::string good_profile_file(const std::string& file) {
     if (file.ends_with(".json")) return absolute(file);
-    throw Error(fmt::format("--json {}: is no name of a JSON file", file),
-                "name it first: --json profile.json");
+    throw Error(fmt::format("--json {}: the name of the file must end in .json", file),
+                "write --json profile.json before the program");
 }
 
 Environment settings_of(const RawOptions& raw) {

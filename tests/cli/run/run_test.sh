@@ -66,7 +66,7 @@ LAPLE_PROFILE=1 run --print mpiexec ./app
 expect "inherited profile" "$err" "mpiexec -genv LD_PRELOAD $profiling ./app"
 run --print --profile --json mpiexec ./app
 expect "a bare --json, status" "$status" 2
-expect_part "a bare --json" "$err" "--json mpiexec: is no name of a JSON file"
+expect_part "a bare --json" "$err" "--json mpiexec: the name of the file must end in .json"
 run --print --json p.json mpiexec ./app
 expect_part "--json of nothing" "$err" "--json is for a profile; write --profile --json FILE.json"
 run --quiet sh -c 'echo only this'
