@@ -113,6 +113,7 @@ class LinkSweep {
         if (are_near()) measure_uplinks_by_turns();
         const bool has_rates = !misses_rates() && !misses_uplinks();
         if (has_rates) {
+            measure_reserves();
             // Uplinks tell where streams may gain.
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
@@ -121,7 +122,6 @@ class LinkSweep {
         for (const int most_lanes : {kMostLanes, 1}) {
             for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
         }
-        measure_reserves();
         if (has_rates) {
             // What was doubtful may tell of others.
             set_all_uplinks(true);
@@ -130,7 +130,7 @@ class LinkSweep {
         if (!is_of_use_) return {};
         add_handshakes();
         set_all_uplinks(has_rates);
-        const bool is_finished = has_rates && !misses_streams();
+        const bool is_finished = has_rates && !misses_reserves_ && !misses_streams();
         if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
         // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
@@ -355,16 +355,18 @@ class LinkSweep {
             model_.clusters[at(cluster)].eager_limit = static_cast<double>(eager_limit_);
     }
 
-    /// Last of all: without them prices are too high, without rates between clusters there are none.
+    /// After the rates: without reserves prices are too high, without rates between clusters there are none.
     void measure_reserves() {
         const auto& [flows, clusters, longest] = inside_flows(
             [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !(cluster.reserve > 0); });
         double slowest = fastest_;
         for (const int c : clusters) slowest = std::min(slowest, model_.clusters[at(c)].nic_out);
-        if (flows.empty() || is_over_) return;
+        if (flows.empty()) return;
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
-        if (!has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest))) return;
+        misses_reserves_ = is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
+        if (misses_reserves_) return;
+        has_measured_ = true;
         std::vector<Seconds> best(flows.size(), Seconds::max());
         for (int trial = 0; trial < kRestedTrials; ++trial) {
             const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
@@ -697,6 +699,7 @@ class LinkSweep {
     std::vector<UplinkRates> together_;  // of all flows of a cluster at once; empty: not measured
     Bytes eager_limit_ = 0;              // the least that was found
     bool is_over_ = false;
+    bool misses_reserves_ = false;  // for want of time: a NIC may have none
     bool is_of_use_ = false;
     bool has_measured_ = false;
 };

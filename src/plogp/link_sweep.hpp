@@ -20,7 +20,7 @@ namespace laple {
 ///    are near, and not many, at last each cluster alone with all others.
 /// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp); of near
 ///    clusters what each carried in its turn.
-/// 5. What NICs inside clusters let pass at once after a rest.
+/// 5. What NICs inside clusters let pass at once after a rest, when all rates are known.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and

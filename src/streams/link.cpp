@@ -593,6 +593,7 @@ std::optional<TcpState> Link::tcp_state() const {
         trips.push_back(state->round_trip.count());
         all.window += state->window;
         all.sent_again += state->sent_again;
+        all.received += state->received;
     }
     if (trips.empty()) return std::nullopt;
     all.round_trip = Seconds(median(trips));

@@ -13,6 +13,7 @@ struct TcpState {
     Seconds round_trip{0};         ///< smoothed
     Bytes window = 0;              ///< that may be under way (congestion window)
     std::uint32_t sent_again = 0;  ///< segments
+    std::uint64_t received = 0;    ///< bytes that have come in order, read or not
 };
 
 /// Nothing where the kernel does not say.

@@ -23,6 +23,7 @@ constexpr std::size_t kAhead = 2;  // messages that wait for each connection; wh
 constexpr Seconds kPatience(5);    // beyond the duration
 // The last quarter of the duration counts: by then TCP has found the rate.
 constexpr double kBegin = 0.75;
+constexpr std::uint64_t kLeastBytes = 24 * 1024;
 
 struct Message {
     std::uint32_t turn = 0;
@@ -46,8 +47,8 @@ class StreamFlow {
             send(now < start + end_.duration);
             receive();
             if (!link_.progress(now)) let_time_pass(Seconds(1e-4));
-            count(clock_time());
             take();
+            count(clock_time());
         }
         return rate();
     }
@@ -59,7 +60,7 @@ class StreamFlow {
         return options;
     }
 
-    bool is_over() const { return last_ > 0 && come_ == last_ && has_sent_last_ && link_.is_flushed(); }
+    bool is_over() const { return has_all_come() && has_sent_last_ && link_.is_flushed(); }
 
     void send(bool has_time) {
         while (!sent_.empty() && sent_.front()->posted.is_done) sent_.pop_front();
@@ -94,31 +95,35 @@ class StreamFlow {
         std::erase_if(expected_, [&](const auto& message) { return message->turn >= last_; });
     }
 
-    /// Notes when bytes come; whole messages would be too few.
-    void count(Seconds now) {
-        const std::uint64_t come = link_.account().received;
-        if (come == come_bytes_) return;
-        come_bytes_ = come;
-        if (first_ == Seconds(0)) first_ = now;
-        const double part = (now - first_) / end_.duration;
-        if (part >= 1) return;
-        until_ = {now, come};
-        if (part >= kBegin && since_.time == Seconds(0)) since_ = until_;
-    }
-
-    /// Between the first and the last arrival that count. Of what is so slow that there are no two of them,
-    /// all counts.
-    double rate() const {
-        const Arrival since =
-            since_.time > Seconds(0) && until_.time > since_.time ? since_ : Arrival{first_, 0};
-        const Seconds time = until_.time - since.time;
-        return time > Seconds(0) ? static_cast<double>(until_.bytes - since.bytes) / time.count() : 0;
-    }
-
     struct Arrival {
         Seconds time{0};
         std::uint64_t bytes = 0;  // that have come by then
     };
+
+    /// As the kernel counts: what has come may wait until this process gets a core.
+    Arrival come_by_now() const {
+        const auto state = link_.tcp_state();
+        return {clock_time(), state ? state->received : 0};
+    }
+
+    bool has_all_come() const { return last_ > 0 && come_ == last_; }
+
+    /// Notes what has come when the part of the time that counts begins and ends.
+    void count(Seconds now) {
+        if (first_.time == Seconds(0) && link_.account().received > 0) first_ = come_by_now();
+        if (first_.time == Seconds(0) || until_.time > Seconds(0)) return;
+        const double part = (now - first_.time) / end_.duration;
+        if (part >= kBegin && since_.time == Seconds(0)) since_ = come_by_now();
+        if (part >= 1 || has_all_come()) until_ = come_by_now();
+    }
+
+    /// Of what is so slow that only a few segments come in that part of the time, all counts.
+    double rate() const {
+        const bool is_slow = since_.time == Seconds(0) || until_.bytes < since_.bytes + kLeastBytes;
+        const Arrival& since = is_slow ? first_ : since_;
+        const Seconds time = until_.time - since.time;
+        return time > Seconds(0) ? static_cast<double>(until_.bytes - since.bytes) / time.count() : 0;
+    }
 
     StreamEnd end_;
     std::size_t most_sent_ =
@@ -133,10 +138,9 @@ class StreamFlow {
     std::uint32_t come_ = 0;
     std::uint32_t last_ = 0;  // messages that come, once that is known
     bool has_sent_last_ = false;
-    Seconds first_{0};  // when something came
-    std::uint64_t come_bytes_ = 0;
-    Arrival since_;  // the first that counts
-    Arrival until_;  // the last
+    Arrival first_;  // when something has come
+    Arrival since_;  // what counts begins
+    Arrival until_;  // and ends
 };
 
 }  // namespace

@@ -86,8 +86,10 @@ TEST_CASE("a sweep goes on where an earlier one stopped", "[link_sweep]") {
     const FakeNetwork alone{{{0}, {1}, {2}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}, 40e-3 * Seconds(1)};
     for (const FakeNetwork& network : {four_sites(), lossy, alone}) {
         FakeProbes at_once(network);
+        at_once.reserve = 128 * 1024;
         const LinkModel all = sweep_links(at_once, input_for(network), [](Seconds) { return true; });
         FakeProbes probes(network);
+        probes.reserve = 128 * 1024;
         LinkModel known;
         int sweeps = 0;
         do {
