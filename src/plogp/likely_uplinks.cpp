@@ -2,62 +2,141 @@
 #include "plogp/likely_uplinks.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/index.hpp"
 
 namespace laple {
 namespace {
 
-constexpr double kSame = 0.85;        // of the rates of two links, for measured ones differ
-constexpr double kMore = 1.5;         // the bursts of token buckets make up less
-constexpr double kFaster = 1.25;      // hosts together than their uplink
-constexpr double kAloneFaster = 1.5;  // a host alone may just be busy
+constexpr double kFaster = 1.25;  // clearly: measured rates differ, and bursts of token buckets count
+constexpr double kEnough = 1.5;   // what links of a trial carry, of what was seen
 
 enum class Way { out, in };
+constexpr std::array kWays{Way::out, Way::in};
 
-/// What the fastest link of a cluster carries away from it, or to it.
-double most_of(const LinkModel& model, int cluster, Way way) {
-    double most = 0;
+double& rate_of(UplinkRates& rates, Way way) {
+    return way == Way::out ? rates.out : rates.in;
+}
+
+double rate_of(const UplinkRates& rates, Way way) {
+    return way == Way::out ? rates.out : rates.in;
+}
+
+/// Of a link from a cluster to another, or back; 0: not known.
+double link_rate(const LinkModel& model, int cluster, int other, Way way) {
+    const LinkPair* link = model.between(cluster, other);
+    return link != nullptr ? link->lanes_from(way == Way::out ? cluster : other).most() : 0;
+}
+
+/// What all hosts of a cluster can send or get, or `rate` if that is less.
+double as_nics_are(const LinkModel& model, const LinkSurveyInput& input, int cluster, double rate) {
+    const double nic = model.clusters[at(cluster)].nic_out;
+    return nic > 0 ? std::min(rate, nic * static_cast<double>(input.nodes_of(cluster).size())) : rate;
+}
+
+double rate_of_links(const LinkModel& model, const LinkSurveyInput& input, int cluster,
+                     const std::vector<int>& others, Way way) {
+    double rate = 0;
+    for (const int other : others) rate += link_rate(model, cluster, other, way);
+    return as_nics_are(model, input, cluster, rate);
+}
+
+std::vector<int> all_others(const LinkSurveyInput& input, int cluster) {
+    std::vector<int> others;
+    for (int other = 0; other < input.count(); ++other) {
+        if (other != cluster) others.push_back(other);
+    }
+    return others;
+}
+
+/// The most that was seen to leave a cluster, or to come there.
+double seen(const LinkModel& model, const std::vector<UplinkRates>& together, int cluster, Way way) {
+    double most = together.empty() ? 0 : rate_of(together[at(cluster)], way);
     for (const LinkPair& link : model.links) {
         if (!link.joins(cluster)) continue;
-        const Lanes& lanes = link.lanes_from(way == Way::out ? cluster : link.other(cluster));
-        if (!lanes.rate.empty()) most = std::max(most, lanes.most());
+        const int from = way == Way::out ? cluster : link.other(cluster);
+        most = std::max({most, link.lanes_from(from).most(), link.streams_from(from).most()});
     }
     return most;
 }
 
-/// The rate of an uplink that holds up two links at least; 0: none does.
-double binding_uplink(const LinkModel& model, const LinkSurveyInput& input, int c, Way way) {
-    const double faster = input.nodes_of(c).size() > 1 ? kFaster : kAloneFaster;
-    const double most = most_of(model, c, way);
-    const double nic = model.clusters[at(c)].nic_out;
-    int held_up = 0;
-    for (const LinkPair& link : model.links) {
-        if (!link.joins(c)) continue;
-        const int other = link.other(c);
-        const Lanes& lanes = link.lanes_from(way == Way::out ? c : other);
-        if (lanes.rate.empty() || lanes.most() < kSame * most) continue;
-        const bool are_hosts_faster = nic <= 0 || nic * lanes.rate.rbegin()->first > faster * most;
-        const double of_other = most_of(model, other, way == Way::out ? Way::in : Way::out);
-        if (are_hosts_faster && of_other > faster * most) ++held_up;
+bool is_open(const LinkModel& model, const LinkSurveyInput& input, const std::vector<UplinkRates>& together,
+             int cluster, Way way) {
+    return kFaster * seen(model, together, cluster, way) <
+           rate_of_links(model, input, cluster, all_others(input, cluster), way);
+}
+
+/// As many of `free` as it takes to tell how fast the uplink of `cluster` is, the fastest links first; empty
+/// where they do not suffice.
+std::vector<int> others_that_tell(const LinkModel& model, const LinkSurveyInput& input,
+                                  const std::vector<UplinkRates>& together, int cluster,
+                                  std::vector<int> free) {
+    const auto slower_way = [&](int other) {
+        return std::min(link_rate(model, cluster, other, Way::out),
+                        link_rate(model, cluster, other, Way::in));
+    };
+    std::stable_sort(free.begin(), free.end(), [&](int a, int b) { return slower_way(a) > slower_way(b); });
+    std::vector<int> others;
+    for (const int other : free) {
+        others.push_back(other);
+        const bool is_enough = std::all_of(kWays.begin(), kWays.end(), [&](Way way) {
+            return !is_open(model, input, together, cluster, way) ||
+                   rate_of_links(model, input, cluster, others, way) >=
+                       kEnough * seen(model, together, cluster, way);
+        });
+        if (is_enough) return others;
     }
-    return held_up >= 2 ? most : 0;
+    return at(input.count()) == others.size() + 1 ? others : std::vector<int>();
 }
 
 }  // namespace
 
+std::vector<UplinkTrial> uplink_trials(const LinkModel& model, const LinkSurveyInput& input,
+                                       const std::vector<UplinkRates>& together) {
+    std::vector<UplinkTrial> trials;
+    std::vector<bool> is_busy(at(input.count()), false);
+    for (int c = 0; c < input.count(); ++c) {
+        const auto is_open_way = [&](Way way) { return is_open(model, input, together, c, way); };
+        if (is_busy[at(c)] || model.clusters[at(c)].is_uplink_sure) continue;
+        if (std::none_of(kWays.begin(), kWays.end(), is_open_way)) continue;
+        std::vector<int> free = all_others(input, c);
+        std::erase_if(free, [&](int other) { return is_busy[at(other)]; });
+        UplinkTrial trial{c, others_that_tell(model, input, together, c, free), {}};
+        if (trial.others.empty()) continue;
+        for (const Way way : kWays)
+            rate_of(trial.links, way) = rate_of_links(model, input, c, trial.others, way);
+        is_busy[at(c)] = true;
+        for (const int other : trial.others) is_busy[at(other)] = true;
+        trials.push_back(std::move(trial));
+    }
+    return trials;
+}
+
+void take_trial(const UplinkTrial& trial, const UplinkRates& measured, LinkModel& model,
+                const LinkSurveyInput& input, std::vector<UplinkRates>& together) {
+    together.resize(at(input.count()));
+    UplinkRates& all = together[at(trial.cluster)];
+    for (const Way way : kWays) rate_of(all, way) = std::max(rate_of(all, way), rate_of(measured, way));
+    const bool are_all = trial.others.size() + 1 == at(input.count());
+    model.clusters[at(trial.cluster)].is_uplink_sure =
+        are_all || std::all_of(kWays.begin(), kWays.end(), [&](Way way) {
+            return kFaster * rate_of(measured, way) < rate_of(trial.links, way) ||
+                   !is_open(model, input, together, trial.cluster, way);
+        });
+}
+
 void set_uplinks(LinkModel& model, const LinkSurveyInput& input, const std::vector<UplinkRates>& together,
                  bool is_finished) {
-    const auto uplink = [&](int c, Way way, double of_all) {
-        const double most = most_of(model, c, way);
-        if (!is_finished) return of_all > 0 ? std::max(of_all, most) : 0;
-        return of_all > kMore * most ? of_all : binding_uplink(model, input, c, way);
+    const auto uplink = [&](int c, Way way) {
+        if (is_finished) return is_open(model, input, together, c, way) ? seen(model, together, c, way) : 0;
+        const bool are_seen = !together.empty() && rate_of(together[at(c)], way) > 0;
+        return are_seen ? seen(model, together, c, way) : 0;
     };
     for (int c = 0; c < input.count(); ++c) {
-        const UplinkRates of_all = together.empty() ? UplinkRates() : together[at(c)];
         ClusterModel& cluster = model.clusters[at(c)];
-        cluster.uplink_out = uplink(c, Way::out, of_all.out);
-        cluster.uplink_in = uplink(c, Way::in, of_all.in);
+        cluster.uplink_out = uplink(c, Way::out);
+        cluster.uplink_in = uplink(c, Way::in);
     }
 }
 

@@ -13,15 +13,30 @@ struct UplinkRates {
     double in = 0;
 };
 
-/// Sets the uplinks of the clusters of `model` to what the rates of its links say:
+/// One cluster that sends to some others, and gets from them, while these do nothing else.
+struct UplinkTrial {
+    int cluster = 0;
+    std::vector<int> others;
+    UplinkRates links;  ///< what goes if its uplink does not hold it up
+};
+
+/// Trials that may run at the same time, for clusters whose links together may carry clearly more than was
+/// seen at once (`together`, by cluster; empty: not measured), unless their uplinks are sure: each with as
+/// many others as it takes to tell. Empty where nothing is open.
 ///
-///   - those of all links at once, `together` by cluster, where that is more than any link carries alone;
-///     empty: not measured;
-///   - those of one link, where two at least carry as much as any does, though the hosts of the cluster could
-///     do more, and so have done the clusters at their other ends;
-///   - else 0: links do not tell.
-///
-/// While not all links are known (`is_finished` is false) they are those of all at once.
+///                 ┌──> B  8 MB/s
+///     A  9 MB/s ══╪══> C  8 MB/s: A's uplink carries 9, and not 24
+///                 └──> D  8 MB/s
+std::vector<UplinkTrial> uplink_trials(const LinkModel& model, const LinkSurveyInput& input,
+                                       const std::vector<UplinkRates>& together);
+
+/// Takes what a trial has measured: what was seen at once, and whether the uplink is sure now.
+void take_trial(const UplinkTrial& trial, const UplinkRates& measured, LinkModel& model,
+                const LinkSurveyInput& input, std::vector<UplinkRates>& together);
+
+/// Sets the uplinks of the clusters of `model` to what was seen of them at once, by `together`, or by one
+/// link or streams alone; 0 where all links together are not clearly faster than that: then these hold flows
+/// up. While not all links are known (`is_finished` is false) also what does not seem to bind is kept.
 void set_uplinks(LinkModel& model, const LinkSurveyInput& input, const std::vector<UplinkRates>& together,
                  bool is_finished);
 

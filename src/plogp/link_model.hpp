@@ -42,6 +42,8 @@ struct ClusterModel {
     double reserve = 0;      ///< token-bucket burst of an idle NIC, in bytes
     double burst = 0;        ///< bytes that the queue of its uplink holds; 0: no limit was found
     double eager_limit = 0;  ///< bytes that go inside it without a handshake; 0: not known
+    /// Its uplink was seen to hold up what nothing else did.
+    bool is_uplink_sure = false;
 
     bool operator==(const ClusterModel&) const = default;
 };

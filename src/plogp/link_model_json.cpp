@@ -97,6 +97,8 @@ void read_clusters(const JsonReader& in, int clusters, LinkModel& model) {
             const std::string member = pointer + "/" + name;
             if (in.has(member)) model.clusters[c].*rate = in.at_least_0(member, "a rate, a time or bytes");
         }
+        const std::string sure = pointer + "/uplink_sure";
+        if (in.has(sure)) model.clusters[c].is_uplink_sure = in.truth(sure);
     }
 }
 
@@ -193,6 +195,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         for (const auto& [name, rate] : kRates) {
             if (cluster.*rate > 0) object[name] = cluster.*rate;
         }
+        if (cluster.is_uplink_sure) object["uplink_sure"] = true;
         clusters.push_back(std::move(object));
     }
     Json& links = document["links"] = Json::array();

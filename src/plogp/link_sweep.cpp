@@ -2,6 +2,7 @@
 #include "plogp/link_sweep.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -20,6 +21,7 @@ constexpr double kUsualRate = 12.5e6;  // bytes a second; then a window for a lo
 constexpr double kFilled = 0.5;        // of its window: a flow that carries less is held up by the link
 constexpr int kMostLanes = 8;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
+constexpr Seconds kShortestTrial = std::chrono::milliseconds(200);  // of an uplink
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
 constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
@@ -114,6 +116,7 @@ class LinkSweep {
         const bool has_rates = !misses_rates() && !misses_uplinks();
         if (has_rates) {
             measure_reserves();
+            if (!are_near()) measure_uplinks_alone();
             // Uplinks tell where streams may gain.
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
@@ -130,7 +133,7 @@ class LinkSweep {
         if (!is_of_use_) return {};
         add_handshakes();
         set_all_uplinks(has_rates);
-        const bool is_finished = has_rates && !misses_reserves_ && !misses_streams();
+        const bool is_finished = has_rates && !misses_reserves_ && !misses_trials_ && !misses_streams();
         if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
         // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
@@ -364,7 +367,8 @@ class LinkSweep {
         if (flows.empty()) return;
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
-        misses_reserves_ = is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
+        misses_reserves_ =
+            is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
         if (misses_reserves_) return;
         has_measured_ = true;
         std::vector<Seconds> best(flows.size(), Seconds::max());
@@ -506,6 +510,46 @@ class LinkSweep {
             all.in += link.back.rate();
         }
         return all;
+    }
+
+    /// Where what all links carried at once does not tell whether a cluster's uplink held them up, or others
+    /// that had flows of all.
+    void measure_uplinks_alone() {
+        constexpr int kMostRounds = 16;
+        for (int round = 0; round < kMostRounds && !misses_trials_; ++round) {
+            const std::vector<UplinkTrial> trials = uplink_trials(model_, input_, together_);
+            if (trials.empty()) return;
+            misses_trials_ = !run_trials(trials);
+        }
+    }
+
+    /// False where there was no time for them.
+    bool run_trials(const std::vector<UplinkTrial>& trials) {
+        std::vector<Measuring> links;
+        Seconds longest{0};
+        std::size_t most_others = 1;
+        for (const UplinkTrial& trial : trials) {
+            most_others = std::max(most_others, trial.others.size());
+            for (const int other : trial.others) {
+                const int lanes = std::min(input_.most_lanes(trial.cluster, other), kMostLanes);
+                links.push_back({{trial.cluster, other}, lanes, {}, {}});
+                longest = std::max(longest, input_.one_way(trial.cluster, other));
+            }
+        }
+        // A process that has to wait for its core in the end makes up for more of a short flow.
+        const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(2 * longest)));
+        const std::vector<Flow> flows = flows_of(links, static_cast<int>(most_others));
+        if (!fill(links, rates(flows, longest, times))) return false;
+        auto link = links.begin();
+        for (const UplinkTrial& trial : trials) {
+            UplinkRates measured;
+            for (std::size_t i = 0; i < trial.others.size(); ++i, ++link) {
+                measured.out += link->there.rate();
+                measured.in += link->back.rate();
+            }
+            take_trial(trial, measured, model_, input_, together_);
+        }
+        return true;
     }
 
     void set_all_uplinks(bool has_rates) {
@@ -700,6 +744,7 @@ class LinkSweep {
     Bytes eager_limit_ = 0;              // the least that was found
     bool is_over_ = false;
     bool misses_reserves_ = false;  // for want of time: a NIC may have none
+    bool misses_trials_ = false;    // of uplinks, for want of time
     bool is_of_use_ = false;
     bool has_measured_ = false;
 };

@@ -38,6 +38,7 @@ Model two_sites() {
     model.links.clusters[0].inside.gap = Curve({{0, Seconds(1e-6)}, {1024, Seconds(9e-6)}});
     model.links.clusters[0].nic_out = 12.5e6;
     model.links.clusters[1].uplink_in = 25e6;
+    model.links.clusters[1].is_uplink_sure = true;
     model.links.clusters[1].reserve = 131072;
     model.links.clusters[1].burst = 143360;
     model.links.clusters[1].eager_limit = 16384;

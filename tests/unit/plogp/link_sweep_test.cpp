@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plogp/link_sweep.hpp"
 
+#include <set>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
 #include "fake_network.hpp"
+#include "plogp/likely_uplinks.hpp"
 
 using namespace laple;
 using namespace laple::testing;
@@ -171,13 +173,14 @@ TEST_CASE("between hosts alone, flows go on until TCP has found the rate", "[lin
     });
     REQUIRE(model.links.size() == 6);
     for (const LinkPair& link : model.links) CHECK(link.there.of_one() == Approx(12.5e6));
-    for (const ClusterModel& cluster : model.clusters) CHECK(cluster.uplink_out + cluster.uplink_in == 0);
+    // Two links of a host are not twice as fast as one, for all that was seen.
+    for (const ClusterModel& cluster : model.clusters) CHECK(cluster.uplink_out == Approx(12.5e6));
     // And not for ever.
     FakeProbes never(alone);
     never.slow_start = 0.4;
     never.slow_trials = kAll;
     CHECK(sweep_links(never, input_for(alone), all).between(0, 1)->there.of_one() == Approx(5e6));
-    CHECK(never.flow_trials < 12);
+    CHECK(never.flow_trials <= 13);
 }
 
 TEST_CASE("hosts alone have handshakes, too", "[link_sweep]") {
@@ -218,6 +221,58 @@ TEST_CASE("an uplink that binds is told from one that its peers hold up", "[link
     FakeProbes equal_probes(equal);
     for (const ClusterModel& cluster : sweep_links(equal_probes, input_for(equal), all).clusters)
         CHECK(cluster.uplink_out == 0);
+}
+
+TEST_CASE("an uplink that binds is told from others that all use at once", "[link_sweep]") {
+    const auto all = [](Seconds) { return true; };
+    // What all links carry at once is 5 MB/s from and to each: all uplinks of four hosts bind, or the
+    // others'.
+    const FakeNetwork equal{
+        {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}}, 12.5e6, {5e6, 5e6, 5e6, 5e6}};
+    FakeProbes equal_probes(equal);
+    const LinkModel of_equal = sweep_links(equal_probes, input_for(equal), all);
+    for (const ClusterModel& cluster : of_equal.clusters) {
+        CHECK(cluster.uplink_out == Approx(5e6));
+        CHECK(cluster.uplink_in == Approx(5e6));
+        CHECK(cluster.is_uplink_sure);
+    }
+    // Beside one of 40 MB/s: alone, it carries all that the others can.
+    FakeNetwork hub = equal;
+    hub.uplink[1] = 40e6;
+    FakeProbes hub_probes(hub);
+    const LinkModel of_hub = sweep_links(hub_probes, input_for(hub), all);
+    CHECK(of_hub.clusters[0].uplink_out == Approx(5e6));
+    CHECK(of_hub.clusters[1].uplink_out == 0);
+    CHECK(of_hub.clusters[1].uplink_in == 0);
+    // A later sweep goes on with those that are open.
+    FakeProbes again(hub);
+    int steps = hub_probes.flow_trials - 1 + 2;  // eager limits, reserves
+    const LinkModel part = sweep_links(again, input_for(hub), [&](Seconds) { return --steps >= 0; });
+    CHECK(is_unfinished(part));
+    const int before = again.flow_trials;
+    CHECK(sweep_links(again, input_for(hub), all, part) == of_hub);
+    CHECK(again.flow_trials == before + 1);
+}
+
+TEST_CASE("trials of several uplinks run at once", "[link_sweep]") {
+    FakeNetwork many{{}, 12.5e6, std::vector<double>(8, 5e6)};
+    for (int c = 0; c < 8; ++c) many.clusters.push_back({2 * c, 2 * c + 1});
+    FakeProbes probes(many);
+    const LinkSurveyInput input = input_for(many);
+    const LinkModel model = sweep_links(probes, input, [](Seconds) { return true; });
+    for (const ClusterModel& cluster : model.clusters) CHECK(cluster.is_uplink_sure);
+    LinkModel open = model;
+    for (ClusterModel& cluster : open.clusters) cluster.is_uplink_sure = false;
+    const auto trials = uplink_trials(open, input, {});
+    CHECK(trials.size() == 2);  // a link carries 5: two tell whether an uplink carries more
+    std::set<int> clusters;
+    for (const UplinkTrial& trial : trials) {
+        CHECK(trial.others.size() == 2);
+        CHECK(trial.links.out == Approx(10e6));
+        CHECK(clusters.insert(trial.cluster).second);
+        for (const int other : trial.others) CHECK(clusters.insert(other).second);
+    }
+    CHECK(uplink_trials(model, input, {}).empty());
 }
 
 TEST_CASE("one flow is not measured where several are still on their way up", "[link_sweep]") {
