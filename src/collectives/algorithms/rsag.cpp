@@ -99,7 +99,7 @@ struct SharedTime {
 ///
 /// and gets as much; an uplink passes m (1 - w) + m w (C-1) each way. The whole takes two latencies and the
 /// time of the busiest uplink or link, or that of the busiest NIC, which has contributions to send and get
-/// meanwhile (nic_work.hpp).
+/// meanwhile (nic_work.hpp), after the first segments have passed, which wait for each other (beside()).
 class Sharing {
   public:
     Sharing(int lanes, std::uint64_t segments, const std::vector<int>& sizes, const SegmentTimes& up,
@@ -181,7 +181,7 @@ class Sharing {
 
     PhaseTime time_of(const std::vector<int>& shares) const {
         const double all = std::accumulate(shares.begin(), shares.end(), 0);
-        const double wait = latencies(shares);
+        const double wait = latencies(shares) + beside(shares, all);
         PhaseTime time;
         time.first = wait + one_by_one(sizes_, up_, down_);
         const auto at_least = [&](double total, double busy, const Binding& binding) {
@@ -227,6 +227,21 @@ class Sharing {
             near_down = std::max(near_down, down_.at_best(c, c) + down_.latency(c, c));
         }
         return near_up + far + near_down;
+    }
+
+    /// The first segments of all lanes leave at once, and share the way to their owners: on average half of
+    /// the others' bytes pass before one of them is complete.
+    double beside(const std::vector<int>& shares, double all) const {
+        double longest = 0;  // for each segment, of all lanes together
+        for (int c = 0; c < count(); ++c) {
+            longest = std::max(longest, (1 - shares[at(c)] / all) * up_.uplink_out(c));
+            for (int o = 0; o < count(); ++o) {
+                if (o == c) continue;
+                const double trunk = up_.trunk(up_.group_of(c), up_.group_of(o));
+                longest = std::max(longest, shares[at(o)] / all * trunk);
+            }
+        }
+        return (std::min<double>(lanes_, segments_) - 1) / 2 * longest;
     }
 
     int lanes_;
