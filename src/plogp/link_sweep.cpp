@@ -98,13 +98,15 @@ class LinkSweep {
         if (is_one_node()) measure_node();
         measure_inside();
         measure_eager_limits();
-        // Close ones first: they take the least time, so more of them fit in.
+        // All links at once take as long as the farthest one, and tell something of each. Then near ones
+        // first: they take the least time, so more of them fit in.
         std::vector<ProbeRound> rounds = input_.rounds();
         std::stable_sort(rounds.begin(), rounds.end(), [this](const ProbeRound& a, const ProbeRound& b) {
             return longest_latency(a) < longest_latency(b);
         });
         if (fastest_ == 0 && !rounds.empty()) find_fastest(rounds.front());
         if (eager_limit_ == 0 && !rounds.empty()) find_eager_limit(rounds.front().front());
+        if (is_worth_measuring_together(rounds)) measure_together();
         // What all lanes carry says more than what one does: all links have their turn first.
         for (const int most_lanes : {kMostLanes, 1}) {
             for (const ProbeRound& round : rounds) {
@@ -242,23 +244,30 @@ class LinkSweep {
     /// Measures unless there is no time for it: then it returns nothing, and so do all later calls. For
     /// `times` as long as usual.
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, int times = 1) {
-        const double window = kWindowTrips * 2 * one_way.count() * fastest_;
-        return rates(flows, one_way,
-                     static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow})),
-                     times);
+        return rates(flows, one_way, window_for(one_way), times);
     }
 
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window, int times) {
-        const Seconds trip = 2 * one_way;
-        FlowOptions options;
-        options.message_bytes = kMessage;
-        options.duration = times * duration_of_flow(trip);
-        options.window_bytes = window;
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(times * longest_step_of_sweep(one_way));
         if (is_over_) return {};
+        return measured_rates(flows, one_way, window, times);
+    }
+
+    std::vector<FlowRate> measured_rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window,
+                                         int times) {
+        FlowOptions options;
+        options.message_bytes = kMessage;
+        options.duration = times * duration_of_flow(2 * one_way);
+        options.window_bytes = window;
         is_of_use_ = has_measured_ = true;
         return probes_.rates(flows, options);
+    }
+
+    /// That holds some round trips' worth of data under way.
+    Bytes window_for(Seconds one_way) const {
+        const double window = kWindowTrips * 2 * one_way.count() * fastest_;
+        return static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow}));
     }
 
     /// Where every host is alone no flow inside a cluster tells how fast NICs are, and a window that is much
@@ -426,12 +435,17 @@ class LinkSweep {
         for (const Measuring& link : links) take(link);
     }
 
-    /// Whether the time has come for all links together: it takes as long as the farthest ones. Where all are
-    /// near, each cluster has a turn of its own.
+    /// Where all are near, each cluster has a turn of its own.
+    bool is_worth_measuring_together(const std::vector<ProbeRound>& rounds) const {
+        return !rounds.empty() && together_.empty() &&
+               duration_of_flow(2 * longest_latency(rounds.back())) > kShortestFlow;
+    }
+
+    /// Whether the time has come for all links together, at the latest: it takes as long as the farthest
+    /// ones.
     bool is_first_of_farthest(const std::vector<ProbeRound>& rounds, const ProbeRound& round) const {
-        const Seconds farthest = longest_latency(rounds.back());
-        return together_.empty() && duration_of_flow(2 * farthest) > kShortestFlow &&
-               2 * longest_latency(round) >= farthest;
+        return is_worth_measuring_together(rounds) &&
+               2 * longest_latency(round) >= longest_latency(rounds.back());
     }
 
     /// Clusters that are next to each other, or next but one: as many as show what an uplink carries.
@@ -442,7 +456,8 @@ class LinkSweep {
     }
 
     /// All links of a cluster at once, or four of many: an uplink carries at least what they do together.
-    /// Where packets are lost now and then, one link's flows do not fill it.
+    /// Where packets are lost now and then, one link's flows do not fill it. Where there is no time for it,
+    /// there may be for near links.
     ///
     ///     A ══╗  6 + 6 MB/s: this uplink carries 12,
     ///         ╠══> C         though no link alone is faster than 6
@@ -459,7 +474,9 @@ class LinkSweep {
             }
         }
         const auto ends = 2 * static_cast<int>(links.size());
-        if (!fill(links, rates(flows_of(links, ends / input_.count()), longest))) return;
+        const std::vector<Flow> flows = flows_of(links, ends / input_.count());
+        if (is_over_ || !has_time_(longest_step_of_sweep(longest))) return;
+        fill(links, measured_rates(flows, longest, window_for(longest), 1));
         together_.resize(input_.clusters.size());
         for (const Measuring& link : links) {
             const auto& [a, b] = link.pair;

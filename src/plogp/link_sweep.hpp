@@ -12,12 +12,12 @@ namespace laple {
 /// each.
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
-/// 2. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of
+/// 2. Where some are far, all links at once, or four of each cluster, if there is time for that.
+/// 3. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
 ///    still on their way up. What says little is measured twice: packets were lost, TCP was on its way up,
-///    or both clusters have done much better with others.
-/// 3. Before the farthest pairs, where these are far: all links at once, or four of each cluster. Where all
-///    are near, and not many, at last each cluster alone with all others.
+///    or both clusters have done much better with others. Where all are near, and not many, at last each
+///    cluster alone with all others.
 /// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp); of near
 ///    clusters what each carried in its turn.
 /// 5. What NICs inside clusters let pass at once after a rest, when all rates are known.

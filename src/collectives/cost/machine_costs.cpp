@@ -52,6 +52,7 @@ class LikelyRates {
             note(pair.a, pair.b, is_known_by_gap ? by_gap : rate_of_one(pair.there), rates);
             note(pair.b, pair.a, is_known_by_gap ? by_gap : rate_of_one(pair.back), rates);
         }
+        note_uplinks(measured, rates);
         usual_ = median(rates);
     }
 
@@ -76,6 +77,22 @@ class LikelyRates {
         double& in = in_[static_cast<std::size_t>(to)];
         out = std::max(out, rate);
         in = std::max(in, rate);
+    }
+
+    /// Where no flow was measured alone: those of all links at once tell what a NIC and the uplink let pass.
+    void note_uplinks(const LinkModel& measured, std::vector<double>& rates) {
+        const bool is_none_known = rates.empty();
+        for (std::size_t c = 0; c < std::min(out_.size(), measured.clusters.size()); ++c) {
+            const ClusterModel& cluster = measured.clusters[c];
+            const auto of_uplink = [&](double uplink, double nic, double& known) {
+                const double rate = nic > 0 ? std::min(uplink, nic) : uplink;
+                if (known > 0 || !(uplink > 0)) return;
+                known = rate;
+                if (is_none_known) rates.push_back(rate);
+            };
+            of_uplink(cluster.uplink_out, cluster.nic_out, out_[c]);
+            of_uplink(cluster.uplink_in, cluster.nic_in, in_[c]);
+        }
     }
 
     std::vector<double> out_;  // by cluster

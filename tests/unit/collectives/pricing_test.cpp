@@ -944,6 +944,15 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     star.link(0, 2).back.rate = {{1, 3e6}};
     CHECK(costs_of(star, latency).link(1, 2).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
     CHECK(costs_of(star, latency).link(2, 1).gap.at(1000000).count() == Approx(1 / 3.0).epsilon(0.01));
+    // Where only what all links carry at once is known: as uplinks and NICs let pass.
+    LinkModel together;
+    together.clusters.resize(3);
+    for (ClusterModel& cluster : together.clusters) cluster.uplink_out = cluster.uplink_in = 8e6;
+    together.clusters[0].nic_out = together.clusters[0].nic_in = 4e6;
+    together.clusters[2].uplink_out = 2e6;
+    CHECK(costs_of(together, latency).link(1, 0).gap.at(1000000).count() == Approx(0.25).epsilon(0.01));
+    CHECK(costs_of(together, latency).link(2, 1).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
+    CHECK(costs_of(together, latency).link(1, 2).gap.at(1000000).count() == Approx(0.125).epsilon(0.01));
     CHECK(costs_of(LinkModel{}, latency).is_empty());
     CHECK(costs_of(star, {}).is_empty());
     // A message that passed at once, of what the NIC had saved up, takes longer without.

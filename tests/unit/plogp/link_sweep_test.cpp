@@ -72,6 +72,18 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     CHECK(is_unfinished(sweep(probes, 4)));
     CHECK_FALSE(is_unfinished(sweep(probes, kAll)));
 
+    // Where the farthest links take too long, near ones are measured nevertheless.
+    FakeNetwork uneven{{{0}, {1}, {2}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}};
+    LinkSurveyInput input = input_for(uneven);
+    for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{0, 2}, {1, 2}})
+        input.latency[a][b] = input.latency[b][a] = Seconds(0.1);
+    FakeProbes uneven_probes(uneven);
+    const LinkModel near =
+        sweep_links(uneven_probes, input, [](Seconds needed) { return needed < Seconds(1); });
+    REQUIRE(near.links.size() == 1);
+    CHECK(near.links[0].there.of_one() == Approx(12.5e6));
+    CHECK(near.clusters[0].uplink_out == 0);
+
     // Inside, eager limits, then all lanes: one flow of them is as fast as a NIC, likely.
     const FakeNetwork pair{{{0, 1, 2, 3}, {4, 5, 6, 7}}, 12.5e6, {25e6, 25e6}};
     FakeProbes pair_probes(pair);
