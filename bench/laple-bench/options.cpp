@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <ostream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -37,6 +37,8 @@ Examples:
 struct RawOptions {
     std::vector<std::string> collectives;
     std::string counts;
+    std::string clock;
+    std::string only;
     std::string range;
     std::string sizes;
     double cold_s = 0;
@@ -45,10 +47,6 @@ struct RawOptions {
 };
 
 void declare(CLI::App& app, Options& options, RawOptions& raw) {
-    const std::map<std::string, ClockChoice> clocks{{"auto", ClockChoice::automatic},
-                                                    {"shared", ClockChoice::shared},
-                                                    {"measured", ClockChoice::measured}};
-    const std::map<std::string, Measured> libraries{{"stock", Measured::stock}, {"laple", Measured::laple}};
     raw.budget_s = options.budget.count();
     app.add_option("collective", raw.collectives,
                    fmt::format("{} (default: those without v and w)", fmt::join(benchmark_names(), ", ")))
@@ -81,14 +79,11 @@ void declare(CLI::App& app, Options& options, RawOptions& raw) {
         ->type_name("SECONDS");
     app.add_option("--cold", raw.cold_s, "stay idle so long before each measured call")->type_name("SECONDS");
     app.add_option("--budget", raw.budget_s, "end a row after so long (default: 20)")->type_name("SECONDS");
-    app.add_option("--clock", options.clock,
+    app.add_option("--clock", raw.clock,
                    "shared: all ranks read one clock; measured: offsets by ping-pongs; "
                    "auto: shared where all ranks are on one machine (default: auto)")
-        ->transform(CLI::CheckedTransformer(clocks).description(""))
         ->type_name("NAME");
-    app.add_option("--only", options.measured, "measure but one of the two: stock or laple")
-        ->transform(CLI::CheckedTransformer(libraries).description(""))
-        ->type_name("NAME");
+    app.add_option("--only", raw.only, "measure but one of the two: stock or laple")->type_name("NAME");
     app.add_option(
            "--network", options.network_file,
            "what the network can do (bench/smpi/platforms/*.network.json): also show how near to its limit "
@@ -136,14 +131,19 @@ std::vector<Bytes> parse_size_list(std::string_view text) {
     return sizes;
 }
 
-Spread parse_spread(const std::string& name) {
-    const std::map<std::string, Spread> spreads{{"equal", Spread::equal},
-                                                {"half", Spread::half},
-                                                {"empty-rows", Spread::empty_rows},
-                                                {"log-normal", Spread::log_normal}};
-    const auto found = spreads.find(name);
-    if (found != spreads.end()) return found->second;
-    throw Error(fmt::format("--counts {} is unknown", name), "use equal, half, empty-rows or log-normal");
+/// What an option says by one of some names.
+template <typename Value>
+Value parse_choice(const char* option, const std::string& name,
+                   const std::vector<std::pair<std::string, Value>>& choices) {
+    std::vector<std::string> names;
+    for (const auto& [known, value] : choices) {
+        if (known == name) return value;
+        names.push_back(known);
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    throw Error(fmt::format("{} {} is unknown", option, name),
+                fmt::format("use {} or {}", fmt::join(names, ", "), last));
 }
 
 void understand(const RawOptions& raw, Options& options) {
@@ -163,12 +163,24 @@ void understand(const RawOptions& raw, Options& options) {
         options.sizes = parse_size_list(raw.sizes);
     }
     if (!raw.counts.empty()) {
-        options.spread = parse_spread(raw.counts);
+        options.spread = parse_choice<Spread>("--counts", raw.counts,
+                                              {{"equal", Spread::equal},
+                                               {"half", Spread::half},
+                                               {"empty-rows", Spread::empty_rows},
+                                               {"log-normal", Spread::log_normal}});
         const auto has_counts = [](Benchmark benchmark) { return benchmark.form != Form::one_count; };
         if (std::none_of(options.benchmarks.begin(), options.benchmarks.end(), has_counts))
             throw Error("--counts is for functions with a count for each rank",
                         "name one of them, such as alltoallv");
     }
+    if (!raw.clock.empty())
+        options.clock = parse_choice<ClockChoice>("--clock", raw.clock,
+                                                  {{"auto", ClockChoice::automatic},
+                                                   {"shared", ClockChoice::shared},
+                                                   {"measured", ClockChoice::measured}});
+    if (!raw.only.empty())
+        options.measured = parse_choice<Measured>("--only", raw.only,
+                                                  {{"stock", Measured::stock}, {"laple", Measured::laple}});
     options.cold = Seconds(raw.cold_s);
     options.budget = Seconds(raw.budget_s);
     options.test_every = Seconds(raw.test_every_s);
