@@ -91,7 +91,7 @@ std::optional<Shape> shape_named(std::string_view name) {
     int arity = 0;
     const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), arity);
     const std::string_view rest = name.substr(static_cast<std::size_t>(end - name.data()));
-    if (status == std::errc{} && rest == "ary" && arity >= 2 && arity <= 64) {
+    if (status == std::errc{} && rest == "ary" && arity >= 2 && arity <= 64 && !name.starts_with('0')) {
         return Shape{Shape::Kind::kary, arity};
     }
     return std::nullopt;

@@ -104,8 +104,8 @@ TEST_CASE("halving and doubling send the most between neighbours") {
 
 TEST_CASE("what makes no sense is refused, with the names that do") {
     for (const char* name :
-         {"", "bush", "flat/", "flat//chain", "flat/chain@", "flat/chain@8Q", "1ary", "65ary", "xary",
-          "flat/multi-leader-chain", "direct-exchange/flat", "recursive-doubling/flat", "flat/flatx2",
+         {"", "bush", "flat/", "flat//chain", "flat/chain@", "flat/chain@8Q", "1ary", "03ary", "65ary",
+          "xary", "flat/multi-leader-chain", "direct-exchange/flat", "recursive-doubling/flat", "flat/flatx2",
           "flat/native@8K", "native/flat", "flat/chain@8Kx", "Flat", "flat/chain@8Kx0", "flat/chain@8Kx2",
           "multi-leader-flat/chainx2", "multi-leader-flat/multi-leader-flat/chain@8Kx2", "nearest/flat/chain",
           "rsag/flat", "three-level/flat",
