@@ -160,6 +160,9 @@ std::string Profile::matrix() const {
     if (!counts_messages())
         return "Who has sent how much to whom is not known: not all ranks have counted it\n";
     if (count == 0) return "Who is near whom is not known, or there are too many clusters and hosts\n";
+    const auto is_none = [](std::uint64_t messages) { return messages == 0; };
+    if (std::all_of(traffic.messages.begin(), traffic.messages.end(), is_none))
+        return "No rank has sent a point-to-point message\n";
     if (count > kMostShown) {
         return fmt::format(
             "{} {}s are too many for a matrix here: laple-run --profile --json FILE.json writes it\n", count,

@@ -101,10 +101,19 @@ TEST_CASE("a profile says who has sent how much to whom", "[profile]") {
     CHECK(has(text, "What collectives move is not in it"));
 }
 
+TEST_CASE("there is no matrix where nobody has sent anything", "[profile]") {
+    Profile silent = profile();
+    silent.lines.clear();
+    silent.traffic = TrafficMatrix(2);
+    CHECK(has(silent.table(), "No rank has sent a point-to-point message"));
+    CHECK_FALSE(has(silent.table(), "(row)"));
+}
+
 TEST_CASE("a matrix that does not fit on a screen is left to programs", "[profile]") {
     Profile large = profile();
     large.parts.ranks.assign(9, {0});
     large.traffic = TrafficMatrix(9);
+    large.traffic.messages[1] = 1;
     CHECK(has(large.table(),
               "9 clusters are too many for a matrix here: laple-run --profile --json FILE.json"));
     CHECK_FALSE(has(large.table(), "(row)"));
