@@ -56,7 +56,14 @@ LinkModel links_of(const LinkModel& from, const std::vector<ClusterSource>& sour
     LinkModel links;
     if (from.clusters.empty()) return links;
     links.warnings = from.warnings;
-    for (const ClusterSource& source : sources) links.clusters.push_back(cluster_of(from, source));
+    for (const ClusterSource& source : sources) {
+        links.clusters.push_back(cluster_of(from, source));
+        const auto has_same = [&](const ClusterSource& other) { return other.first == source.first; };
+        const bool is_whole =
+            source.first == source.other && std::count_if(sources.begin(), sources.end(), has_same) == 1;
+        // A trial told of the former cluster.
+        if (!is_whole) links.clusters.back().is_uplink_sure = false;
+    }
     const int count = static_cast<int>(sources.size());
     for (int a = 0; a < count; ++a) {
         for (int b = a + 1; b < count; ++b)

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kFaster = 1.25;  // clearly: measured rates differ, and bursts of token buckets count
 constexpr double kEnough = 1.5;   // what links of a trial carry, of what was seen
+static_assert(kEnough > kFaster, "a trial that nothing holds up must show more than was seen");
+constexpr int kFewClusters = 8;  // of which each may have several trials
 
 enum class Way { out, in };
 constexpr std::array kWays{Way::out, Way::in};
@@ -29,17 +31,18 @@ double link_rate(const LinkModel& model, int cluster, int other, Way way) {
     return link != nullptr ? link->lanes_from(way == Way::out ? cluster : other).most() : 0;
 }
 
-/// What all hosts of a cluster can send or get, or `rate` if that is less.
-double as_nics_are(const LinkModel& model, const LinkSurveyInput& input, int cluster, double rate) {
-    const double nic = model.clusters[at(cluster)].nic_out;
-    return nic > 0 ? std::min(rate, nic * static_cast<double>(input.nodes_of(cluster).size())) : rate;
-}
-
+/// What flows to some others carry if no uplink holds them up. All begin at the same hosts (lane()): their
+/// NICs do.
 double rate_of_links(const LinkModel& model, const LinkSurveyInput& input, int cluster,
                      const std::vector<int>& others, Way way) {
     double rate = 0;
-    for (const int other : others) rate += link_rate(model, cluster, other, way);
-    return as_nics_are(model, input, cluster, rate);
+    int hosts = 0;
+    for (const int other : others) {
+        rate += link_rate(model, cluster, other, way);
+        hosts = std::max(hosts, std::min(input.most_lanes(cluster, other), kMostLanes));
+    }
+    const double nic = model.clusters[at(cluster)].nic_out;
+    return nic > 0 ? std::min(rate, nic * hosts) : rate;
 }
 
 std::vector<int> all_others(const LinkSurveyInput& input, int cluster) {
@@ -50,13 +53,21 @@ std::vector<int> all_others(const LinkSurveyInput& input, int cluster) {
     return others;
 }
 
-/// The most that was seen to leave a cluster, or to come there.
+/// The most that is known to leave a cluster, or to come there, by MPI's connections.
 double seen(const LinkModel& model, const std::vector<UplinkRates>& together, int cluster, Way way) {
     double most = together.empty() ? 0 : rate_of(together[at(cluster)], way);
     for (const LinkPair& link : model.links) {
-        if (!link.joins(cluster)) continue;
-        const int from = way == Way::out ? cluster : link.other(cluster);
-        most = std::max({most, link.lanes_from(from).most(), link.streams_from(from).most()});
+        if (link.joins(cluster)) most = std::max(most, link_rate(model, cluster, link.other(cluster), way));
+    }
+    return most;
+}
+
+/// The same by streams; 0: not known.
+double seen_by_streams(const LinkModel& model, int cluster, Way way) {
+    double most = 0;
+    for (const LinkPair& link : model.links) {
+        if (link.joins(cluster))
+            most = std::max(most, link.streams_from(way == Way::out ? cluster : link.other(cluster)).most());
     }
     return most;
 }
@@ -118,18 +129,31 @@ void take_trial(const UplinkTrial& trial, const UplinkRates& measured, LinkModel
     together.resize(at(input.count()));
     UplinkRates& all = together[at(trial.cluster)];
     for (const Way way : kWays) rate_of(all, way) = std::max(rate_of(all, way), rate_of(measured, way));
-    const bool are_all = trial.others.size() + 1 == at(input.count());
-    model.clusters[at(trial.cluster)].is_uplink_sure =
-        are_all || std::all_of(kWays.begin(), kWays.end(), [&](Way way) {
-            return kFaster * rate_of(measured, way) < rate_of(trial.links, way) ||
-                   !is_open(model, input, together, trial.cluster, way);
+    bool is_settled = trial.others.size() + 1 == at(input.count());
+    if (!is_settled) {
+        is_settled = std::all_of(kWays.begin(), kWays.end(), [&](Way way) {
+            const bool is_held_up = kFaster * rate_of(measured, way) < rate_of(trial.links, way);
+            return is_held_up || !is_open(model, input, together, trial.cluster, way);
         });
+    }
+    if (!is_settled && input.count() > kFewClusters) {
+        const std::vector<int> others = all_others(input, trial.cluster);
+        for (const Way way : kWays) {
+            if (kFaster * rate_of(measured, way) >= rate_of(trial.links, way))
+                rate_of(all, way) = rate_of_links(model, input, trial.cluster, others, way);
+        }
+        is_settled = true;
+    }
+    model.clusters[at(trial.cluster)].is_uplink_sure = is_settled;
 }
 
 void set_uplinks(LinkModel& model, const LinkSurveyInput& input, const std::vector<UplinkRates>& together,
                  bool is_finished) {
     const auto uplink = [&](int c, Way way) {
-        if (is_finished) return is_open(model, input, together, c, way) ? seen(model, together, c, way) : 0;
+        if (is_finished) {
+            const bool is_known = is_open(model, input, together, c, way);
+            return is_known ? std::max(seen(model, together, c, way), seen_by_streams(model, c, way)) : 0;
+        }
         const bool are_seen = !together.empty() && rate_of(together[at(c)], way) > 0;
         return are_seen ? seen(model, together, c, way) : 0;
     };

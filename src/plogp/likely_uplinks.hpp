@@ -7,6 +7,8 @@
 
 namespace laple {
 
+inline constexpr int kMostLanes = 8;  ///< that a sweep measures between two clusters
+
 /// What a cluster sends to others and gets from them, in bytes a second.
 struct UplinkRates {
     double out = 0;
@@ -30,7 +32,9 @@ struct UplinkTrial {
 std::vector<UplinkTrial> uplink_trials(const LinkModel& model, const LinkSurveyInput& input,
                                        const std::vector<UplinkRates>& together);
 
-/// Takes what a trial has measured: what was seen at once, and whether the uplink is sure now.
+/// Takes what a trial has measured: what was seen at once, and whether that settles it. Flows that nothing
+/// held up settle it where there are many clusters: to find out more would take too many trials. Else they
+/// ask for a trial with more others: what was seen grows by kEnough / kFaster with each, so they end.
 void take_trial(const UplinkTrial& trial, const UplinkRates& measured, LinkModel& model,
                 const LinkSurveyInput& input, std::vector<UplinkRates>& together);
 

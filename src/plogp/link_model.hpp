@@ -42,8 +42,10 @@ struct ClusterModel {
     double reserve = 0;      ///< token-bucket burst of an idle NIC, in bytes
     double burst = 0;        ///< bytes that the queue of its uplink holds; 0: no limit was found
     double eager_limit = 0;  ///< bytes that go inside it without a handshake; 0: not known
-    /// Its uplink was seen to hold up what nothing else did.
+    /// This cluster alone has sent to others, and got from them, at the rate of its uplink or at that of all
+    /// links: it need not do so again.
     bool is_uplink_sure = false;
+    bool is_reserve_known = false;  ///< `reserve` was measured, if only to be 0
 
     bool operator==(const ClusterModel&) const = default;
 };

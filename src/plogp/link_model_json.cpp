@@ -99,6 +99,7 @@ void read_clusters(const JsonReader& in, int clusters, LinkModel& model) {
         }
         const std::string sure = pointer + "/uplink_sure";
         if (in.has(sure)) model.clusters[c].is_uplink_sure = in.truth(sure);
+        model.clusters[c].is_reserve_known = in.has(pointer + "/reserve");
     }
 }
 
@@ -195,6 +196,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         for (const auto& [name, rate] : kRates) {
             if (cluster.*rate > 0) object[name] = cluster.*rate;
         }
+        if (cluster.is_reserve_known) object["reserve"] = cluster.reserve;
         if (cluster.is_uplink_sure) object["uplink_sure"] = true;
         clusters.push_back(std::move(object));
     }

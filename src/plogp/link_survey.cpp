@@ -102,6 +102,7 @@ class LinkSurvey {
         const auto samples = probes_.links({{nodes[0], nodes[1], options_for(cluster, cluster)}});
         model.inside = fit(samples.front(), fmt::format("in cluster {}", cluster));
         model.reserve = reserve_of(samples.front());
+        model.is_reserve_known = !samples.front().rested.empty();
         model.eager_limit = static_cast<double>(probes_.eager_limits({{nodes[0], nodes[1]}}).front());
     }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/index.hpp"
@@ -19,7 +21,6 @@ constexpr Bytes kMostWindow = 4 * 1024 * 1024;
 constexpr Bytes kFirstWindow = 256 * 1024;  // where nothing is known yet
 constexpr double kUsualRate = 12.5e6;  // bytes a second; then a window for a longer link holds a round trip
 constexpr double kFilled = 0.5;        // of its window: a flow that carries less is held up by the link
-constexpr int kMostLanes = 8;
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr Seconds kShortestTrial = std::chrono::milliseconds(200);  // of an uplink
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
@@ -92,6 +93,7 @@ class LinkSweep {
         model_.clusters.resize(input_.clusters.size());
         reached_.resize(input_.clusters.size());
         recall();
+        known_ = model_;
     }
 
     LinkModel run() {
@@ -117,8 +119,8 @@ class LinkSweep {
         if (are_near()) measure_uplinks_by_turns();
         const bool has_rates = !misses_rates() && !misses_uplinks();
         if (has_rates) {
+            measure_uplinks_alone();
             measure_reserves();
-            if (!are_near()) measure_uplinks_alone();
             // Uplinks tell where streams may gain.
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
@@ -129,6 +131,7 @@ class LinkSweep {
         }
         if (has_rates) {
             // What was doubtful may tell of others.
+            measure_uplinks_alone();
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
         }
@@ -139,7 +142,8 @@ class LinkSweep {
         if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
         // One that brings nothing new is the last one.
         model_.warnings.emplace_back(kRough);
-        if (!is_finished && has_measured_) model_.warnings.emplace_back(kUnfinished);
+        if (!is_finished && (model_.clusters != known_.clusters || model_.links != known_.links))
+            model_.warnings.emplace_back(kUnfinished);
         return std::move(model_);
     }
 
@@ -205,7 +209,6 @@ class LinkSweep {
         if (pairs.empty() || is_over_) return;
         is_over_ = !has_time_(time_to_measure_streams(2 * longest_latency(pairs)));
         if (is_over_) return;
-        has_measured_ = true;
         measure_streams(probes_, input_, pairs, kUsualStreams, model_);
     }
 
@@ -260,7 +263,7 @@ class LinkSweep {
         options.message_bytes = kMessage;
         options.duration = times * duration_of_flow(2 * one_way);
         options.window_bytes = window;
-        is_of_use_ = has_measured_ = true;
+        is_of_use_ = true;
         return probes_.rates(flows, options);
     }
 
@@ -346,7 +349,6 @@ class LinkSweep {
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
         if (is_over_) return {};
-        has_measured_ = true;
         std::vector<Bytes> limits = probes_.eager_limits(flows);
         eager_limit_ = *std::min_element(limits.begin(), limits.end());
         return limits;
@@ -370,7 +372,7 @@ class LinkSweep {
     /// After the rates: without reserves prices are too high, without rates between clusters there are none.
     void measure_reserves() {
         const auto& [flows, clusters, longest] = inside_flows(
-            [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !(cluster.reserve > 0); });
+            [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !cluster.is_reserve_known; });
         double slowest = fastest_;
         for (const int c : clusters) slowest = std::min(slowest, model_.clusters[at(c)].nic_out);
         if (flows.empty()) return;
@@ -379,7 +381,6 @@ class LinkSweep {
         misses_reserves_ =
             is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
         if (misses_reserves_) return;
-        has_measured_ = true;
         std::vector<Seconds> best(flows.size(), Seconds::max());
         for (int trial = 0; trial < kRestedTrials; ++trial) {
             const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
@@ -389,6 +390,7 @@ class LinkSweep {
             ClusterModel& model = model_.clusters[at(clusters[i])];
             const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
             model.reserve = reserve_of(kRestedBytes, best[i] - trip, model.nic_out);
+            model.is_reserve_known = true;
         }
     }
 
@@ -429,7 +431,9 @@ class LinkSweep {
             const LinkPair* known = model_.between(a, b);
             if (!is_known(known, lanes)) continue;
             const double slower = std::min(known->there.rate.at(lanes), known->back.rate.at(lanes));
-            if (slower < kDoubtful * likely_of_lanes(a, b, lanes)) links.push_back({{a, b}, lanes, {}, {}});
+            if (slower <
+                kDoubtful * as_nics_allow(a, b, lanes, std::min(fastest_link_of(a), fastest_link_of(b))))
+                links.push_back({{a, b}, lanes, {}, {}});
         }
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
@@ -532,8 +536,7 @@ class LinkSweep {
     /// Where what all links carried at once does not tell whether a cluster's uplink held them up, or others
     /// that had flows of all.
     void measure_uplinks_alone() {
-        constexpr int kMostRounds = 16;
-        for (int round = 0; round < kMostRounds && !misses_trials_; ++round) {
+        while (!are_near() && !misses_trials_) {
             const std::vector<UplinkTrial> trials = uplink_trials(model_, input_, together_);
             if (trials.empty()) return;
             misses_trials_ = !run_trials(trials);
@@ -553,20 +556,36 @@ class LinkSweep {
                 longest = std::max(longest, input_.one_way(trial.cluster, other));
             }
         }
-        // A process that has to wait for its core in the end makes up for more of a short flow.
+        // To wait for a core distorts a short flow more than a long one.
         const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(2 * longest)));
         const std::vector<Flow> flows = flows_of(links, static_cast<int>(most_others));
         if (!fill(links, rates(flows, longest, times))) return false;
         auto link = links.begin();
         for (const UplinkTrial& trial : trials) {
-            UplinkRates measured;
-            for (std::size_t i = 0; i < trial.others.size(); ++i, ++link) {
-                measured.out += link->there.rate();
-                measured.in += link->back.rate();
-            }
-            take_trial(trial, measured, model_, input_, together_);
+            take_trial_of({link, link + static_cast<std::ptrdiff_t>(trial.others.size())}, trial);
+            link += static_cast<std::ptrdiff_t>(trial.others.size());
         }
         return true;
+    }
+
+    /// Where packets were lost, or TCP was on its way up, the uplink may carry more: the trial counts only if
+    /// that happens again. Flows that are on their way up then, too, are not held up by the uplink.
+    void take_trial_of(std::span<const Measuring> links, const UplinkTrial& trial) {
+        UplinkRates measured;
+        bool is_steady = true;
+        bool is_climbing = false;
+        for (const Measuring& link : links) {
+            measured.out += link.there.rate();
+            measured.in += link.back.rate();
+            is_climbing = is_climbing || link.is_climbing();
+            is_steady = is_steady && !link.is_climbing() && !link.there.has_lost() && !link.back.has_lost();
+        }
+        if (!is_steady && unsteady_.insert(trial.cluster).second) return;
+        if (is_climbing) {
+            measured.out = std::max(measured.out, trial.links.out);
+            measured.in = std::max(measured.in, trial.links.in);
+        }
+        take_trial(trial, measured, model_, input_, together_);
     }
 
     void set_all_uplinks(bool has_rates) {
@@ -586,14 +605,21 @@ class LinkSweep {
         }
     }
 
-    /// As much as both clusters have reached with others, and as NICs can.
-    double likely_of_lanes(int a, int b, int lanes) const {
-        double likely = likely_between(a, b);
+    /// At most what NICs can.
+    double as_nics_allow(int a, int b, int lanes, double rate) const {
         for (const int cluster : {a, b}) {
             const double nic = model_.clusters[at(cluster)].nic_out;
-            if (nic > 0) likely = std::min(likely, lanes * nic);
+            if (nic > 0) rate = std::min(rate, lanes * nic);
         }
-        return likely;
+        return rate;
+    }
+
+    double fastest_link_of(int cluster) const {
+        double fastest = 0;
+        for (const LinkPair& link : model_.links) {
+            if (link.joins(cluster)) fastest = std::max({fastest, link.there.most(), link.back.most()});
+        }
+        return fastest;
     }
 
     /// False where there is nothing to measure, or no time.
@@ -678,8 +704,11 @@ class LinkSweep {
             const double likely = likely_reached(link, lanes, rate, known);
             return before == known.rate.end() ? likely : std::max(likely, before->second);
         };
+        const double before = std::max(link.there.most(), link.back.most());
         link.there.rate[lanes] = rate_of(measured.there, link.there);
         link.back.rate[lanes] = rate_of(measured.back, link.back);
+        if (before > 0 && std::max(link.there.most(), link.back.most()) > kClimbing * before)
+            forget_trials(a, b);
         note_reached(measured.pair, std::max(measured.there.rate(), measured.back.rate()));
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
         if (lanes == link.there.rate.rbegin()->first)
@@ -690,6 +719,11 @@ class LinkSweep {
                               : lanes == 1 ? slower
                                            : likely_of_one(a, b, slower);
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+    }
+
+    /// Which supposed a slower link between them.
+    void forget_trials(int a, int b) {
+        for (const int cluster : {a, b}) model_.clusters[at(cluster)].is_uplink_sure = false;
     }
 
     /// Where several flows are on their way up, one would be for longer yet and say nothing: it is not
@@ -730,7 +764,7 @@ class LinkSweep {
         const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
         const double likely = are_more_known
                                   ? likely_of_one_climbing(link, known.rate.rbegin()->first, known.most())
-                                  : likely_between(link.a, link.b);
+                                  : as_nics_allow(link.a, link.b, lanes, likely_between(link.a, link.b));
         return std::max(measured.rate(), likely);
     }
 
@@ -754,16 +788,17 @@ class LinkSweep {
     LinkProbes& probes_;
     const LinkSurveyInput& input_;
     const std::function<bool(Seconds)>& has_time_;
+    LinkModel known_;  // before this sweep
     LinkModel model_;
     double fastest_ = 0;                 // of the flows so far, in bytes a second
     std::vector<double> reached_;        // of flows to and from others, by cluster
     std::vector<UplinkRates> together_;  // of all flows of a cluster at once; empty: not measured
     Bytes eager_limit_ = 0;              // the least that was found
     bool is_over_ = false;
-    bool misses_reserves_ = false;  // for want of time: a NIC may have none
+    bool misses_reserves_ = false;  // for want of time
     bool misses_trials_ = false;    // of uplinks, for want of time
+    std::set<int> unsteady_;        // clusters of which a trial did not count
     bool is_of_use_ = false;
-    bool has_measured_ = false;
 };
 
 }  // namespace

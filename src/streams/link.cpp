@@ -594,6 +594,7 @@ std::optional<TcpState> Link::tcp_state() const {
         all.window += state->window;
         all.sent_again += state->sent_again;
         all.received += state->received;
+        all.quiet = trips.size() == 1 ? state->quiet : std::min(all.quiet, state->quiet);
     }
     if (trips.empty()) return std::nullopt;
     all.round_trip = Seconds(median(trips));

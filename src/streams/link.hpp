@@ -111,8 +111,8 @@ class Link {
     Account account() const;
     /// For tests and reports: the system's descriptors of the lanes that live.
     std::vector<int> lane_descriptors() const;
-    /// Of these lanes: the median of their round trips, the sums of all else. Nothing where the kernel says
-    /// nothing.
+    /// Of these lanes: the median of their round trips, the shortest quiet time, the sums of all else.
+    /// Nothing where the kernel says nothing.
     std::optional<TcpState> tcp_state() const;
 
   private:

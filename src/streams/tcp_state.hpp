@@ -13,7 +13,8 @@ struct TcpState {
     Seconds round_trip{0};         ///< smoothed
     Bytes window = 0;              ///< that may be under way (congestion window)
     std::uint32_t sent_again = 0;  ///< segments
-    std::uint64_t received = 0;    ///< bytes that have come in order, read or not
+    std::uint64_t received = 0;  ///< bytes that have come in order, read or not; 0: the kernel does not count
+    Seconds quiet{0};            ///< since data came, in steps of the kernel's clock
 };
 
 /// Nothing where the kernel does not say.

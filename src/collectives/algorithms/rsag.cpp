@@ -234,10 +234,12 @@ class Sharing {
     double beside(const std::vector<int>& shares, double all) const {
         double longest = 0;  // for each segment, of all lanes together
         for (int c = 0; c < count(); ++c) {
-            longest = std::max(longest, (1 - shares[at(c)] / all) * up_.uplink_out(c));
+            const double share = shares[at(c)] / all;
+            const double crossing = std::max(1 - share, share * (count() - 1));
+            longest = std::max(longest, crossing * std::max(up_.uplink_out(c), down_.uplink_out(c)));
             for (int o = 0; o < count(); ++o) {
                 if (o == c) continue;
-                const double trunk = up_.trunk(up_.group_of(c), up_.group_of(o));
+                const double trunk = down_.trunk(down_.group_of(c), down_.group_of(o));
                 longest = std::max(longest, shares[at(o)] / all * trunk);
             }
         }

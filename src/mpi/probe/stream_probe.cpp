@@ -12,6 +12,7 @@
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/join_streams.hpp"
 #include "mpi/exec/transport.hpp"
+#include "plogp/arrival_rate.hpp"
 #include "streams/link.hpp"
 
 namespace laple::mpi {
@@ -21,9 +22,6 @@ constexpr Bytes kMessage = 64 * 1024;
 constexpr std::size_t kExpected = 256;  // receives that wait
 constexpr std::size_t kAhead = 2;  // messages that wait for each connection; what waits at the end takes time
 constexpr Seconds kPatience(5);    // beyond the duration
-// The last quarter of the duration counts: by then TCP has found the rate.
-constexpr double kBegin = 0.75;
-constexpr std::uint64_t kLeastBytes = 24 * 1024;
 
 struct Message {
     std::uint32_t turn = 0;
@@ -50,7 +48,7 @@ class StreamFlow {
             take();
             count(clock_time());
         }
-        return rate();
+        return has_failed_ ? std::nullopt : std::optional(rate());
     }
 
   private:
@@ -84,6 +82,7 @@ class StreamFlow {
     void take() {
         std::erase_if(expected_, [&](const std::unique_ptr<Message>& message) {
             if (!message->posted.is_done) return false;
+            has_failed_ = has_failed_ || message->posted.has_failed;
             ++come_;
             if (message->posted.total == 0) last_ = message->turn + 1;
             return true;
@@ -95,34 +94,27 @@ class StreamFlow {
         std::erase_if(expected_, [&](const auto& message) { return message->turn >= last_; });
     }
 
-    struct Arrival {
-        Seconds time{0};
-        std::uint64_t bytes = 0;  // that have come by then
-    };
-
-    /// As the kernel counts: what has come may wait until this process gets a core.
-    Arrival come_by_now() const {
-        const auto state = link_.tcp_state();
-        return {clock_time(), state ? state->received : 0};
-    }
-
     bool has_all_come() const { return last_ > 0 && come_ == last_; }
 
-    /// Notes what has come when the part of the time that counts begins and ends.
+    /// What the kernel has got counts, if it says so: it may wait there until this process has a core. Its
+    /// clock has steps of some milliseconds.
     void count(Seconds now) {
-        if (first_.time == Seconds(0) && link_.account().received > 0) first_ = come_by_now();
-        if (first_.time == Seconds(0) || until_.time > Seconds(0)) return;
-        const double part = (now - first_.time) / end_.duration;
-        if (part >= kBegin && since_.time == Seconds(0)) since_ = come_by_now();
-        if (part >= 1 || has_all_come()) until_ = come_by_now();
+        constexpr Seconds kSurelyQuiet(10e-3);
+        const bool is_last = has_all_come();
+        const std::uint64_t received = link_.account().received;
+        if (by_link_.wants(now, is_last)) by_link_.note(now, received, is_last);
+        if (received == 0 || !by_kernel_.wants(now, is_last)) return;
+        const auto state = link_.tcp_state();
+        const Seconds looked = clock_time();
+        if (state)
+            by_kernel_.note(state->quiet > kSurelyQuiet ? looked - state->quiet : looked, state->received,
+                            is_last);
     }
 
-    /// Of what is so slow that only a few segments come in that part of the time, all counts.
+    /// Lanes that broke have taken their counts with them.
     double rate() const {
-        const bool is_slow = since_.time == Seconds(0) || until_.bytes < since_.bytes + kLeastBytes;
-        const Arrival& since = is_slow ? first_ : since_;
-        const Seconds time = until_.time - since.time;
-        return time > Seconds(0) ? static_cast<double>(until_.bytes - since.bytes) / time.count() : 0;
+        const double rate = link_.account().broken_lanes == 0 ? by_kernel_.rate() : 0;
+        return rate > 0 ? rate : by_link_.rate();
     }
 
     StreamEnd end_;
@@ -138,9 +130,9 @@ class StreamFlow {
     std::uint32_t come_ = 0;
     std::uint32_t last_ = 0;  // messages that come, once that is known
     bool has_sent_last_ = false;
-    Arrival first_;  // when something has come
-    Arrival since_;  // what counts begins
-    Arrival until_;  // and ends
+    bool has_failed_ = false;
+    ArrivalRate by_link_{clock_time(), end_.duration};
+    ArrivalRate by_kernel_{by_link_};
 };
 
 }  // namespace

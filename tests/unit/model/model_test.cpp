@@ -40,6 +40,8 @@ Model two_sites() {
     model.links.clusters[1].uplink_in = 25e6;
     model.links.clusters[1].is_uplink_sure = true;
     model.links.clusters[1].reserve = 131072;
+    model.links.clusters[1].is_reserve_known = true;
+    model.links.clusters[0].is_reserve_known = true;  // and is 0
     model.links.clusters[1].burst = 143360;
     model.links.clusters[1].eager_limit = 16384;
     model.links.job.ranks = 3;

@@ -21,7 +21,7 @@ Model full_model() {
     model.matrix = LatencyMatrix(2);
     const Curve curve({{0, Seconds(1)}, {8, Seconds(2)}});
     const Plogp plogp{Seconds(1), curve, curve, curve, curve, curve, curve};
-    model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1, 1, true}, {}};
+    model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1, 1, true, true}, {}};
     model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}, {{{8, 1.0}}}, {{{8, 1.0}}}, true}};
     model.links.job = {4,
                        {{"bcast", curve},
