@@ -56,6 +56,7 @@ LinkModel links_of(const LinkModel& from, const std::vector<ClusterSource>& sour
     LinkModel links;
     if (from.clusters.empty()) return links;
     links.warnings = from.warnings;
+    links.sweeps = from.sweeps;
     for (const ClusterSource& source : sources) {
         links.clusters.push_back(cluster_of(from, source));
         const auto has_same = [&](const ClusterSource& other) { return other.first == source.first; };

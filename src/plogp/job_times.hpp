@@ -47,7 +47,8 @@ struct JobTimes {
     /// Those of one collective, size class and root in the order of what was found best.
     std::vector<CallTime> calls = {};
     bool is_unfinished = false;  ///< there was no time for all of `times`: later jobs go on
-    /// Then: how long they may. A share of what jobs have lasted since, less what they have measured.
+    /// Then, and where rates are missing after three jobs: how long they may. A share of what jobs have
+    /// lasted since, less what they have measured.
     Seconds allowance{0};
 
     /// Empty where it was not measured.

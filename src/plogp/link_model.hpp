@@ -78,6 +78,7 @@ struct LinkModel {
     std::vector<LinkPair> links;        ///< ordered by (a, b); pairs that were not measured are missing
     JobTimes job;                       ///< of the job that measured, with its ranks in its order
     std::vector<std::string> warnings;  ///< what a person should know before trusting it
+    int sweeps = 0;  ///< so many have measured, and had no time for all (plogp/link_sweep.hpp); 0: it has all
 
     /// nullptr when it was not measured.
     const LinkPair* between(int a, int b) const;

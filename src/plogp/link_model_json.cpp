@@ -15,7 +15,8 @@ namespace {
 constexpr Bytes kMaxBytes = Bytes{1} << 53;  // what JSON readers everywhere read exactly
 constexpr int kMaxLanes = 1 << 24;
 constexpr std::size_t kMostCalls = 1000;  // more than are kept (known_calls.cpp)
-constexpr std::size_t kMostTimes = 64;    // the same, of one plan
+constexpr int kMostSweeps = 1'000'000;
+constexpr std::size_t kMostTimes = 64;  // the same, of one plan
 
 /// Members by their names in the file.
 #define LAPLE_MEMBER(type, name) std::make_pair(#name, &type::name)
@@ -230,6 +231,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         for (const Seconds time : call.times) document["calls"].back()["times"].push_back(time.count());
     }
     document["warnings"] = model.warnings;
+    if (model.sweeps > 0) document["sweeps"] = model.sweeps;
 }
 
 LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
@@ -243,6 +245,7 @@ LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
     if (in.has("/warnings")) {
         for (const std::string& item : in.items("/warnings")) model.warnings.push_back(in.text(item));
     }
+    if (in.has("/sweeps")) model.sweeps = in.whole("/sweeps", 0, kMostSweeps);
     return model;
 }
 

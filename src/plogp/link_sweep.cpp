@@ -144,6 +144,7 @@ class LinkSweep {
         model_.warnings.emplace_back(kRough);
         if (!is_finished && (model_.clusters != known_.clusters || model_.links != known_.links))
             model_.warnings.emplace_back(kUnfinished);
+        model_.sweeps = is_unfinished(model_) ? known_.sweeps + 1 : 0;
         return std::move(model_);
     }
 

@@ -375,6 +375,7 @@ class Agreeing {
         model.links = discover_rates(comm_, process_.settings(), model);
         if (!found) return agreement_on(Topology::flat(size_));
         cache.keep(model, note);
+        if (model.links.job.ranks > 0) cache.keep_job(model, note);
         tell(note.empty() ? "measured more of the rates between these hosts" : note);
         return agreement_on(model);
     }

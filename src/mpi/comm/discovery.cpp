@@ -29,6 +29,7 @@ constexpr double kAfter = 1.8;
 // where those before have lasted long enough.
 constexpr double kOfNatives = 0.05;
 constexpr double kOfNativesLater = 0.25;
+constexpr int kFreeSweeps = 3;
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
@@ -75,6 +76,12 @@ Seconds allowed_for_natives(const Model& model, Seconds budget) {
     if (job.times.empty()) return kOfNatives * budget;
     if (!job.is_unfinished || job.allowance < kWorthConnecting) return Seconds(0);
     return std::min(job.allowance, kOfNativesLater * budget);
+}
+
+/// How long a later job may go on with rates: as long as the first one, but jobs after the third only in what
+/// those before them have lasted long enough for.
+Seconds allowed_for_rates(const Model& model, Seconds budget) {
+    return model.links.sweeps < kFreeSweeps ? budget : std::min(model.links.job.allowance, budget);
 }
 
 bool can_measure_natives_in(Seconds time, const Model& model) {
@@ -127,7 +134,8 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
 
 bool can_measure_rates(const Model& model, Seconds budget) {
     const bool are_missing = model.links.clusters.empty() || is_unfinished(model.links);
-    return are_missing && model.nodes.size() > 1 && longest_step_of_sweep(farthest(model)) < budget &&
+    return are_missing && model.nodes.size() > 1 &&
+           longest_step_of_sweep(farthest(model)) < allowed_for_rates(model, budget) &&
            !link_survey_input(model).clusters.empty();
 }
 
@@ -135,7 +143,8 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
     const NodeLayout layout(comm);
     LinkModel links = model.links;
     if (!layout.is_good()) return links;
-    const Seconds end = now() + Seconds(settings.probe_budget);
+    const Seconds start = now();
+    const Seconds end = start + allowed_for_rates(model, Seconds(settings.probe_budget));
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), {end, nullptr});
         if (layout.nodes().empty()) {
@@ -149,6 +158,8 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
         }
     }
     layout.sleep_until_measured();
+    if (model.links.sweeps >= kFreeSweeps)
+        links.job.allowance = std::max(links.job.allowance - (now() - start), Seconds(0));
     return links;
 }
 

@@ -28,8 +28,9 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
 /// Whether an earlier job had no time for all rates of `model`, and `budget` suffices for some of the others.
 bool can_measure_rates(const Model& model, Seconds budget);
 
-/// Goes on with the rates of `model`, rank 0's, for the hosts of `comm`: for as long as the budget.
-/// Collective; the result is rank 0's: the links of `model` with what was measured since.
+/// Goes on with the rates of `model`, rank 0's, for the hosts of `comm`: for as long as the budget; after
+/// three jobs for as long as the allowance says (JobTimes), from which it is taken. Collective; the result is
+/// rank 0's: the links of `model` with what was measured since.
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
 /// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them. Not between far

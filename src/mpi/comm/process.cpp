@@ -27,6 +27,7 @@
 #include "mpi/comm/result_file.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/provenance.hpp"
+#include "plogp/link_sweep.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -364,10 +365,11 @@ void Process::keep_what_was_learnt() try {
     auto found = cache.find(hosts_, mpi_version(), note);
     if (!found) return;  // removed meanwhile
     JobTimes& job = found->model.links.job;
-    if (calls_.empty() && !job.is_unfinished) return;
+    const bool may_measure = job.is_unfinished || is_unfinished(found->model.links);
+    if (calls_.empty() && !may_measure) return;
     job.ranks = found->model.topology.size();
     add_calls(calls_, job.calls);
-    if (job.is_unfinished) job.allowance += kForMeasuring * (now() - start_);
+    if (may_measure) job.allowance += kForMeasuring * (now() - start_);
     cache.keep_job(found->model, note);
     if (settings_.debug >= 1 && !calls_.empty())
         say(note.empty() ? "what trials of plans have shown is kept for the next job with these ranks"

@@ -166,6 +166,28 @@ class OnTwoSites(unittest.TestCase):
         self.assertNotEqual(matrix[0][1], 0)
         self.assertEqual(glob.glob(self.file("laple/*.latencies")), [])
 
+    def test_after_three_jobs_rates_wait_for_long_ones(self):
+        self.bench(LAPLE_PROBE_BUDGET="2")
+        file_of_hosts = self.kept("?" * 16 + ".json")
+        with open(file_of_hosts, encoding="utf-8") as file:
+            model = json.load(file)
+        del model["links"]
+        model["warnings"].append("there was no time to measure all rates: the next job on these hosts goes on")
+        model["sweeps"] = 3
+        with open(file_of_hosts, "w", encoding="utf-8") as file:
+            json.dump(model, file)
+        _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+        self.assertNotIn("measured", said)
+        self.assertLess(0, self.native_times()["allowance"])
+        self.allow_to_measure(1.5)
+        _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+        self.assertIn("measured more of the rates between these hosts", said)
+        with open(file_of_hosts, encoding="utf-8") as file:
+            model = json.load(file)
+        self.assertEqual(len(model["links"]), 1)
+        self.assertNotIn("sweeps", model)
+        self.assertLess(self.native_times().get("allowance", 0), 1.5)
+
     def test_rates_that_an_earlier_job_had_no_time_for_are_measured(self):
         self.bench(LAPLE_PROBE_BUDGET="2")
         file_of_hosts = self.kept("?" * 16 + ".json")  # beside it is what concerns this placement of ranks

@@ -44,6 +44,7 @@ Model two_sites() {
     model.links.clusters[0].is_reserve_known = true;  // and is 0
     model.links.clusters[1].burst = 143360;
     model.links.clusters[1].eager_limit = 16384;
+    model.links.sweeps = 2;
     model.links.job.ranks = 3;
     model.links.job.is_unfinished = true;
     model.links.job.allowance = Seconds(0.25);
@@ -158,6 +159,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("native":{)", R"("native":{"ranks":4,"bcast":[]},"x":{)"},
         {R"("unfinished":true)", R"("unfinished":1)"},
         {R"("allowance":0.25)", R"("allowance":-1)"},
+        {R"("sweeps":2)", R"("sweeps":-1)"},
         {R"("clusters":[{)", R"("clusters":[{},{)"},
     }));
     INFO(broken.second);
