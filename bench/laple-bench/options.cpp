@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -37,8 +38,8 @@ Examples:
 struct RawOptions {
     std::vector<std::string> collectives;
     std::string counts;
-    std::string clock;
-    std::string only;
+    std::optional<std::string> clock;
+    std::optional<std::string> only;
     std::string range;
     std::string sizes;
     double cold_s = 0;
@@ -173,13 +174,13 @@ void understand(const RawOptions& raw, Options& options) {
             throw Error("--counts is for functions with a count for each rank",
                         "name one of them, such as alltoallv");
     }
-    if (!raw.clock.empty())
-        options.clock = parse_choice<ClockChoice>("--clock", raw.clock,
+    if (raw.clock)
+        options.clock = parse_choice<ClockChoice>("--clock", *raw.clock,
                                                   {{"auto", ClockChoice::automatic},
                                                    {"shared", ClockChoice::shared},
                                                    {"measured", ClockChoice::measured}});
-    if (!raw.only.empty())
-        options.measured = parse_choice<Measured>("--only", raw.only,
+    if (raw.only)
+        options.measured = parse_choice<Measured>("--only", *raw.only,
                                                   {{"stock", Measured::stock}, {"laple", Measured::laple}});
     options.cold = Seconds(raw.cold_s);
     options.budget = Seconds(raw.budget_s);

@@ -85,10 +85,9 @@ class LikelyRates {
         for (std::size_t c = 0; c < std::min(out_.size(), measured.clusters.size()); ++c) {
             const ClusterModel& cluster = measured.clusters[c];
             const auto of_uplink = [&](double uplink, double nic, double& known) {
-                const double rate = nic > 0 ? std::min(uplink, nic) : uplink;
                 if (known > 0 || !(uplink > 0)) return;
-                known = rate;
-                if (is_none_known) rates.push_back(rate);
+                known = nic > 0 ? std::min(uplink, nic) : uplink;
+                if (is_none_known) rates.push_back(known);
             };
             of_uplink(cluster.uplink_out, cluster.nic_out, out_[c]);
             of_uplink(cluster.uplink_in, cluster.nic_in, in_[c]);

@@ -65,6 +65,7 @@ TEST_CASE("one library alone, and a network", "[bench]") {
     CHECK(parse({"--only", "stock"}).measured == Measured::stock);
     CHECK(error_of({"--only", "both"}) == "--only both is unknown; use stock or laple");
     CHECK(error_of({"--only", "2"}) != "no error");
+    CHECK(error_of({"--only", ""}) != "no error");
     CHECK(parse({"--network", "n.json"}).network_file == "n.json");
 }
 

@@ -197,6 +197,21 @@ TEST_CASE("NICs, slow flows and uplinks bind as in the simulator", "[candidates]
     check("multi-leader-jackson/chain@8K", Binding::Kind::uplink);
 }
 
+TEST_CASE("lanes that share an uplink wait for each other", "[candidates]") {
+    const auto longer_by_lanes = [](double out, double in) {
+        MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 50e6);
+        costs.cluster(1).uplink_out = out;
+        costs.cluster(1).uplink_in = in;
+        const Request request = request_for(Collective::allreduce, 64 << 10);
+        return price_of("rsag/flat@4Kx12", request, kSites, costs)->seconds -
+               price_of("rsag/flat@4Kx2", request, kSites, costs)->seconds;
+    };
+    // Half of ten lanes more, 1 ms for each segment: the cluster owns nothing, so that all of them leave it.
+    CHECK(longer_by_lanes(4e6, 0) == Approx(0.5 * 10 * 4096 / 4e6).epsilon(0.05));
+    CHECK(longer_by_lanes(4e6, 4e6) == Approx(longer_by_lanes(4e6, 0)));
+    CHECK(longer_by_lanes(4e6, 0) > longer_by_lanes(16e6, 0) + 2e-3);
+}
+
 TEST_CASE("phases between groups of several clusters are priced as they are done", "[candidates]") {
     const Machine machine = test::grouped_machine({0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, 2);
     REQUIRE(machine.has_groups());

@@ -87,6 +87,7 @@ TEST_CASE("a map may take its rates from a model", "[model_file]") {
     for (int c = 0; c < 3; ++c) {
         ClusterModel& cluster = rates.links.clusters[static_cast<std::size_t>(c)];
         cluster.nic_out = 1e6 * (c + 1);
+        cluster.is_uplink_sure = true;
         cluster.inside.gap = Curve({{0, Seconds(1e-6)}, {1024, Seconds(1e-3)}});
     }
     for (const auto& [a, b] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
@@ -113,6 +114,8 @@ TEST_CASE("a map may take its rates from a model", "[model_file]") {
         CHECK(model.between.at(0, 1) == Seconds(5e-3));
         CHECK(model.links.clusters[1].inside.latency == rates.links.between(1, 2)->plogp.latency);
         CHECK(model.links.clusters[1].nic_out == 2e6);
+        CHECK(model.links.clusters[0].is_uplink_sure);
+        CHECK_FALSE(model.links.clusters[1].is_uplink_sure);  // that of one does not tell of both
         REQUIRE(model.links.links.size() == 1);
         CHECK(model.links.links[0].there.rate.at(1) == 1);
     }
@@ -121,6 +124,9 @@ TEST_CASE("a map may take its rates from a model", "[model_file]") {
         CHECK(model.between.at(0, 1) == Seconds(1e-5));
         CHECK(model.inside[1] == Seconds(9e-3));
         REQUIRE(model.links.links.size() == 3);
+        CHECK_FALSE(model.links.clusters[0].is_uplink_sure);
+        CHECK_FALSE(model.links.clusters[1].is_uplink_sure);
+        CHECK(model.links.clusters[2].is_uplink_sure);
         CHECK(model.links.between(0, 1)->there.rate.at(1) == 1e6);
         CHECK(model.links.between(1, 2)->back.rate.at(1) == 10);
     }
