@@ -382,16 +382,19 @@ class LinkSweep {
         misses_reserves_ =
             is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
         if (misses_reserves_) return;
-        std::vector<Seconds> best(flows.size(), Seconds::max());
-        for (int trial = 0; trial < kRestedTrials; ++trial) {
+        // What disturbs makes it seem less: where all NICs have shown one, another trial would tell little.
+        bool have_all = false;
+        for (int trial = 0; trial < kRestedTrials && !have_all; ++trial) {
             const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
-            for (std::size_t i = 0; i < times.size(); ++i) best[i] = std::min(best[i], times[i]);
-        }
-        for (std::size_t i = 0; i < flows.size(); ++i) {
-            ClusterModel& model = model_.clusters[at(clusters[i])];
-            const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
-            model.reserve = reserve_of(kRestedBytes, best[i] - trip, model.nic_out);
-            model.is_reserve_known = true;
+            have_all = true;
+            for (std::size_t i = 0; i < flows.size(); ++i) {
+                ClusterModel& model = model_.clusters[at(clusters[i])];
+                const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
+                model.reserve =
+                    std::max(model.reserve, reserve_of(kRestedBytes, times[i] - trip, model.nic_out));
+                model.is_reserve_known = true;
+                have_all = have_all && model.reserve > 0;
+            }
         }
     }
 
