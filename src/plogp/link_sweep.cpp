@@ -72,9 +72,10 @@ struct MeasuredRate {
     double early = 0;
     double late = 0;
 
-    void add(const FlowRate& flow) {
-        early += flow.early;
-        late += flow.late;
+    void add(const FlowRate& flow) { add(MeasuredRate{flow.early, flow.late}); }
+    void add(const MeasuredRate& other) {
+        early += other.early;
+        late += other.late;
     }
     bool is_climbing() const { return late > kClimbing * early; }
     /// It has filled a queue until packets were lost.
@@ -138,12 +139,16 @@ class LinkSweep {
         if (!is_of_use_) return {};
         add_handshakes();
         set_all_uplinks(has_rates);
-        const bool is_finished = has_rates && !misses_reserves_ && !misses_trials_ && !misses_streams();
-        if (!is_finished) set_all_uplinks(false);  // from which the next sweep goes on
-        // One that brings nothing new is the last one.
+        const bool has_all = has_rates && !misses_reserves_ && !misses_trials_ && !misses_streams();
+        set_all_uplinks(false);  // from which the next sweep goes on
+        const bool is_new = model_.clusters != known_.clusters || model_.links != known_.links;
         model_.warnings.emplace_back(kRough);
-        if (!is_finished && (model_.clusters != known_.clusters || model_.links != known_.links))
+        // One that brings nothing new is the last one.
+        if (!has_all && is_new) {
             model_.warnings.emplace_back(kUnfinished);
+        } else {
+            set_all_uplinks(has_rates);
+        }
         model_.sweeps = is_unfinished(model_) ? known_.sweeps + 1 : 0;
         return std::move(model_);
     }
@@ -572,24 +577,22 @@ class LinkSweep {
         return true;
     }
 
-    /// Where packets were lost, or TCP was on its way up, the uplink may carry more: the trial counts only if
-    /// that happens again. Flows that are on their way up then, too, are not held up by the uplink.
+    /// Where packets were lost, or all flows together were on their way up, the uplink may carry more: the
+    /// trial counts only if that happens again. Then TCP holds them up, and not the uplink.
     void take_trial_of(std::span<const Measuring> links, const UplinkTrial& trial) {
-        UplinkRates measured;
-        bool is_steady = true;
-        bool is_climbing = false;
+        MeasuredRate out;
+        MeasuredRate in;
         for (const Measuring& link : links) {
-            measured.out += link.there.rate();
-            measured.in += link.back.rate();
-            is_climbing = is_climbing || link.is_climbing();
-            is_steady = is_steady && !link.is_climbing() && !link.there.has_lost() && !link.back.has_lost();
+            out.add(link.there);
+            in.add(link.back);
         }
+        const bool is_steady = !out.is_climbing() && !in.is_climbing() && !out.has_lost() && !in.has_lost();
         if (!is_steady && unsteady_.insert(trial.cluster).second) return;
-        if (is_climbing) {
-            measured.out = std::max(measured.out, trial.links.out);
-            measured.in = std::max(measured.in, trial.links.in);
-        }
-        take_trial(trial, measured, model_, input_, together_);
+        const auto measured = [](const MeasuredRate& rate, double of_links) {
+            return rate.is_climbing() ? std::max(rate.rate(), of_links) : rate.rate();
+        };
+        take_trial(trial, {measured(out, trial.links.out), measured(in, trial.links.in)}, model_, input_,
+                   together_);
     }
 
     void set_all_uplinks(bool has_rates) {
