@@ -57,6 +57,7 @@ LinkModel links_of(const LinkModel& from, const std::vector<ClusterSource>& sour
     if (from.clusters.empty()) return links;
     links.warnings = from.warnings;
     links.sweeps = from.sweeps;
+    links.next_step = from.next_step;
     for (const ClusterSource& source : sources) {
         links.clusters.push_back(cluster_of(from, source));
         const auto has_same = [&](const ClusterSource& other) { return other.first == source.first; };

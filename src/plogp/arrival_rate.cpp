@@ -5,6 +5,7 @@ namespace laple {
 namespace {
 
 constexpr double kBegin = 0.75;
+constexpr double kLeastPart = 0.125;              // of the time: what comes in less may have waited somewhere
 constexpr std::uint64_t kLeastBytes = 24 * 1024;  // 16 TCP segments: one more or less does not matter
 
 }  // namespace
@@ -31,8 +32,9 @@ double ArrivalRate::rate() const {
                    ? static_cast<double>(until_->bytes - since.bytes) / (until_->time - since.time).count()
                    : 0;
     };
-    const bool is_enough = since_ && until_->bytes >= since_->bytes + kLeastBytes;
-    if (is_enough && until_->time > since_->time) return rate_since(*since_);
+    const bool is_enough = since_ && until_->bytes >= since_->bytes + kLeastBytes &&
+                           until_->time >= since_->time + kLeastPart * duration_;
+    if (is_enough) return rate_since(*since_);
     const double rate = rate_since(*first_);
     return rate > 0 ? rate : rate_since(start_);
 }

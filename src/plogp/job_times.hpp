@@ -47,8 +47,9 @@ struct JobTimes {
     /// Those of one collective, size class and root in the order of what was found best.
     std::vector<CallTime> calls = {};
     bool is_unfinished = false;  ///< there was no time for all of `times`: later jobs go on
-    /// Then, and where rates are missing after three jobs: how long they may. A share of what jobs have
-    /// lasted since, less what they have measured.
+    /// How long later jobs with these ranks may still measure: rates after the third job, MPI's own
+    /// collectives after the first. A share of what jobs have lasted while something was missing, less what
+    /// they have spent.
     Seconds allowance{0};
 
     /// Empty where it was not measured.

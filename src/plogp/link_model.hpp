@@ -42,8 +42,8 @@ struct ClusterModel {
     double reserve = 0;      ///< token-bucket burst of an idle NIC, in bytes
     double burst = 0;        ///< bytes that the queue of its uplink holds; 0: no limit was found
     double eager_limit = 0;  ///< bytes that go inside it without a handshake; 0: not known
-    /// This cluster alone has sent to others, and got from them, at the rate of its uplink or at that of all
-    /// links: it need not do so again.
+    /// A trial has told what its uplink carries, or, of many clusters, that it holds nothing up: no other
+    /// trial is needed.
     bool is_uplink_sure = false;
     bool is_reserve_known = false;  ///< `reserve` was measured, if only to be 0
 
@@ -78,7 +78,8 @@ struct LinkModel {
     std::vector<LinkPair> links;        ///< ordered by (a, b); pairs that were not measured are missing
     JobTimes job;                       ///< of the job that measured, with its ranks in its order
     std::vector<std::string> warnings;  ///< what a person should know before trusting it
-    int sweeps = 0;  ///< so many have measured, and had no time for all (plogp/link_sweep.hpp); 0: it has all
+    int sweeps = 0;  ///< so many had no time for all rates (plogp/link_sweep.hpp); 0: none goes on with it
+    Seconds next_step{0};  ///< then: what the next one needs at least; 0: not known
 
     /// nullptr when it was not measured.
     const LinkPair* between(int a, int b) const;

@@ -149,7 +149,8 @@ JobTimes read_native(const JsonReader& in, int ranks) {
         if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
         native.times[name] = std::move(curve);
     }
-    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls"))
+    const bool has_allowance = native.allowance > Seconds(0);
+    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls") && !has_allowance)
         throw in.wrong("/native", "holds no times", "leave it out");
     return native;
 }
@@ -232,6 +233,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
     }
     document["warnings"] = model.warnings;
     if (model.sweeps > 0) document["sweeps"] = model.sweeps;
+    if (model.next_step > Seconds(0)) document["next_step"] = model.next_step.count();
 }
 
 LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
@@ -245,6 +247,7 @@ LinkModel parse_link_model_json(const JsonReader& in, int clusters, int ranks) {
     if (in.has("/warnings")) {
         for (const std::string& item : in.items("/warnings")) model.warnings.push_back(in.text(item));
     }
+    if (in.has("/next_step")) model.next_step = Seconds(in.at_least_0("/next_step", "seconds"));
     if (in.has("/sweeps")) model.sweeps = in.whole("/sweeps", 0, kMostSweeps);
     return model;
 }

@@ -15,7 +15,7 @@ namespace laple {
 ///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE, ...}
 ///     "calls":    [{"collective", "bytes", "root", "algorithm", "predicted", "times"}], the best one first
 ///     "warnings": ["..."]
-///     "sweeps":   of a model that is not finished
+///     "sweeps", "next_step": of a model that is not finished
 ///     PLOGP:      {"latency", "send_overhead": CURVE, "receive_overhead", "gap", "flood_gap", "cold_gap",
 ///                  "gap_confidence"}
 ///

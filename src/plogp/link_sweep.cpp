@@ -143,17 +143,25 @@ class LinkSweep {
         set_all_uplinks(false);  // from which the next sweep goes on
         const bool is_new = model_.clusters != known_.clusters || model_.links != known_.links;
         model_.warnings.emplace_back(kRough);
-        // One that brings nothing new is the last one.
-        if (!has_all && is_new) {
+        // One that had time for all, and brings nothing new, is the last one.
+        const bool goes_on = !has_all && (is_new || refused_ > Seconds(0));
+        if (goes_on) {
             model_.warnings.emplace_back(kUnfinished);
         } else {
             set_all_uplinks(has_rates);
         }
-        model_.sweeps = is_unfinished(model_) ? known_.sweeps + 1 : 0;
+        model_.sweeps = goes_on ? known_.sweeps + 1 : 0;
+        model_.next_step = goes_on ? refused_ : Seconds(0);
         return std::move(model_);
     }
 
   private:
+    bool has_time_for(Seconds step) {
+        if (has_time_(step)) return true;
+        refused_ = refused_ > Seconds(0) ? std::min(refused_, step) : step;
+        return false;
+    }
+
     /// What an earlier sweep has found. Uplinks are what all links carried together, until it is finished.
     void recall() {
         for (int c = 0; c < input_.count(); ++c) {
@@ -164,7 +172,9 @@ class LinkSweep {
             if (!(cluster.uplink_out > 0)) continue;
             together_.resize(input_.clusters.size());
             together_[at(c)] = {cluster.uplink_out, cluster.uplink_in};
-            note_reached({c, c}, std::max(cluster.uplink_out, cluster.uplink_in));
+            // What trials have told was not always reached.
+            if (!cluster.is_uplink_sure)
+                note_reached({c, c}, std::max(cluster.uplink_out, cluster.uplink_in));
         }
         for (LinkPair& link : model_.links) {
             for (Lanes* lanes : {&link.there, &link.back}) {
@@ -213,7 +223,7 @@ class LinkSweep {
         ProbeRound pairs = round;
         std::erase_if(pairs, [this](const NodePair& pair) { return !misses_streams(pair); });
         if (pairs.empty() || is_over_) return;
-        is_over_ = !has_time_(time_to_measure_streams(2 * longest_latency(pairs)));
+        is_over_ = !has_time_for(time_to_measure_streams(2 * longest_latency(pairs)));
         if (is_over_) return;
         measure_streams(probes_, input_, pairs, kUsualStreams, model_);
     }
@@ -258,7 +268,7 @@ class LinkSweep {
 
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window, int times) {
         if (flows.empty() || is_over_) return {};
-        is_over_ = !has_time_(times * longest_step_of_sweep(one_way));
+        is_over_ = !has_time_for(times * longest_step_of_sweep(one_way));
         if (is_over_) return {};
         return measured_rates(flows, one_way, window, times);
     }
@@ -353,7 +363,7 @@ class LinkSweep {
 
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows, Seconds one_way) {
         if (flows.empty() || is_over_) return {};
-        is_over_ = !has_time_(kEagerTime + kEagerTrips * 2 * one_way);
+        is_over_ = !has_time_for(kEagerTime + kEagerTrips * 2 * one_way);
         if (is_over_) return {};
         std::vector<Bytes> limits = probes_.eager_limits(flows);
         eager_limit_ = *std::min_element(limits.begin(), limits.end());
@@ -385,7 +395,7 @@ class LinkSweep {
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
         misses_reserves_ =
-            is_over_ || !has_time_(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
+            is_over_ || !has_time_for(kRestedTrials * (rest + passing + kOtherTrips * 2 * longest));
         if (misses_reserves_) return;
         // What disturbs makes it seem less: where all NICs have shown one, another trial would tell little.
         bool have_all = false;
@@ -488,7 +498,7 @@ class LinkSweep {
         }
         const auto ends = 2 * static_cast<int>(links.size());
         const std::vector<Flow> flows = flows_of(links, ends / input_.count());
-        if (is_over_ || !has_time_(longest_step_of_sweep(longest))) return;
+        if (is_over_ || !has_time_for(longest_step_of_sweep(longest))) return;
         fill(links, measured_rates(flows, longest, window_for(longest), 1));
         together_.resize(input_.clusters.size());
         for (const Measuring& link : links) {
@@ -577,8 +587,9 @@ class LinkSweep {
         return true;
     }
 
-    /// Where packets were lost, or all flows together were on their way up, the uplink may carry more: the
-    /// trial counts only if that happens again. Then TCP holds them up, and not the uplink.
+    /// Where packets were lost, or all flows together were still speeding up, the trial is repeated once. If
+    /// they are speeding up again, TCP limits them, and the uplink is taken to carry all of the links; if
+    /// packets are lost again, the mean rate counts.
     void take_trial_of(std::span<const Measuring> links, const UplinkTrial& trial) {
         MeasuredRate out;
         MeasuredRate in;
@@ -801,6 +812,7 @@ class LinkSweep {
     std::vector<double> reached_;        // of flows to and from others, by cluster
     std::vector<UplinkRates> together_;  // of all flows of a cluster at once; empty: not measured
     Bytes eager_limit_ = 0;              // the least that was found
+    Seconds refused_{0};                 // the shortest step that there was no time for; 0: there was for all
     bool is_over_ = false;
     bool misses_reserves_ = false;  // for want of time
     bool misses_trials_ = false;    // of uplinks, for want of time

@@ -15,13 +15,14 @@ namespace laple {
 /// 2. Where some are far, all links at once, or four of each cluster, if there is time for that.
 /// 3. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
-///    still on their way up. What says little is measured twice: packets were lost, TCP was on its way up,
-///    or both clusters have done much better with others. Where all are near, and not many, at last each
-///    cluster alone with all others.
-/// 4. Uplinks, from what all links carry at once, or the same links (plogp/likely_uplinks.hpp); of near
-///    clusters what each carried in its turn.
-/// 5. What NICs inside clusters let pass at once after a rest, when all rates are known.
+///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up.
+/// 4. Where all rates are known: uplinks, each cluster alone with as many others as tell, where what all
+///    carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each with
+///    all others in turn.
+/// 5. What NICs inside clusters let pass at once after a rest.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
+/// 7. Once more, links much slower than both of their clusters have been with others; then 4 and 6, where
+///    that changes them.
 ///
 /// g(m) is m / rate, between clusters and beyond the eager limit a round trip more, for single messages and
 /// for many. Overheads, idle connections, most uplinks and reductions stay unknown, as do numbers of lanes

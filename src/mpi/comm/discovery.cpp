@@ -74,7 +74,8 @@ Seconds left_for_natives(const Model& model, Seconds budget, Seconds start) {
 Seconds allowed_for_natives(const Model& model, Seconds budget) {
     const JobTimes& job = model.links.job;
     if (job.times.empty()) return kOfNatives * budget;
-    if (!job.is_unfinished || job.allowance < kWorthConnecting) return Seconds(0);
+    const bool are_rates_next = is_unfinished(model.links) && model.links.sweeps >= kFreeSweeps;
+    if (!job.is_unfinished || are_rates_next || job.allowance < kWorthConnecting) return Seconds(0);
     return std::min(job.allowance, kOfNativesLater * budget);
 }
 
@@ -134,16 +135,18 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
 
 bool can_measure_rates(const Model& model, Seconds budget) {
     const bool are_missing = model.links.clusters.empty() || is_unfinished(model.links);
-    return are_missing && model.nodes.size() > 1 &&
-           longest_step_of_sweep(farthest(model)) < allowed_for_rates(model, budget) &&
+    // To begin takes about as long as a step.
+    const Seconds least = longest_step_of_sweep(farthest(model)) +
+                          (model.links.sweeps < kFreeSweeps ? Seconds(0) : model.links.next_step);
+    return are_missing && model.nodes.size() > 1 && least < allowed_for_rates(model, budget) &&
            !link_survey_input(model).clusters.empty();
 }
 
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model) {
+    const Seconds start = now();
     const NodeLayout layout(comm);
     LinkModel links = model.links;
     if (!layout.is_good()) return links;
-    const Seconds start = now();
     const Seconds end = start + allowed_for_rates(model, Seconds(settings.probe_budget));
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), {end, nullptr});
@@ -175,7 +178,8 @@ JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& 
     const Seconds most = allowed_for_natives(model, Seconds(settings.probe_budget));
     JobTimes native = measure_job(comm, host, settings, model, most);
     PMPI_Comm_free(&host);
-    const Seconds left = native.is_unfinished ? native.allowance - (now() - start) : Seconds(0);
+    const bool is_more_missing = native.is_unfinished || is_unfinished(model.links);
+    const Seconds left = is_more_missing ? native.allowance - (now() - start) : Seconds(0);
     native.allowance = std::max(left, Seconds(0));
     return native;
 }

@@ -45,6 +45,7 @@ Model two_sites() {
     model.links.clusters[1].burst = 143360;
     model.links.clusters[1].eager_limit = 16384;
     model.links.sweeps = 2;
+    model.links.next_step = Seconds(0.5);
     model.links.job.ranks = 3;
     model.links.job.is_unfinished = true;
     model.links.job.allowance = Seconds(0.25);
@@ -110,6 +111,14 @@ TEST_CASE("the mean of two latencies is between them", "[model]") {
     CHECK(model.between.at(0, 1).count() == Approx(1.6e15));
 }
 
+TEST_CASE("a job may have nothing but an allowance", "[model]") {
+    Model model = two_sites();
+    model.links.job = {};
+    model.links.job.ranks = 3;
+    model.links.job.allowance = Seconds(0.02);
+    CHECK(read(model_text(model)).links.job.allowance == Seconds(0.02));
+}
+
 TEST_CASE("a matrix takes no memory before the file has its rows", "[model]") {
     std::string clusters = "[0]";
     for (int rank = 1; rank < 1 << 16; ++rank) clusters += ",[" + std::to_string(rank) + "]";
@@ -160,6 +169,7 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
         {R"("unfinished":true)", R"("unfinished":1)"},
         {R"("allowance":0.25)", R"("allowance":-1)"},
         {R"("sweeps":2)", R"("sweeps":-1)"},
+        {R"("next_step":0.5)", R"("next_step":-1)"},
         {R"("clusters":[{)", R"("clusters":[{},{)"},
     }));
     INFO(broken.second);

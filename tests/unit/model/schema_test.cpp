@@ -24,6 +24,7 @@ Model full_model() {
     model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1, 1, true, true}, {}};
     model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}, {{{8, 1.0}}}, {{{8, 1.0}}}, true}};
     model.links.sweeps = 1;
+    model.links.next_step = Seconds(1);
     model.links.job = {4,
                        {{"bcast", curve},
                         {"reduce", curve},

@@ -41,6 +41,15 @@ TEST_CASE("of what is slow, all counts", "[arrival_rate]") {
     CHECK(rate.rate() == Approx(20e3));
 }
 
+TEST_CASE("a short piece does not tell", "[arrival_rate]") {
+    // Looked at 0.99 and 1.0 only: what had waited has come in between.
+    ArrivalRate rate(Seconds(0), Seconds(1));
+    rate.note(Seconds(0.1), mega(1), false);
+    rate.note(Seconds(0.99), mega(9), false);
+    rate.note(Seconds(1.1), mega(11), false);
+    CHECK(rate.rate() == Approx(10 * kMega));
+}
+
 TEST_CASE("what has all come at once counts from the start", "[arrival_rate]") {
     ArrivalRate rate(Seconds(2), Seconds(1));
     CHECK(rate.rate() == 0);

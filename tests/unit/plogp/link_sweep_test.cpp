@@ -141,9 +141,13 @@ TEST_CASE("a sweep measures what a cached model knows of one direction only, or 
     }
     for (ClusterModel& cluster : zeros.clusters) cluster.uplink_out = cluster.uplink_in = 0;
     CHECK(sweep_links(near_probes, input_for(near), all, zeros).links == right.links);
-    // With no time for anything there is nothing to go on with.
-    CHECK_FALSE(is_unfinished(sweep_links(
-        probes, input_for(four_sites()), [](Seconds) { return false; }, broken)));
+    // With no time for anything the next one goes on.
+    const LinkModel same = sweep_links(
+        probes, input_for(four_sites()), [](Seconds) { return false; }, broken);
+    CHECK(is_unfinished(same));
+    CHECK(same.sweeps == broken.sweeps + 1);
+    CHECK(same.next_step > Seconds(0));
+    CHECK(sweep_links(probes, input_for(four_sites()), all, same).links == good.links);
 }
 
 TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_sweep]") {
