@@ -166,8 +166,7 @@ class OnTwoSites(unittest.TestCase):
         self.assertNotEqual(matrix[0][1], 0)
         self.assertEqual(glob.glob(self.file("laple/*.latencies")), [])
 
-    def test_after_three_jobs_rates_wait_for_long_ones(self):
-        self.bench(LAPLE_PROBE_BUDGET="2")
+    def forget_rates_after_three_jobs(self):
         file_of_hosts = self.kept("?" * 16 + ".json")
         with open(file_of_hosts, encoding="utf-8") as file:
             model = json.load(file)
@@ -176,6 +175,23 @@ class OnTwoSites(unittest.TestCase):
         model["sweeps"] = 3
         with open(file_of_hosts, "w", encoding="utf-8") as file:
             json.dump(model, file)
+        return file_of_hosts
+
+    def test_between_far_sites_what_jobs_have_lasted_adds_up(self):
+        self.scenario = self.file("far.json", json.dumps({**TWO_SITES, "link": {"delay": "12ms"}}))
+        self.bench(LAPLE_PROBE_BUDGET="2")
+        self.forget_rates_after_three_jobs()
+        allowances = []
+        for _ in range(2):
+            _, said = self.bench(LAPLE_PROBE_BUDGET="2")
+            self.assertNotIn("measured", said)
+            self.assertNotIn("ignored", said)
+            allowances.append(self.native_times()["allowance"])
+        self.assertLess(1.5 * allowances[0], allowances[1])
+
+    def test_after_three_jobs_rates_wait_for_long_ones(self):
+        self.bench(LAPLE_PROBE_BUDGET="2")
+        file_of_hosts = self.forget_rates_after_three_jobs()
         _, said = self.bench(LAPLE_PROBE_BUDGET="2")
         self.assertNotIn("measured", said)
         self.assertLess(0, self.native_times()["allowance"])
