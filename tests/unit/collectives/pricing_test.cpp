@@ -209,7 +209,17 @@ TEST_CASE("lanes that share an uplink wait for each other", "[candidates]") {
     // Half of ten lanes more, 1 ms for each segment: the cluster owns nothing, so that all of them leave it.
     CHECK(longer_by_lanes(4e6, 0) == Approx(0.5 * 10 * 4096 / 4e6).epsilon(0.05));
     CHECK(longer_by_lanes(4e6, 4e6) == Approx(longer_by_lanes(4e6, 0)));
+    CHECK(longer_by_lanes(0, 4e6) == Approx(longer_by_lanes(4e6, 0)));
     CHECK(longer_by_lanes(4e6, 0) > longer_by_lanes(16e6, 0) + 2e-3);
+    // Where one cluster owns all, each segment crosses its uplink for each of the three others.
+    MachineCosts star = test::uniform_costs(4, Seconds(40e-3), 50e6);
+    for (int other = 1; other < 4; ++other) star.link(0, other).latency = star.link(other, 0).latency = 2e-3;
+    star.cluster(0).uplink_out = star.cluster(0).uplink_in = 20e6;
+    const auto seconds = [&](const char* name) {
+        return price_of(name, request_for(Collective::allreduce, 64 << 10), kSites, star)->seconds;
+    };
+    CHECK(seconds("rsag/flat@4Kx12") - seconds("rsag/flat@4Kx2") ==
+          Approx(0.5 * 10 * 3 * 4096 / 20e6).epsilon(0.05));
 }
 
 TEST_CASE("phases between groups of several clusters are priced as they are done", "[candidates]") {
