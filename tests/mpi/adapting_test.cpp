@@ -122,6 +122,28 @@ TEST_CASE("so are sums that are exact, between other calls and in parts of the w
     MPI_Comm_free(&half);
 }
 
+TEST_CASE("sums of the ranks before that round may be in place while plans are tried") {
+    const int rank = rank_in(MPI_COMM_WORLD);
+    const int size = size_of(MPI_COMM_WORLD);
+    std::vector<double> parts(static_cast<std::size_t>(size));
+    int wrong = 0;
+    for (int call = 0; call < kCalls / 2; ++call) {
+        std::vector<double> sum(kLong, rank + 0.5);
+        MPI_Exscan(MPI_IN_PLACE, sum.data(), kLong, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        wrong += sum.back() != (rank > 0 ? 0.5 * rank * rank : 0.5) ? 1 : 0;
+        // Where ranks have counts, some may be in place and others not.
+        const std::vector<int> counts(parts.size(), 1);
+        std::vector<double> part(parts.size(), 0.25);
+        const bool is_in_place = (rank + call) % 2 == 0;
+        MPI_Reduce_scatter(is_in_place ? MPI_IN_PLACE : parts.data(), part.data(), counts.data(), MPI_DOUBLE,
+                           MPI_SUM, MPI_COMM_WORLD);
+        int in_place = 0;
+        for (int other = 0; other < size; ++other) in_place += (other + call) % 2 == 0 ? 1 : 0;
+        wrong += part.front() != 0.25 * in_place ? 1 : 0;
+    }
+    CHECK(wrong == 0);
+}
+
 namespace {
 
 /// Adds, and counts its calls.

@@ -268,7 +268,10 @@ void CommState::time_beside(const PreparedPlan& plan, const Request& request, Op
                             Trials& trials) {
     const ScratchPool::Lease scratch(ScratchPool::of_packing());
     std::vector<double> failures{0};
-    if (operands.input == operands.result && operands.has_result) {
+    // But for those that a root has alone, MPI looks at all results, also of an exscan's first rank, which
+    // gets none: one that it refused would leave the others waiting.
+    const bool is_looked_at = operands.has_result || !row_of(request.collective).is_rooted;
+    if (is_looked_at && (operands.input == operands.result || !operands.has_result)) {
         try {
             operands.result =
                 (*scratch).get(static_cast<std::size_t>(operands.layout.extent) * request.units);
