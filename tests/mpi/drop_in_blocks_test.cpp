@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Personalized collectives, and those with counts for each rank, through liblaple against PMPI_*.
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include "mpi/drop_in.hpp"
 
@@ -205,6 +208,32 @@ TEST_CASE("an exscan or a reduce-scatter of one buffer is MPI's own error, on al
         CHECK(class_of(code) == class_of(theirs(data.data(), data.data(), 1, MPI_INT, MPI_SUM, kWorld)));
     }
     PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_ARE_FATAL);
+}
+
+TEST_CASE("ranks that run ahead do not fill the memory of those that wait", "[beyond-simgrid]") {
+    if (size_of(kWorld) < 3) return;
+    constexpr int kBlock = 1 << 20;
+    constexpr int kCalls = 48;
+    const int last = size_of(kWorld) - 1;
+    const std::vector<char> mine(kBlock, 'a');
+    std::vector<char> all(static_cast<std::size_t>(rank_in(kWorld) == 0 ? kBlock * size_of(kWorld) : 1));
+    const auto most_kilobytes = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    };
+    const auto gather = [&] {
+        MPI_Gather(mine.data(), kBlock, MPI_CHAR, all.data(), kBlock, MPI_CHAR, 0, kWorld);
+    };
+    for (int call = 0; call < 3; ++call) gather();
+    const long before = most_kilobytes();
+    for (int call = 0; call < kCalls; ++call) {
+        if (rank_in(kWorld) == last) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        gather();
+    }
+    CHECK(most_kilobytes() - before < kCalls * (kBlock >> 10) / 2);
+    const auto others = std::count_if(all.begin(), all.end(), [](char letter) { return letter != 'a'; });
+    CHECK((rank_in(kWorld) > 0 || others == 0));
 }
 
 TEST_CASE("a call without bytes is not taken for one of another type later") {

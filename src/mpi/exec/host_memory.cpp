@@ -150,10 +150,12 @@ HostMemory::Unexpected& HostMemory::add_unexpected(std::uint64_t bytes) {
 
 void HostMemory::drop_unexpected(const Unexpected& unexpected) {
     constexpr std::size_t kMostUnused = 16;
+    constexpr std::size_t kLong = 1U << 20;  // its memory is given back
     const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
                                     [&](const auto& kept) { return kept.get() == &unexpected; });
     if (found == unexpected_.end()) return;
-    if (unused_.size() < kMostUnused) unused_.push_back(std::move(*found));
+    const bool is_kept = unused_.size() < kMostUnused && unexpected.data.capacity() < kLong;
+    if (is_kept) unused_.push_back(std::move(*found));
     unexpected_.erase(found);
 }
 

@@ -264,6 +264,9 @@ bool MemoryChannel::begin(int from, const HostMemory::Cell& cell, Wanted wanted)
     if (receiving == nullptr && wanted == Wanted::yes &&
         std::none_of(lists_.receives.begin(), lists_.receives.end(), waits))
         return false;
+    // Who is in a later call has sent all that others need to end this one: it waits until they are there,
+    // or a rank that runs ahead would fill the memory of this one.
+    if (wanted == Wanted::no && cell.call > call_) return false;
     HostMemory::Incoming& incoming = memory_.incoming(from);
     // What has come of an unfinished message is of no use.
     if (incoming.is_active && incoming.kept != nullptr) memory_.drop_unexpected(*incoming.kept);
