@@ -102,12 +102,12 @@ int time_native(const Call& call, CommState& state, Trials& trials, const Expect
 
 /// Whether nobody sees that a reduction was done twice. The memory for its result is bounded. Predefined
 /// operations take named types only.
-bool may_be_repeated(const Arguments& arguments) {
+bool may_be_repeated(const Call& call, const Arguments& arguments) {
     constexpr Bytes kMost = 64U << 20;
     const Request& request = arguments.request;
-    // Without a copy of the input there is nothing to begin with once more.
-    if (is_combined_in_parts(request.collective) && (arguments.is_in_place || !request.counts.are_equal()))
-        return false;
+    // Without a copy of the input there is nothing to begin with once more; and where ranks have counts, they
+    // need not all be in place.
+    if (is_combined_in_parts(request.collective) && (arguments.is_in_place || call.has_blocks)) return false;
     return request.rounds && is_predefined(arguments.operands.op) && request.bytes() <= kMost;
 }
 
@@ -150,7 +150,7 @@ int treat(const Call& call) try {
     Arguments arguments;
     if (!find_arguments(call, *state, arguments)) return pass_on(call, state, 0, kNotTaken);
     const Request& request = arguments.request;
-    auto [plan, trials, beside, links, is_for_good] = state->next(request, may_be_repeated(arguments));
+    auto [plan, trials, beside, links, is_for_good] = state->next(request, may_be_repeated(call, arguments));
     if (beside != nullptr)
         state->time_beside(*beside, request, arguments.operands, *std::exchange(trials, nullptr));
     if (plan->is_native()) {
@@ -170,9 +170,14 @@ int treat(const Call& call) try {
     const Seconds start = trials != nullptr ? now() : Seconds(0);
     StepTimes own_times;
     StepTimes* const times = record.times() != nullptr || links == nullptr ? record.times() : &own_times;
-    CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), times);
-    state->watch(*plan, [&] { return run.to_end(); });
-    int code = run.finish();
+    int code = MPI_SUCCESS;
+    {
+        // Ranks of this host are told in its end that this one has left the call: what follows may wait for
+        // them, and an error handler of the user's may free the communicator.
+        CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), times);
+        state->watch(*plan, [&] { return run.to_end(); });
+        code = run.finish();
+    }
     if (links != nullptr) links->add(*times);
     if (trials != nullptr) trials->add(now() - start);
     record.done(*state, *plan, number);
