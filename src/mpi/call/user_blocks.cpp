@@ -19,18 +19,17 @@ bool is_bad(const UserBlock& block, const void* base) {
     return base == MPI_IN_PLACE || (is_nowhere && block.layout.size > 0);
 }
 
-/// MPI_Pack and MPI_Unpack count in int.
+/// MPI_Pack and MPI_Unpack count in int: so many elements at a time as they can, or a single one.
 template <typename Use>
 int in_parts(const UserBlock& block, std::byte* packed, Use use) {
     constexpr MPI_Count kMost = std::numeric_limits<int>::max() / 2;
     const MPI_Count part = std::max<MPI_Count>(kMost / std::max<MPI_Count>(block.layout.size, 1), 1);
     for (MPI_Count begin = 0; begin < block.buffer.count; begin += part) {
         const auto count = static_cast<int>(std::min(part, block.buffer.count - begin));
-        if (block.layout.size > kMost) return MPI_ERR_COUNT;
         auto* const data = moved(static_cast<std::byte*>(block.buffer.data),
                                  static_cast<std::ptrdiff_t>(begin * block.layout.extent));
         const int code =
-            use(data, count, packed + begin * block.layout.size, static_cast<int>(count * block.layout.size));
+            use(data, count, packed + begin * block.layout.size, MPI_Count{count} * block.layout.size);
         if (code != MPI_SUCCESS) return code;
     }
     return MPI_SUCCESS;
@@ -101,7 +100,7 @@ PackedBlocks::PackedBlocks(const std::vector<UserBlock>& blocks, MPI_Comm comm, 
         next += size;
         if (!holds_data || size == 0) continue;
         const int code = in_parts(block, memory_.back().data,
-                                  [&](std::byte* data, int count, std::byte* packed, int part) {
+                                  [&](std::byte* data, int count, std::byte* packed, MPI_Count part) {
                                       return pack(data, count, block.buffer.type, packed, part, comm_);
                                   });
         if (code_ == MPI_SUCCESS) code_ = code;
@@ -120,8 +119,8 @@ int PackedBlocks::unpack() const {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         const UserBlock& block = blocks_[i];
         if (memory_[i].bytes == 0 || memory_[i].data == block.buffer.data) continue;
-        const int code =
-            in_parts(block, memory_[i].data, [&](std::byte* data, int count, std::byte* packed, int part) {
+        const int code = in_parts(
+            block, memory_[i].data, [&](std::byte* data, int count, std::byte* packed, MPI_Count part) {
                 return laple::mpi::unpack(packed, part, data, count, block.buffer.type, comm_);
             });
         if (first == MPI_SUCCESS) first = code;

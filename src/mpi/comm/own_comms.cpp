@@ -10,8 +10,6 @@
 namespace laple::mpi {
 namespace {
 
-// Below are the tags of messages that a rank sends to itself.
-constexpr int kFirstTag = 16;
 constexpr int kChannels = results(AlgorithmName::kMostLanes - 1) + 1;
 
 /// Of the kinds of calls: blocking ones, started ones, persistent ones. Each has a third of the tags.

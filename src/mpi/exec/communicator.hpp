@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <limits>
+
 #include <mpi.h>
 
 namespace laple::mpi {
@@ -25,27 +28,51 @@ inline bool may_threads_race() {
     return level >= MPI_THREAD_MULTIPLE;
 }
 
+/// Tags below this one are those of messages that a rank sends to itself.
+inline constexpr int kFirstTag = 16;
+
 /// From one form of data to another, by a message of this rank to itself. Returns MPI's error code.
 inline int send_to_self(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                         MPI_Datatype to_type, MPI_Comm comm) {
-    constexpr int kTag = 1;
+    // Of two threads' messages at a time each must find its own receive.
+    static std::atomic<unsigned> count{0};
+    const int tag = static_cast<int>(count.fetch_add(1, std::memory_order_relaxed) % kFirstTag);
     const int self = rank_in(comm);
-    return PMPI_Sendrecv(from, from_count, from_type, self, kTag, to, to_count, to_type, self, kTag, comm,
+    return PMPI_Sendrecv(from, from_count, from_type, self, tag, to, to_count, to_type, self, tag, comm,
                          MPI_STATUS_IGNORE);
 }
 
 /// MPI_Pack into `bytes` bytes, and back. MPICH's own take no MPI_BOTTOM; a message of packed data to this
-/// rank itself does, but is cut short where a type has gaps (MPI_DOUBLE_INT).
-inline int pack(const void* from, int count, MPI_Datatype type, void* to, int bytes, MPI_Comm comm) {
-    if (from == MPI_BOTTOM) return send_to_self(from, count, type, to, bytes, MPI_PACKED, comm);
-    int position = 0;
-    return PMPI_Pack(from, count, type, to, bytes, &position, comm);
+/// rank itself does, but is cut short where a type has gaps (MPI_DOUBLE_INT). A single element may be longer
+/// than an int tells; where MPI has no calls for it, or at MPI_BOTTOM, that is MPI_ERR_COUNT.
+inline int pack(const void* from, int count, MPI_Datatype type, void* to, MPI_Count bytes, MPI_Comm comm) {
+    const bool is_long = bytes > std::numeric_limits<int>::max();
+    if (!is_long && from == MPI_BOTTOM)
+        return send_to_self(from, count, type, to, static_cast<int>(bytes), MPI_PACKED, comm);
+    if (!is_long) {
+        int position = 0;
+        return PMPI_Pack(from, count, type, to, static_cast<int>(bytes), &position, comm);
+    }
+#if MPI_VERSION >= 4
+    MPI_Count position = 0;
+    if (from != MPI_BOTTOM) return PMPI_Pack_c(from, count, type, to, bytes, &position, comm);
+#endif
+    return MPI_ERR_COUNT;
 }
 
-inline int unpack(const void* from, int bytes, void* to, int count, MPI_Datatype type, MPI_Comm comm) {
-    if (to == MPI_BOTTOM) return send_to_self(from, bytes, MPI_PACKED, to, count, type, comm);
-    int position = 0;
-    return PMPI_Unpack(from, bytes, &position, to, count, type, comm);
+inline int unpack(const void* from, MPI_Count bytes, void* to, int count, MPI_Datatype type, MPI_Comm comm) {
+    const bool is_long = bytes > std::numeric_limits<int>::max();
+    if (!is_long && to == MPI_BOTTOM)
+        return send_to_self(from, static_cast<int>(bytes), MPI_PACKED, to, count, type, comm);
+    if (!is_long) {
+        int position = 0;
+        return PMPI_Unpack(from, static_cast<int>(bytes), &position, to, count, type, comm);
+    }
+#if MPI_VERSION >= 4
+    MPI_Count position = 0;
+    if (to != MPI_BOTTOM) return PMPI_Unpack_c(from, bytes, &position, to, count, type, comm);
+#endif
+    return MPI_ERR_COUNT;
 }
 
 }  // namespace laple::mpi
