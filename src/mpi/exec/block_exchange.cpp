@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <sched.h>
@@ -116,12 +117,16 @@ void BlockExchange::progress() {
     if (has_failed_) abandon();
 }
 
-int BlockExchange::to_end() {
+int BlockExchange::to_end() try {
     while (!is_complete()) {
         start_what_can_start();
         if (!is_complete()) wait();
         if (has_failed_) abandon();
     }
+    return code_;
+} catch (const std::bad_alloc&) {
+    check(MPI_ERR_NO_MEM);
+    abandon();
     return code_;
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/exec/operation.hpp"
 
 #include <cstring>
+#include <new>
 
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/transport.hpp"
@@ -41,7 +42,7 @@ void Operation::restart() {
 void Operation::progress() {
     while (!is_complete()) {
         start_ready();
-        start_paced();
+        start_paced_or_abandon();
         if (is_complete() || channel_->is_idle()) return;
         const auto completion = channel_->look();
         if (!completion) return;
@@ -49,11 +50,15 @@ void Operation::progress() {
     }
 }
 
-int Operation::to_end() {
+int Operation::to_end() try {
     while (!is_complete()) {
         start_ready();
         if (!is_complete()) wait();
     }
+    return error_;
+} catch (const std::bad_alloc&) {
+    check(MPI_ERR_NO_MEM);
+    abandon();
     return error_;
 }
 
@@ -66,7 +71,13 @@ void Operation::wait() {
     const auto completion = channel_->is_idle() ? std::nullopt : channel_->look();
     if (completion) return take(*completion);
     let_time_pass(pacer_.time_left());
+    start_paced_or_abandon();
+}
+
+void Operation::start_paced_or_abandon() {
+    if (is_complete()) return;
     start_paced();
+    if (error_ != MPI_SUCCESS) abandon();
 }
 
 void Operation::start_paced() {

@@ -51,6 +51,7 @@ class Operation {
   private:
     void start_ready();
     void start_paced();
+    void start_paced_or_abandon();
     void wait();
     void start(std::uint32_t index);
     void take(const Channel::Completion& completion);
