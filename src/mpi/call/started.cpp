@@ -118,8 +118,10 @@ int pass_on(const Call& call, std::string_view why) {
     Report* const report = process != nullptr ? process->report() : nullptr;
     if (report != nullptr) {
         if (state == nullptr) why = why_not_set_up(call.comm);
-        report->add(call.collective, call.function, reported_bytes(call, rank_in(call.comm)), kNativeCall,
-                    Seconds(0), {.reason = std::string(why)});
+        // Of an intercommunicator the root is none of this rank's group.
+        const Bytes bytes = state != nullptr ? reported_bytes(call, rank_in(call.comm)) : 0;
+        report->add(call.collective, call.function, bytes, kNativeCall, Seconds(0),
+                    {.reason = std::string(why)});
     }
     return call.native();
 }
