@@ -31,8 +31,9 @@ double reduce_time(Rounds& rounds, Bytes bytes) {
         rounds.binomial_up(bytes, false, true);
         return rounds.at_root();
     }
-    rounds.halving(bytes);
-    rounds.binomial_up(bytes / rounds.members(), true, false);
+    rounds.fold(bytes);
+    rounds.halving_near_first(bytes);
+    rounds.gathering_far_first(bytes / std::bit_floor(rounds.members()));
     return rounds.at_root();
 }
 
@@ -42,8 +43,10 @@ double allreduce_time(Rounds& rounds, Bytes bytes) {
             rounds.swap_all(distance, bytes, true);
         return rounds.last();
     }
-    rounds.halving(bytes);
-    rounds.doubling(bytes / rounds.members());
+    rounds.fold(bytes);
+    rounds.halving_near_first(bytes);
+    rounds.doubling_far_first(bytes / std::bit_floor(rounds.members()));
+    rounds.unfold(bytes);
     return rounds.last();
 }
 

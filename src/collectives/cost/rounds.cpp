@@ -21,6 +21,21 @@ Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs)
     }
     ready_.assign(cluster_of_.size(), 0);
     busy_.assign(cluster_of_.size(), 0);
+    out_ = uplinks(&MachineCosts::likely_uplink_out, machine);
+    in_ = uplinks(&MachineCosts::likely_uplink_in, machine);
+}
+
+std::vector<Rounds::Uplink> Rounds::uplinks(double (MachineCosts::*rate)(int c, int hosts) const,
+                                            const Machine& machine) const {
+    std::vector<int> hosts(static_cast<std::size_t>(costs_.count()), 0);
+    for (Host host = 0; host < machine.host_count(); ++host)
+        ++hosts[static_cast<std::size_t>(machine.cluster_of(host))];
+    std::vector<Uplink> found(hosts.size());
+    for (int c = 0; c < costs_.count(); ++c) {
+        const double bytes_a_second = (costs_.*rate)(c, hosts[static_cast<std::size_t>(c)]);
+        if (bytes_a_second > 0) found[static_cast<std::size_t>(c)].byte_time = 1 / bytes_a_second;
+    }
+    return found;
 }
 
 std::size_t Rounds::half() const {
@@ -45,9 +60,19 @@ void Rounds::send(std::size_t from, std::size_t to) {
     if (!is_local) {
         double& free = port_free_[host_of_[from]];
         left = free = std::max(free, ready_[from]) + gap;
+        left = past_uplinks(from, to, left);
     }
     next_[from] = std::max(next_[from], left);
     next_[to] = std::max(next_[to], left + handshake(from, to) + latency_of(from, to) + ramp(from, to, busy));
+}
+
+double Rounds::past_uplinks(std::size_t from, std::size_t to, double left) {
+    if (cluster(from) == cluster(to)) return left;
+    Uplink& out = out_[static_cast<std::size_t>(cluster(from))];
+    Uplink& in = in_[static_cast<std::size_t>(cluster(to))];
+    for (Uplink* const uplink : {&out, &in})
+        left = uplink->free = std::max(left, uplink->free + uplink->byte_time * static_cast<double>(bytes_));
+    return left;
 }
 
 double Rounds::last() const {
@@ -99,8 +124,45 @@ void Rounds::unfold(Bytes bytes) {
     end();
 }
 
+std::size_t Rounds::folded(std::size_t i) const {
+    const std::size_t surplus = members() - folded_members();
+    return i < surplus ? 2 * i + 1 : i + surplus;
+}
+
+void Rounds::swap_folded(std::size_t distance, Bytes bytes, bool combines) {
+    begin(bytes, combines);
+    for (std::size_t i = 0; i < folded_members(); ++i) send(folded(i), folded(i ^ distance));
+    end();
+}
+
 void Rounds::halving(Bytes bytes) {
-    for (std::size_t distance = half(); distance >= 1; distance /= 2) swap_all(distance, bytes /= 2, true);
+    for (std::size_t distance = folded_members() / 2; distance >= 1; distance /= 2)
+        swap_folded(distance, bytes /= 2, true);
+}
+
+void Rounds::halving_near_first(Bytes bytes) {
+    for (std::size_t distance = 1; distance < folded_members(); distance *= 2)
+        swap_folded(distance, bytes /= 2, true);
+}
+
+void Rounds::doubling_far_first(Bytes bytes) {
+    for (std::size_t distance = folded_members() / 2; distance >= 1; distance /= 2) {
+        swap_folded(distance, bytes, false);
+        bytes *= 2;
+    }
+}
+
+/// A root that has given its part away takes the place of the one that has it.
+void Rounds::gathering_far_first(Bytes bytes) {
+    begin(bytes, false);
+    if (folded(0) != 0) send(folded(0), 0);
+    end();
+    for (std::size_t distance = folded_members() / 2; distance >= 1; distance /= 2) {
+        begin(bytes, false);
+        for (std::size_t i = 0; i < distance; ++i) send(folded(i + distance), i == 0 ? 0 : folded(i));
+        end();
+        bytes *= 2;
+    }
 }
 
 void Rounds::doubling(Bytes bytes) {
@@ -115,14 +177,19 @@ void Rounds::ring(Bytes bytes, bool combines) {
     double gaps = 0;
     double latencies = 0;
     std::vector<double> of_port(port_free_.size(), 0);  // in a round
+    std::vector<double> of_uplink(out_.size(), 0);      // likewise: as many messages come in
     for (std::size_t i = 0; i < members(); ++i) {
         const std::size_t next = (i + 1) % members();
         gaps += gap_of(i, next);
         latencies += handshake(i, next) + latency_of(i, next);
         of_port[host_of_[i]] =
             std::max(of_port[host_of_[i]] + (is_local(i, next) ? 0 : gap_of(i, next)), gap_of(i, next));
+        const auto c = static_cast<std::size_t>(cluster(i));
+        if (cluster(i) != cluster(next))
+            of_uplink[c] += std::max(out_[c].byte_time, in_[c].byte_time) * static_cast<double>(bytes_);
     }
-    const double slowest = *std::max_element(of_port.begin(), of_port.end());
+    const double slowest = std::max(*std::max_element(of_port.begin(), of_port.end()),
+                                    *std::max_element(of_uplink.begin(), of_uplink.end()));
     const double saved = *std::min_element(credit_.begin(), credit_.end());
     const double all_of_slowest = slowest * static_cast<double>(members() - 1);
     const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_slowest - saved);

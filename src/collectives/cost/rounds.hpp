@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -10,8 +11,9 @@
 namespace laple {
 
 /// When each rank of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
-/// when its partner is. Ranks of a host share its port, and reach each other through its memory; other
-/// messages do not disturb each other, and uplinks are shared in all_to_all() alone: an optimistic figure.
+/// when its partner is. Ranks of a host share its port, and reach each other through its memory; what goes
+/// between clusters shares their uplinks. Other messages do not disturb each other, and nothing is lost: an
+/// optimistic figure.
 class Rounds {
   public:
     /// The first member is `root`; the other ranks follow it, all around. The references must outlive this.
@@ -40,8 +42,13 @@ class Rounds {
     /// others begin; and get theirs in the end.
     void fold(Bytes bytes);
     void unfold(Bytes bytes);
-    /// Reduce-scatter by recursive halving of `bytes`.
+    /// Between the two, reduce-scatter by recursive halving of `bytes`: the largest part goes the farthest,
+    /// or to the neighbour.
     void halving(Bytes bytes);
+    void halving_near_first(Bytes bytes);
+    /// After the latter, of `bytes` each: allgather, and gather at the root.
+    void doubling_far_first(Bytes bytes);
+    void gathering_far_first(Bytes bytes);
     /// Allgather by recursive doubling, from `bytes` each.
     void doubling(Bytes bytes);
     /// Everybody passes blocks of `bytes` to the right until all have had all.
@@ -57,6 +64,10 @@ class Rounds {
     void dissemination();
 
   private:
+    /// Those who go on after fold(): the largest power of two.
+    std::size_t folded_members() const { return std::bit_floor(members()); }
+    std::size_t folded(std::size_t i) const;
+    void swap_folded(std::size_t distance, Bytes bytes, bool combines);
     double nearest_cluster(int c) const;
     double busiest_uplink() const;
     /// What the busiest NIC takes, call after call.
@@ -75,6 +86,16 @@ class Rounds {
     /// Each message of a size has a flow of its own.
     double ramp(std::size_t from, std::size_t to, double gap) const;
     double gap_of(std::size_t from, std::size_t to);
+    /// When a message that leaves its port at `left` has passed the uplinks on its way.
+    double past_uplinks(std::size_t from, std::size_t to, double left);
+
+    /// Of a cluster, for what goes out or comes in.
+    struct Uplink {
+        double byte_time = 0;  // 0: nothing is known
+        double free = 0;       // when the last message has passed
+    };
+    std::vector<Uplink> uplinks(double (MachineCosts::*rate)(int c, int hosts) const,
+                                const Machine& machine) const;
 
     std::vector<int> cluster_of_;
     std::vector<std::size_t> host_of_;
@@ -85,6 +106,8 @@ class Rounds {
     std::vector<double> usual_credit_;
     std::vector<double> busy_;       // by member, with all that it sends
     std::vector<double> port_free_;  // by host
+    std::vector<Uplink> out_;        // by cluster
+    std::vector<Uplink> in_;         // by cluster
     std::vector<double> known_;      // by pair of clusters, inside hosts last; below 0: not looked up
     Bytes bytes_ = 0;
     bool combines_ = false;

@@ -329,12 +329,30 @@ TEST_CASE("long messages of MPI's own shake hands first", "[candidates]") {
     CHECK(scan(64 * 1024) < without_handshakes + 20e-3);
 }
 
-TEST_CASE("a reduce-scatter of MPI's own has more messages where ranks are no power of two", "[candidates]") {
+TEST_CASE("collectives of MPI's own have more messages where ranks are no power of two", "[candidates]") {
     const MachineCosts costs = test::uniform_costs(3, Seconds(10e-3), 12.5e6);
-    const auto native =
-        price_of("native", request_for(Collective::reduce_scatter, 8), test::machine_of({1, 1, 1}), costs);
-    // Rank 0 gives to 1 what it has, two rounds follow, and it gets its part.
-    CHECK(native->seconds == Approx(30e-3).epsilon(0.05));
+    const auto native = [&](Collective collective, Bytes bytes) {
+        return price_of("native", request_for(collective, bytes), test::machine_of({1, 1, 1}), costs)
+            ->seconds;
+    };
+    // Rank 0 gives to 1 what it has, while 2 sends to 1; then 1 sends to both.
+    CHECK(native(Collective::reduce_scatter, 8) == Approx(20e-3).epsilon(0.05));
+    CHECK(native(Collective::allreduce, 8) == Approx(20e-3).epsilon(0.05));
+    // 2 adds up its half at 20 ms and sends it to 1, which sends all to 0; or it sends it to 0 itself.
+    CHECK(native(Collective::allreduce, 4096) == Approx(40e-3).epsilon(0.1));
+    CHECK(native(Collective::reduce, 4096) == Approx(30e-3).epsilon(0.1));
+}
+
+TEST_CASE("what MPI's own collectives send between clusters shares uplinks", "[candidates]") {
+    MachineCosts costs = test::uniform_costs(2, Seconds(1e-3), 125e6);
+    const Machine two = test::machine_of({4, 4});
+    const Request request = request_for(Collective::scan, 1 << 20);
+    const double free = price_of("native", request, two, costs)->seconds;
+    costs.cluster(0).uplink_out = 12.5e6;
+    // In the last round four ranks of the first cluster send to those of the second.
+    const double shared = price_of("native", request, two, costs)->seconds;
+    CHECK(shared - free > 3 * (1 << 20) / 12.5e6);
+    CHECK(shared - free < 4.5 * (1 << 20) / 12.5e6);
 }
 
 TEST_CASE("segments at a pace need no handshake, and are not too many", "[candidates]") {
