@@ -33,9 +33,9 @@ constexpr std::array<SettingRow, 20> kRows{{
     {"LAPLE_PROBE_BUDGET", "2", "SECONDS",
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used, "
      "and the next job goes on with what was measured. "
-     "Rates may take 0.4 times as long again, and rates that are missing then are measured by the next two "
-     "jobs, as long each. Where no site is far, the first job measures MPI's own collectives for a twentieth "
-     "of it, and with several sites for what is left of it. Later jobs measure what is still missing in a "
+     "With rates the first job may take half as long again in all; rates that are missing then are measured "
+     "by the next two jobs, as long each. MPI's own collectives are measured between near sites for a "
+     "quarter of it at least, at one site for a twentieth. Later jobs measure what is still missing in a "
      "hundredth of the time that jobs before them lasted. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "

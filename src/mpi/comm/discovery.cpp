@@ -25,9 +25,11 @@ constexpr double kForRates = 0.2;  // of a budget, for rates at least
 // Agreeing, communicators and new connections come after measuring. They took 1.1 to 1.35 times as long as it
 // took to find out who shares a host, between sites 5 to 45 ms apart; on busy machines they take more.
 constexpr double kAfter = 1.8;
-// Of a budget, for MPI's own collectives: in the first job, which may be short; and in later ones at most,
-// where those before have lasted long enough.
+// Of a budget, for MPI's own collectives: at one site, where the first job may be short, and where rates are
+// still missing, which count for more; between near sites once those are known, as estimates of long calls
+// are optimistic; and in later jobs at most, where those before have lasted long enough.
 constexpr double kOfNatives = 0.05;
+constexpr double kOfNativesOfSites = 0.25;
 constexpr double kOfNativesLater = 0.25;
 constexpr int kFreeSweeps = 3;
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
@@ -63,17 +65,19 @@ std::vector<std::vector<Rank>> ranks_of(const std::vector<Node>& nodes) {
     return ranks;
 }
 
-/// How long a first job may measure MPI's own collectives. At one site it may be short, and loses little by
-/// them.
-Seconds left_for_natives(const Model& model, Seconds budget, Seconds start) {
+/// How long a first job may measure MPI's own collectives, which has measured since `start`, and may until
+/// `end`.
+Seconds left_for_natives(const Model& model, Seconds budget, Seconds start, Seconds end) {
     const Seconds least = kOfNatives * budget;
-    return model.inside.size() > 1 ? std::max(least, start + budget - now()) : least;
+    if (model.inside.size() < 2 || is_unfinished(model.links)) return least;
+    const Seconds after_rates = std::min(kOfNativesOfSites * budget, end - now());
+    return std::max({least, after_rates, start + budget - now()});
 }
 
 /// How long a later job may. The first one with this placement of ranks knows nothing of them.
 Seconds allowed_for_natives(const Model& model, Seconds budget) {
     const JobTimes& job = model.links.job;
-    if (job.times.empty()) return kOfNatives * budget;
+    if (job.times.empty()) return (model.inside.size() > 1 ? kOfNativesOfSites : kOfNatives) * budget;
     const bool are_rates_next = is_unfinished(model.links) && model.links.sweeps >= kFreeSweeps;
     if (!job.is_unfinished || are_rates_next || job.allowance < kWorthConnecting) return Seconds(0);
     return std::min(job.allowance, kOfNativesLater * budget);
@@ -112,6 +116,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
     const Seconds after = kAfter * (now() - start);
     // Between sites that are farther than 50 ms to set up communicators takes as long as the latencies do.
     const Patience patience{now() + budget, nullptr};
+    const Seconds end = start + kInAll * budget - after;
     Discovery discovery;
     std::optional<Model>& model = discovery.model;
     if (layout.probes() != MPI_COMM_NULL) {
@@ -119,12 +124,12 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
         if (layout.nodes().empty()) {
             prober.follow();
         } else {
-            discovery = lead(prober, layout.nodes(), cache, budget, start + kInAll * budget - after);
+            discovery = lead(prober, layout.nodes(), cache, budget, end);
             prober.dismiss();
         }
     }
     layout.sleep_until_measured();
-    const Seconds left = left_for_natives(model.value_or(Model()), budget, start);
+    const Seconds left = left_for_natives(model.value_or(Model()), budget, start, end);
     int is_wanted = model && can_measure_natives_in(left, *model) ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, comm);
     if (is_wanted == 0) return discovery;
