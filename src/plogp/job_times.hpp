@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -57,6 +58,15 @@ struct JobTimes {
         static const Curve kNone;
         const auto found = times.find(collective);
         return found == times.end() ? kNone : found->second;
+    }
+
+    /// These have been measured since `before` was read; `kept` is what there is now. The calls of other
+    /// jobs, and what those have allowed to measure, are taken over.
+    void add_what_others_kept(const JobTimes& before, const JobTimes& kept) {
+        const Seconds spent = before.allowance - allowance;
+        allowance = std::max(kept.allowance - spent, Seconds(0));
+        calls = kept.calls;
+        ranks = std::max(ranks, kept.ranks);
     }
 
     bool operator==(const JobTimes&) const = default;

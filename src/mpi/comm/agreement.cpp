@@ -372,8 +372,10 @@ class Agreeing {
         const ModelCache cache(ModelCache::default_directory());
         auto found = cache.find(hosts, mpi_version(), note);
         Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
+        const JobTimes before = model.links.job;
         model.links = discover_rates(comm_, process_.settings(), model);
         if (!found) return agreement_on(Topology::flat(size_));
+        add_what_others_kept(cache, hosts, before, model.links.job);
         cache.keep(model, note);
         if (model.links.job.ranks > 0) cache.keep_job(model, note);
         tell(note.empty() ? "measured more of the rates between these hosts" : note);
@@ -386,11 +388,21 @@ class Agreeing {
         const ModelCache cache(ModelCache::default_directory());
         auto found = cache.find(hosts, mpi_version(), note);
         Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
+        const JobTimes before = model.links.job;
         model.links.job = discover_natives(comm_, process_.settings(), model);
         if (!found) return agreement_on(Topology::flat(size_));
+        add_what_others_kept(cache, hosts, before, model.links.job);
         cache.keep_job(model, note);
         tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
         return agreement_on(model);
+    }
+
+    /// Other jobs may have ended while this one was measuring.
+    static void add_what_others_kept(const ModelCache& cache, const std::vector<Node>& hosts,
+                                     const JobTimes& before, JobTimes& job) {
+        std::string ignored;
+        const auto found = cache.find(hosts, mpi_version(), ignored);
+        if (found) job.add_what_others_kept(before, found->model.links.job);
     }
 
     Agreement of_discovery(const Discovery& discovery) {
