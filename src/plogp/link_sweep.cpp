@@ -41,7 +41,7 @@ constexpr const char* kRough =
     "rates were measured in passing, and no overheads: laple-discover --model measures all";
 
 constexpr const char* kUnfinished =
-    "there was no time to measure all rates: the next job on these hosts goes on";
+    "there was no time to measure all rates: later jobs on these hosts go on, once they last long enough";
 
 bool has_warning(const LinkModel& model, const char* warning) {
     return std::find(model.warnings.begin(), model.warnings.end(), warning) != model.warnings.end();
@@ -832,7 +832,7 @@ bool is_rough(const LinkModel& model) {
 }
 
 bool is_unfinished(const LinkModel& model) {
-    return has_warning(model, kUnfinished);
+    return model.sweeps > 0;
 }
 
 Seconds longest_step_of_sweep(Seconds one_way) {

@@ -171,7 +171,7 @@ class OnTwoSites(unittest.TestCase):
         with open(file_of_hosts, encoding="utf-8") as file:
             model = json.load(file)
         del model["links"]
-        model["warnings"].append("there was no time to measure all rates: the next job on these hosts goes on")
+        model["warnings"].append("there was no time to measure all rates: later jobs on these hosts go on, once they last long enough")
         model["sweeps"] = 3
         with open(file_of_hosts, "w", encoding="utf-8") as file:
             json.dump(model, file)
