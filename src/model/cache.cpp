@@ -33,13 +33,15 @@ Model read_model(const std::string& file) {
 
 /// From the file of a job with the same ranks, where there is one, and the network has not been measured anew
 /// since. Without it the model is as good as before.
-void add_job(const std::string& file, Model& model, std::string& note) {
+void add_job(const std::string& file, CachedModel& found, std::string& note) {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return;
     try {
         const Model known = read_model(file);
-        if (known.nodes == model.nodes && known.mpi == model.mpi && known.date == model.date)
-            model.links.job = known.links.job;
+        Model& model = found.model;
+        if (known.nodes != model.nodes || known.mpi != model.mpi || known.date != model.date) return;
+        model.links.job = known.links.job;
+        found.file = file;
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is ignored until there is something else to keep", error.what());
     }
@@ -102,11 +104,11 @@ std::optional<CachedModel> ModelCache::find(const std::vector<Node>& nodes, cons
     if (file.empty() || !are_distinct(sorted_hosts(nodes))) return std::nullopt;
     if (!fs::exists(file, ignored)) return find_on_more_hosts(nodes, mpi);
     try {
-        Model model = read_model(file);
+        const Model model = read_model(file);
         if (model.mpi != mpi) return std::nullopt;  // another one with the same fingerprint
-        model = adapted_to(model, nodes, file);
-        add_job(job_file_for(nodes, mpi), model, note);
-        return CachedModel{std::move(model), file};
+        CachedModel found{adapted_to(model, nodes, file), file};
+        add_job(job_file_for(nodes, mpi), found, note);
+        return found;
     } catch (const std::exception& error) {
         note = fmt::format("{}; it is ignored, and will be replaced", error.what());
         return std::nullopt;
@@ -123,12 +125,12 @@ std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node
         if (failure || size > kMostToRead - bytes) continue;
         bytes += size;
         try {
-            Model model = read_model(file);
+            const Model model = read_model(file);
             if (model.mpi != mpi) continue;
-            model = adapted_to(model, nodes, file);
+            CachedModel found{adapted_to(model, nodes, file), file};
             std::string note;
-            add_job(job_file_for(nodes, mpi), model, note);
-            return CachedModel{std::move(model), file};
+            add_job(job_file_for(nodes, mpi), found, note);
+            return found;
         } catch (const std::exception&) {
             continue;  // it does not know all of these hosts, or is broken: a job on its own hosts says so
         }

@@ -10,7 +10,8 @@
 
 namespace laple {
 
-/// One that was found, with the ranks of the job that looks for it, and the file that it is from.
+/// One that was found, with the ranks of the job that looks for it, and the file that it is from: that of its
+/// placement, where there is one.
 struct CachedModel {
     Model model;
     std::string file;

@@ -10,6 +10,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "model/model_file.hpp"
 #include "support/temporary_directory.hpp"
 
 using namespace laple;
@@ -174,9 +177,14 @@ TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[ca
     auto other = cache.find(cyclic, "MPI 1", note);
     REQUIRE(other);
     CHECK(other->model.links.job.ranks == 0);
+    CHECK(other->file == cache.file_for(block, "MPI 1"));
     other->model.links.job = {4, {{"bcast", Curve({{8, Seconds(2)}})}}};
     cache.keep_job(other->model, note);
-    CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job == other->model.links.job);
+    const auto again = cache.find(cyclic, "MPI 1", note);
+    CHECK(again->model.links.job == other->model.links.job);
+    // Which knows all that a job on them goes by.
+    CHECK(again->file != other->file);
+    CHECK(parse_model(JsonDocument::parse(read_file(again->file), "f")).links.job == other->model.links.job);
     CHECK(cache.find(block, "MPI 1", note)->model.links.job == model.links.job);
     CHECK(note.empty());
     // What calls have shown since stands beside the model of the job that measured.
