@@ -566,6 +566,11 @@ bool Link::is_flushed() const {
     return is_broken_ || is_closed_ || (outgoing_.empty() && stripes_ == 0);
 }
 
+bool Link::can_say_end() const {
+    const std::lock_guard lock(mutex_);
+    return is_broken_ || is_closed_ || living_ > 0;
+}
+
 Link::Account Link::account() const {
     const std::lock_guard lock(mutex_);
     Account account = account_;

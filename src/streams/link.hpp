@@ -96,6 +96,9 @@ class Link {
     /// Whether all that was sent has come: the other end has said so. Also where nothing goes any more.
     bool is_flushed() const;
 
+    /// Whether the other end can learn that this one closes it: a connection lives, or the link is over.
+    bool can_say_end() const;
+
     /// What has become of the link so far.
     struct Account {
         int lanes = 0;         ///< there were at first

@@ -68,12 +68,10 @@ StreamLinks::StreamLinks(const Settings& settings)
     : interface_(settings.stream_interface), ports_{settings.first_stream_port, settings.last_stream_port} {}
 
 StreamLinks::~StreamLinks() {
-    streams::TimeLooked silence;
-    while (!are_flushed() && silence.time() < kLongestSilence) {
-        if (progress_all()) silence.begin_anew();
-        silence.look(clock_time());
-        let_time_pass(Seconds(1e-4));
-    }
+    wait_for_all(&streams::Link::is_flushed, kLongestSilence);
+    // All connections may just be down: one that does not learn that this end leaves waits for as long as
+    // above for the receipts that were lost with them.
+    wait_for_all(&streams::Link::can_say_end, kTimeToRepair);
     {
         const std::lock_guard lock(mutex_);
         is_over_ = true;
@@ -282,10 +280,19 @@ bool StreamLinks::progress_all() {
     return has_moved;
 }
 
-bool StreamLinks::are_flushed() const {
-    const std::lock_guard lock(mutex_);
-    return std::all_of(entries_.begin(), entries_.end(),
-                       [](const Entry& entry) { return entry.link->is_flushed(); });
+/// While anything moves, and so long after that.
+void StreamLinks::wait_for_all(bool (streams::Link::*is_ready)() const, Seconds longest_silence) {
+    const auto are_ready = [&] {
+        const std::lock_guard lock(mutex_);
+        return std::all_of(entries_.begin(), entries_.end(),
+                           [&](const Entry& entry) { return (entry.link.get()->*is_ready)(); });
+    };
+    streams::TimeLooked silence;
+    while (!are_ready() && silence.time() < longest_silence) {
+        if (progress_all()) silence.begin_anew();
+        silence.look(clock_time());
+        let_time_pass(Seconds(1e-4));
+    }
 }
 
 std::string StreamLinks::broken() const {

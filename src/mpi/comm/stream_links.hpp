@@ -36,7 +36,8 @@ namespace laple::mpi {
 class StreamLinks {
   public:
     explicit StreamLinks(const Settings& settings);
-    /// Waits until what was sent has come, as long as anything moves.
+    /// Waits until what was sent has come, as long as anything moves, and until the others can learn that
+    /// this process leaves.
     ~StreamLinks();
     StreamLinks(const StreamLinks&) = delete;
     StreamLinks& operator=(const StreamLinks&) = delete;
@@ -82,7 +83,7 @@ class StreamLinks {
     bool repair();
     void note_repair(const streams::Link& link);
     bool progress_all();
-    bool are_flushed() const;
+    void wait_for_all(bool (streams::Link::*is_ready)() const, Seconds longest_silence);
 
     std::string interface_;
     streams::PortRange ports_;

@@ -272,7 +272,9 @@ TEST_CASE("lanes that broke, even all of them, are replaced, and nothing is lost
         pair.steps(900);
         for (std::size_t end = 0; end < 2; ++end)
             CHECK(pair[end].missing() == std::vector<std::size_t>{0, 1, 2});
+        CHECK_FALSE(pair[0].can_say_end());
         pair.mend(1);
+        CHECK(pair[0].can_say_end());
     }
     REQUIRE(pair.until_done({&sent, &received}));
     CHECK_FALSE(received.has_failed);
@@ -348,6 +350,7 @@ TEST_CASE("an end that closes the link is no fault", "[streams]") {
     pair.steps(10);
     CHECK(pair[1].missing().empty());
     CHECK(pair[1].account().broken_lanes == 0);
+    CHECK(pair[1].can_say_end());
     // What is expected from it does not come any more, however long one waits.
     pair[1].receive(key(1), result.data(), result.size(), late);
     pair.steps(2);
