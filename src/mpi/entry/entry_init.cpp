@@ -18,10 +18,15 @@ bool wants_thread() {
     return settings.has_progress_thread && !settings.is_disabled;
 }
 
-/// A report, or a trace, tells of the whole job, also where it calls no collective.
+/// Where nothing is to be said, LaPle waits for the first collective. A report, or a trace, tells of the
+/// whole job, also where it calls none; and a wrong setting is to be seen there, too.
 void begin() {
-    const Settings& settings = configuration().settings;
-    if ((!settings.report.empty() || !settings.trace.empty()) && !is_disabled()) Process::get();
+    const Configuration& found = configuration();
+    const Settings& settings = found.settings;
+    const bool tells_of_job = !settings.report.empty() || !settings.trace.empty();
+    const bool tells_of_settings =
+        settings.debug >= 1 || !settings.algorithm.empty() || !found.warnings.empty();
+    if ((tells_of_job || tells_of_settings) && !is_disabled()) Process::get();
 }
 
 }  // namespace
