@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "algorithms.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -40,6 +41,7 @@ constexpr auto kHelp =
   laple-plan explain alltoallv --counts bytes.txt --model model.json
   laple-plan explain bcast 1M --model model.json --format svg > bcast.svg
   laple-plan compare --model model.json
+  laple-plan algorithms bcast
   laple-plan simulate --clusters 4,6,10 --runs 1000
 
 A model is what "mpiexec ... laple-discover --model" writes.
@@ -195,6 +197,11 @@ void run_compare(const Options& options) {
     fmt::print("{}", comparison(situation, sizes, options.root, options.format == "json"));
 }
 
+void run_algorithms(const Options& options) {
+    fmt::print("{}", options.format == "json" ? algorithms_json(options.collective)
+                                              : algorithms_text(options.collective));
+}
+
 void run_yardstick(const Options& options) {
     YardstickOptions yardstick_options{{}, options.roots, parse_bytes(options.simulate_up_to)};
     for (const std::string& size : options.sizes) yardstick_options.sizes.push_back(parse_bytes(size));
@@ -262,6 +269,11 @@ int run(int argc, char** argv) {
     compare->add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}));
     add_network(compare, options);
 
+    CLI::App* algorithms = app.add_subcommand("algorithms", "Those that there are, and how they are named");
+    algorithms->add_option("collective", options.collective, "Only those for it");
+    algorithms->add_option("--format", options.format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}));
+
     CLI::App* yardstick = app.add_subcommand("yardstick", "Every choice with all its details, a line each");
     yardstick->add_option("--sizes", options.sizes, "Bytes, with commas")->delimiter(',');
     yardstick->add_option("--roots", options.roots, "Ranks that send or get the message, with commas")
@@ -291,6 +303,7 @@ int run(int argc, char** argv) {
     }
     if (*explain) run_explain(options);
     if (*compare) run_compare(options);
+    if (*algorithms) run_algorithms(options);
     if (*yardstick) run_yardstick(options);
     if (*simulate) run_simulate(options);
     return 0;

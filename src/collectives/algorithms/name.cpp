@@ -75,7 +75,8 @@ std::string name_suffix(Bytes segment_bytes, int lanes) {
 }
 
 void refuse_name(const AlgorithmName& name, const std::string& reason) {
-    throw Error(fmt::format("algorithm \"{}\": {}", name.text, reason), algorithm_grammar());
+    throw Error(fmt::format("algorithm \"{}\": {}", name.text, reason),
+                "laple-plan algorithms lists them all");
 }
 
 namespace {

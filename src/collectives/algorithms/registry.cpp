@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "collectives/algorithms/native.hpp"
@@ -101,26 +100,6 @@ AlgorithmPtr parse_algorithm(std::string_view text, Collective collective) {
         return algorithm;
     }
     refuse_name(name, "is not known");
-}
-
-std::string algorithm_grammar() {
-    std::vector<std::string> grammars;
-    for (const Family& family : families()) {
-        if (family.grammar.empty()) continue;
-        std::vector<std::string_view> collectives;
-        for (const Collective collective : kAllCollectives) {
-            if (family.is_for(collective)) collectives.push_back(name_of(collective));
-        }
-        const bool is_for_some = collectives.size() < kAllCollectives.size();
-        grammars.push_back(family.grammar +
-                           (is_for_some ? fmt::format(" ({})", fmt::join(collectives, ", ")) : ""));
-    }
-    return fmt::format(
-        "write one of: {}. LEVELs are the outermost first; a LEVEL is flat, binomial, binary, 3ary ... 64ary "
-        "or "
-        "chain, between clusters also with multi-leader- before it; one of them may be a rule that orders "
-        "clusters by cost ({}); the innermost may be native, where there are no lanes",
-        fmt::join(grammars, "; "), fmt::join(order_rules(), ", "));
 }
 
 std::string nearest_algorithm_word(std::string_view word) {

@@ -34,13 +34,11 @@ struct Family {
 /// All of them, in the order in which they propose; of candidates with equal times the first is taken.
 std::span<const Family> families();
 
-/// The algorithm of that name. Throws Error that lists the names for any other text, and for what makes no
-/// sense: an inter-cluster phase of a rooted collective, lanes of undivided trees, segments of MPI's own
-/// calls.
+/// The algorithm of that name. Throws Error that says who lists the names for any other text, and for what
+/// makes no sense: an inter-cluster phase of a rooted collective, lanes of undivided trees, segments of MPI's
+/// own calls.
 AlgorithmPtr parse_algorithm(std::string_view name, Collective collective);
 
-/// The grammar of names, for error messages and --help.
-std::string algorithm_grammar();
 /// The word of a name that is most like `word`; "": none is.
 std::string nearest_algorithm_word(std::string_view word);
 

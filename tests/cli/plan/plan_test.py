@@ -104,9 +104,21 @@ class Explain(PlanTest):
         for word, meant in [("binomail", "binomial"), ("multi-leader-chian@8K", "chain"), ("two-tre@8K", "two-tree"),
                             ("jackson/flta", "flat"), ("scater-ring", "scatter-ring")]:
             self.check_refused([*call, word], "is neither an algorithm nor a tree", f"did you mean {meant}?")
-        self.check_refused([*call, "bush"], "write one of", "binomial")
+        self.check_refused([*call, "bush"], "laple-plan algorithms lists them all")
         self.check_refused(["explian", "bcast", "8"], 'no command "explian"', "did you mean explain?")
-        self.check_refused(["zzz"], 'no command "zzz"', "explain, compare, yardstick, simulate")
+        self.check_refused(["zzz"], 'no command "zzz"', "explain, compare, algorithms, yardstick, simulate")
+
+    def test_algorithms_are_listed_for_a_collective_or_all(self):
+        text = self.output("algorithms")
+        for name in ("rsag/LEVEL/...[@SEGMENT][xLANES]\n", "    for scan, exscan\n", "    after Patarasuk and Yuan", "ecef-la-max", "native"):
+            self.assertIn(name, text)
+        of_scans = self.output("algorithms", "exscan")
+        self.assertIn("prefix-chain", of_scans)
+        self.assertNotIn("rsag", of_scans)
+        families = json.loads(self.output("algorithms", "alltoall", "--format", "json"))
+        self.assertTrue(all("alltoall" in family["collectives"] for family in families))
+        self.assertIn("native", [family["names"] for family in families])
+        self.check_refused(["algorithms", "bcats"], "bcats is no collective", "bcast, reduce")
 
     def test_what_is_forbidden_is_marked_and_does_not_count(self):
         call = ["explain", "bcast", "256K", "--synthetic", "site:3:10ms:100Mbit node:4:50us:1Gbit"]
