@@ -210,7 +210,7 @@ TEST_CASE("an exscan or a reduce-scatter of one buffer is MPI's own error, on al
     PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_ARE_FATAL);
 }
 
-TEST_CASE("ranks that run ahead do not fill the memory of those that wait", "[beyond-simgrid]") {
+TEST_CASE("ranks that run ahead do not fill the memory of those that wait", "[.running-ahead]") {
     if (size_of(kWorld) < 3) return;
     constexpr int kBlock = 1 << 20;
     constexpr int kCalls = 48;

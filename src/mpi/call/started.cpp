@@ -100,12 +100,10 @@ CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm), std::s
     return nullptr;
 }
 
-/// Why the call's communicator has no state.
-std::string_view why_not_set_up(MPI_Comm comm) {
+bool is_between_groups(MPI_Comm comm) {
     int is_inter = 0;
     PMPI_Comm_test_inter(comm, &is_inter);
-    return is_inter != 0 ? "LaPle leaves intercommunicators to MPI"
-                         : "no blocking collective came before it on its communicator";
+    return is_inter != 0;
 }
 
 /// MPI does it. A report counts it, on communicators that are not set up, too, but cannot see how long it
@@ -117,9 +115,12 @@ int pass_on(const Call& call, std::string_view why) {
     Process* const process = state != nullptr ? state->process() : Process::get();
     Report* const report = process != nullptr ? process->report() : nullptr;
     if (report != nullptr) {
-        if (state == nullptr) why = why_not_set_up(call.comm);
-        // Of an intercommunicator the root is none of this rank's group.
-        const Bytes bytes = state != nullptr ? reported_bytes(call, rank_in(call.comm)) : 0;
+        // There the root is none of this rank's group, and says nothing of which buffers there are.
+        const bool is_inter = state == nullptr && is_between_groups(call.comm);
+        if (state == nullptr)
+            why = is_inter ? "LaPle leaves intercommunicators to MPI"
+                           : "no blocking collective came before it on its communicator";
+        const Bytes bytes = is_inter ? 0 : reported_bytes(call, rank_in(call.comm));
         report->add(call.collective, call.function, bytes, kNativeCall, Seconds(0),
                     {.reason = std::string(why)});
     }

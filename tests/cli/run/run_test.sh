@@ -214,7 +214,7 @@ expect "a broken map is refused before anything runs" "$status" 2
 expect_part "... with its place" "$err" "broken:1:21: rank 2 is here, but rank 1 is in no cluster"
 run --algorithm bush/flat touch ran
 expect "an unknown algorithm is refused" "$status" 2
-expect_part "... with the names that exist" "$err" "flat, binomial, binary"
+expect_part "... with the names that exist" "$err" "laple-plan algorithms lists them"
 run --topology nowhere touch ran
 expect "no topology file, status" "$status" 2
 expect_part "no topology file" "$err" "nowhere does not exist"
