@@ -2,11 +2,11 @@
 #include "mpi/probe/flow_probe.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "mpi/exec/transport.hpp"
 #include "mpi/probe/waiting.hpp"
+#include "plogp/flow_parts.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -17,12 +17,6 @@ constexpr Bytes kMostInFlight = 256;
 constexpr Bytes kLeastInFlight = 4;
 constexpr Bytes kFirstBytes = 64 * 1024;  // under way at once
 
-// The parts of a flow's time in which its two rates are taken, by their middle, and how long they are.
-constexpr double kEarly = 0.50;
-constexpr double kLate = 0.80;
-constexpr double kPart = 0.30;
-constexpr double kRamp = 0.05;
-
 /// One end while it runs: a window of requests, each with memory of its own.
 struct Running {
     FlowEnd end;
@@ -32,8 +26,7 @@ struct Running {
     Seconds start{0};
     bool is_ending = false;  // sends: the last message is under way
     Bytes used = 0;          // sends: slots of the window
-    double early_bytes = 0;  // receives: what came about kEarly, weighted
-    double late_bytes = 0;   // and about kLate
+    FlowParts come;          // receives
 };
 
 /// All requests of all ends of this node: each end has as many in a row.
@@ -46,7 +39,8 @@ class Flows {
             const Bytes bytes = std::max<Bytes>(options.message_bytes / slower, 1);
             const Bytes window =
                 std::clamp(options.window_bytes / slower / bytes, kLeastInFlight, kMostInFlight);
-            running_.push_back({end, bytes, window, std::vector<std::byte>(window * bytes)});
+            running_.push_back({end, bytes, window, std::vector<std::byte>(window * bytes), Seconds(0), false,
+                                0, FlowParts(duration_)});
         }
     }
 
@@ -63,9 +57,7 @@ class Flows {
         }
         std::vector<FlowRate> rates;
         for (const Running& flow : running_) {
-            if (flow.end.sends) continue;
-            const double counted = (kPart * duration_).count();
-            rates.push_back({flow.early_bytes / counted, flow.late_bytes / counted});
+            if (!flow.end.sends) rates.push_back(flow.come.rates());
         }
         return rates;
     }
@@ -154,7 +146,7 @@ class Flows {
         }
         const bool is_end = memory(slot)[0] != std::byte{0};
         if (is_end) return;
-        count(flow);
+        flow.come.add(now() - flow.start, flow.bytes);
         receive(slot);
     }
 
@@ -172,17 +164,6 @@ class Flows {
         MPI_Request request = MPI_REQUEST_NULL;
         PMPI_Isend(&kEnd, 1, MPI_BYTE, running_[slot.flow].end.peer, kFlow, probes_, &request);
         add(slot, request);
-    }
-
-    /// Parts begin and end gradually: messages may come in bursts, and whether one of them falls just inside
-    /// must not matter.
-    void count(Running& flow) const {
-        const double now_at = (now() - flow.start) / duration_;
-        const auto weight = [now_at](double middle) {
-            return std::clamp((kPart / 2 - std::abs(now_at - middle)) / kRamp + 0.5, 0.0, 1.0);
-        };
-        flow.early_bytes += weight(kEarly) * static_cast<double>(flow.bytes);
-        flow.late_bytes += weight(kLate) * static_cast<double>(flow.bytes);
     }
 
     MPI_Comm probes_;
