@@ -346,7 +346,7 @@ class Agreeing {
         const Model& model = found->model;
         tell(describe_labels(hosts));
         tell(fmt::format("topology from {}", found->file));
-        process_.note_source(fmt::format("measured by an earlier job ({})", found->file));
+        process_.note_source(fmt::format("measured by an earlier job ({})", found->file), found->file);
         const bool is_world = size_ == size_of(MPI_COMM_WORLD);
         if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_rates, std::nullopt};
@@ -419,9 +419,11 @@ class Agreeing {
             return agreement_on(Topology::flat(size_));
         }
         tell(fmt::format("measured {} hosts", model->nodes.size()));
-        process_.note_source("measured by this job");
+        const ModelCache cache(ModelCache::default_directory());
         std::string note;
-        ModelCache(ModelCache::default_directory()).keep(*model, note);
+        cache.keep(*model, note);
+        process_.note_source("measured by this job",
+                             note.empty() ? cache.file_for(model->nodes, model->mpi) : "");
         tell(note);
         return agreement_on(*model);
     }

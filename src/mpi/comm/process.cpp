@@ -204,9 +204,10 @@ bool Process::may_warn_of(Warning warning) {
     return said_.insert(warning).second;
 }
 
-void Process::note_source(const std::string& source) {
+void Process::note_source(const std::string& source, const std::string& model_file) {
     const std::lock_guard lock(mutex_);
     source_ = source;
+    model_file_ = model_file;
 }
 
 HostAllowance& Process::host_allowance(std::size_t ranks_on_host) {
@@ -329,6 +330,7 @@ Report::Job Process::job() const {
             job.network = describe(state->machine());
     }
     job.source = source();
+    job.model_file = settings_.has_rates_file() ? settings_.model : model_file_;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (cores > 0 && ranks_on_host_ > static_cast<std::size_t>(cores))
         job.shared_cores = fmt::format("{} ranks share the {} cores of a host", ranks_on_host_, cores);

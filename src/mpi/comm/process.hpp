@@ -115,7 +115,7 @@ class Process {
     /// how long the job lasted. To be called on rank 0 of MPI_COMM_WORLD.
     void learn_for(const std::vector<Node>& hosts);
     /// Where what is known of the network comes from, for the report.
-    void note_source(const std::string& source);
+    void note_source(const std::string& source, const std::string& model_file);
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
@@ -157,6 +157,7 @@ class Process {
     std::optional<Terms> settled_;
     std::set<Warning> said_;
     std::string source_;
+    std::string model_file_;
     Report report_;
     bool is_profiled_by_all_ = false;
     std::optional<Machine> profiled_;

@@ -184,13 +184,28 @@ std::string Report::verdict(const Job& job) const {
     return text + "\n";
 }
 
+/// Of the calls that took most of the time, where something was predicted of them.
+std::string Report::how_to_learn_why(const Job& job) const {
+    const decltype(lines_)::value_type* longest = nullptr;
+    for (const auto& entry : lines_) {
+        const Line& line = entry.second;
+        if (line.expected.predicted <= Seconds(0) || is_started(std::get<1>(entry.first))) continue;
+        if (longest == nullptr || line.total > longest->second.total) longest = &entry;
+    }
+    if (longest == nullptr || job.model_file.empty()) return "";
+    const auto& [collective, function, bytes, algorithm] = longest->first;
+    return fmt::format("Why {}: laple-plan explain {}{} --model {}\n", algorithm, name_of(collective),
+                       row_of(collective).has_data ? " " + format_bytes(bytes) : "", job.model_file);
+}
+
 std::string Report::text(const std::string& versions, const Job& job) const {
     const std::lock_guard lock(mutex_);
     std::string text = versions + "\n";
     if (!job.network.empty())
         text += job.network + (job.source.empty() ? std::string() : "; " + job.source) + "\n";
     if (!lines_.empty()) text += table(job) + reasons();
-    return text + job.messages + job.trials + job.streams + verdict(job) + job.remainder;
+    return text + job.messages + job.trials + job.streams + verdict(job) + how_to_learn_why(job) +
+           job.remainder;
 }
 
 Json Report::json(const std::string& versions, const Job& job) const {

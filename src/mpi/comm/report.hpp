@@ -40,6 +40,7 @@ class Report {
     struct Job {
         std::string network;       ///< which ranks, where; empty: nothing is known
         std::string source;        ///< of what is known of the network; empty: nothing is
+        std::string model_file;    ///< by which plans were made; empty: none is known
         Seconds wall{0};           ///< since MPI_Init
         std::string trials;        ///< lines on plans that were tried
         std::string streams;       ///< lines on connections
@@ -55,6 +56,7 @@ class Report {
     ///     a table: calls, times, predictions
     ///     what was left to MPI, and why
     ///     what it has brought, in one line
+    ///     what to type to learn why
     std::string text(const std::string& versions, const Job& job) const;
 
     /// Of a profile, the same for programs: docs/reference/formats.md.
@@ -98,6 +100,7 @@ class Report {
     std::string table(const Job& job) const;
     std::string reasons() const;
     std::string verdict(const Job& job) const;
+    std::string how_to_learn_why(const Job& job) const;
     std::string outlook(const Job& job, const Sum& all) const;
 
     mutable std::mutex mutex_;

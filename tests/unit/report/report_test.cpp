@@ -52,6 +52,21 @@ TEST_CASE("what is saved is MPI's own less what is predicted", "[report]") {
         "60.0 ms: without it the job would have taken 1.60 times as long (MPI's own calls: as measured).\n");
 }
 
+TEST_CASE("a report ends with how to learn why, where a model is known", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    add_ten(report, Collective::barrier, "Barrier", 5 * kMilli);
+    add_ten(report, Collective::alltoall, "Alltoallv", 90 * kMilli, {});  // nothing is predicted of it
+    add_ten(report, Collective::allreduce, "Iallreduce", 90 * kMilli);
+    Report::Job job;
+    job.wall = kMilli;
+    CHECK_FALSE(has(report.text("LaPle", job), "laple-plan"));
+    job.model_file = "m.json";
+    CHECK(verdict(report, job) == "Why flat/binomial: laple-plan explain barrier --model m.json\n");
+    add_ten(report, Collective::bcast, "Bcast", 9 * kMilli);
+    CHECK(verdict(report, job) == "Why flat/binomial: laple-plan explain bcast 8 --model m.json\n");
+}
+
 TEST_CASE("calls that take longer than predicted save no less", "[report]") {
     Report report;
     add_ten(report, Collective::bcast, "Bcast", 8 * kMilli);
