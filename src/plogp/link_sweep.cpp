@@ -23,6 +23,7 @@ constexpr double kUsualRate = 12.5e6;  // bytes a second; then a window for a lo
 constexpr double kFilled = 0.5;        // of its window: a flow that carries less is held up by the link
 constexpr Seconds kShortestFlow = std::chrono::milliseconds(60);
 constexpr Seconds kShortestTrial = std::chrono::milliseconds(200);  // of an uplink
+constexpr Seconds kShortestTogether = std::chrono::milliseconds(240);
 constexpr double kFlowTrips = 7;    // round trips that a flow lasts: TCP doubles its rate with each
 constexpr double kWindowTrips = 2;  // round trips' worth of data under way
 constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
@@ -498,18 +499,26 @@ class LinkSweep {
         }
         const auto ends = 2 * static_cast<int>(links.size());
         const std::vector<Flow> flows = flows_of(links, ends / input_.count());
-        if (is_over_ || !has_time_for(longest_step_of_sweep(longest))) return;
-        fill(links, measured_rates(flows, longest, window_for(longest), 1));
-        together_.resize(input_.clusters.size());
+        // It is one step for all uplinks: those of near sites are worth a longer one, in which each of the
+        // flows that share an uplink brings enough to tell its rate.
+        const int times = static_cast<int>(std::ceil(kShortestTogether / duration_of_flow(2 * longest)));
+        if (is_over_ || !has_time_for(times * longest_step_of_sweep(longest))) return;
+        fill(links, measured_rates(flows, longest, window_for(longest), times));
+        // A flow that becomes slower where another one becomes faster has lost nothing: their sum tells.
+        std::vector<MeasuredRate> out(input_.clusters.size());
+        std::vector<MeasuredRate> in(input_.clusters.size());
         for (const Measuring& link : links) {
             const auto& [a, b] = link.pair;
-            together_[at(a)].out += link.there.rate();
-            together_[at(b)].in += link.there.rate();
-            together_[at(b)].out += link.back.rate();
-            together_[at(a)].in += link.back.rate();
+            out[at(a)].add(link.there);
+            in[at(b)].add(link.there);
+            out[at(b)].add(link.back);
+            in[at(a)].add(link.back);
         }
-        for (int c = 0; c < input_.count(); ++c)
+        together_.resize(input_.clusters.size());
+        for (int c = 0; c < input_.count(); ++c) {
+            together_[at(c)] = {out[at(c)].rate(), in[at(c)].rate()};
             note_reached({c, c}, std::max(together_[at(c)].out, together_[at(c)].in));
+        }
     }
 
     /// Each cluster alone with all others, to which its uplink sends and from which it gets as much as it
@@ -545,11 +554,13 @@ class LinkSweep {
         constexpr int kTimes = 2;
         const std::vector<Flow> flows = flows_of(links, static_cast<int>(links.size()));
         if (!fill(links, rates(flows, longest, kTimes))) return all;
+        MeasuredRate out;
+        MeasuredRate in;
         for (const Measuring& link : links) {
-            all.out += link.there.rate();
-            all.in += link.back.rate();
+            out.add(link.there);
+            in.add(link.back);
         }
-        return all;
+        return {out.rate(), in.rate()};
     }
 
     /// Where what all links carried at once does not tell whether a cluster's uplink held them up, or others
