@@ -94,6 +94,7 @@ class FakeProbes final : public LinkProbes {
             for (const auto& limit : limits(flow)) ++users[limit];
         }
         std::vector<FlowRate> rates;
+        std::map<int, int> flows_of;  // by cluster that sends
         for (const Flow& flow : flows) {
             double rate = network_.nic;
             if (network_.cluster_of(flow.from) != network_.cluster_of(flow.to))
@@ -113,6 +114,10 @@ class FakeProbes final : public LinkProbes {
             if (part == 1 || is_disturbed) rates.back().early = part * rate;
             // Of an overfilled uplink: what waits for a lost packet arrives at once, then little does.
             if (is_far && options.window_bytes > lossless_window) rates.back() = {1.17 * rate, 0.6 * rate};
+            // Of flows that share an uplink one is fast while the next is slow.
+            const bool is_first = flows_of[network_.cluster_of(flow.from)]++ % 2 == 0;
+            if (is_far && flows_take_turns)
+                rates.back() = {(is_first ? 1.5 : 0.5) * rate, (is_first ? 0.5 : 1.5) * rate};
         }
         const bool is_far = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
         if (is_far && static_cast<int>(flows.size()) == disturb_lanes_once) disturb_lanes_once = 0;
@@ -189,6 +194,7 @@ class FakeProbes final : public LinkProbes {
     int flow_trials = 0;
     double slow_start = 1;
     int slow_trials = 1;
+    bool flows_take_turns = false;
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others
     int burst_trials = 0;

@@ -398,6 +398,18 @@ TEST_CASE("uplinks of near clusters carry what each does with all others", "[lin
     CHECK(sweep_links(again, input_for(near), all, part) == model);
 }
 
+TEST_CASE("an uplink whose flows take turns carries their sum, not what each does at its best",
+          "[link_sweep]") {
+    FakeNetwork five{{{0}, {1}, {2}, {3}, {4}}, 25e6, {3e6, 3e6, 3e6, 3e6, 3e6}};
+    for (const Seconds one_way : {Seconds(0.5e-3), Seconds(10e-3)}) {
+        five.one_way = one_way;
+        FakeProbes probes(five);
+        probes.flows_take_turns = true;
+        const LinkModel model = sweep_links(probes, input_for(five), [](Seconds) { return true; });
+        for (const ClusterModel& cluster : model.clusters) CHECK(cluster.uplink_out == Approx(3e6));
+    }
+}
+
 TEST_CASE("flows to where little has arrived before are smaller", "[link_sweep]") {
     const FakeNetwork thin{{{0}, {1}, {2}, {3}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6, 1e6}};
     FakeProbes probes(thin);
