@@ -8,9 +8,9 @@ namespace laple {
 
 /// What of a flow's messages comes in two parts of its time, about the middle and near the end.
 ///
-/// Over thin links few messages come in a part, and whether one of them comes just inside must not matter:
-/// each counts as if its bytes had come evenly since the message before it. A process that had no core reads
-/// several at once; those count as one.
+/// Over a slow link few messages arrive in a part, and it must not matter whether one of them arrives just
+/// inside it: the bytes of each count as if they had arrived evenly since the message before it. A process
+/// that had no core reads several messages at once; those count as one.
 ///
 ///     bytes │                       ╱
 ///           │                  ╱─ · message 3

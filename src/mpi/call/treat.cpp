@@ -172,8 +172,8 @@ int treat(const Call& call) try {
     StepTimes* const times = record.times() != nullptr || links == nullptr ? record.times() : &own_times;
     int code = MPI_SUCCESS;
     {
-        // Ranks of this host are told in its end that this one has left the call: what follows may wait for
-        // them, and an error handler of the user's may free the communicator.
+        // Its end tells the ranks of this host that this one has left the call. What follows may wait for
+        // them, and the user's error handler may free the communicator.
         CallRun run(*plan, arguments, state->rank(), state->size(), state->ways(), times);
         state->watch(*plan, [&] { return run.to_end(); });
         code = run.finish();

@@ -268,8 +268,8 @@ void CommState::time_beside(const PreparedPlan& plan, const Request& request, Op
                             Trials& trials) {
     const ScratchPool::Lease scratch(ScratchPool::of_packing());
     std::vector<double> failures{0};
-    // But for those that a root has alone, MPI looks at all results, also of an exscan's first rank, which
-    // gets none: one that it refused would leave the others waiting.
+    // Where there is no root, MPI checks the result buffer of every rank, even of an exscan's first rank,
+    // which gets no result. If it refused the call there, the other ranks would wait for ever.
     const bool is_looked_at = operands.has_result || !row_of(request.collective).is_rooted;
     if (is_looked_at && (operands.input == operands.result || !operands.has_result)) {
         try {

@@ -108,7 +108,7 @@ PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
     if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
     Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
-    // A rank may ask for these more than once a call (treat): trials would begin at different ones.
+    // Some ranks ask for these plans twice in a call (treat), so that trials would begin at different calls.
     if (request.is_varied) return choice;
     if (is_by_limits(request)) {
         if (auto former = former_plan(request)) put_former_first(std::move(*former), choice.plans);

@@ -264,8 +264,8 @@ bool MemoryChannel::begin(int from, const HostMemory::Cell& cell, Wanted wanted)
     if (receiving == nullptr && wanted == Wanted::yes &&
         std::none_of(lists_.receives.begin(), lists_.receives.end(), waits))
         return false;
-    // Who is in a later call has sent all that others need to end this one: it waits until they are there,
-    // or a rank that runs ahead would fill the memory of this one.
+    // A rank in a later call has already sent all that this call needs, so it can wait until this rank gets
+    // there. Else a rank that runs ahead would fill the memory of this one.
     if (wanted == Wanted::no && cell.call > call_) return false;
     HostMemory::Incoming& incoming = memory_.incoming(from);
     // What has come of an unfinished message is of no use.
