@@ -31,10 +31,8 @@ std::vector<Rounds::Uplink> Rounds::uplinks(double (MachineCosts::*rate)(int c, 
     for (Host host = 0; host < machine.host_count(); ++host)
         ++hosts[static_cast<std::size_t>(machine.cluster_of(host))];
     std::vector<Uplink> found(hosts.size());
-    for (int c = 0; c < costs_.count(); ++c) {
-        const double bytes_a_second = (costs_.*rate)(c, hosts[static_cast<std::size_t>(c)]);
-        if (bytes_a_second > 0) found[static_cast<std::size_t>(c)].byte_time = 1 / bytes_a_second;
-    }
+    for (int c = 0; c < costs_.count(); ++c)
+        found[static_cast<std::size_t>(c)].rate = (costs_.*rate)(c, hosts[static_cast<std::size_t>(c)]);
     return found;
 }
 
@@ -71,7 +69,7 @@ double Rounds::past_uplinks(std::size_t from, std::size_t to, double left) {
     Uplink& out = out_[static_cast<std::size_t>(cluster(from))];
     Uplink& in = in_[static_cast<std::size_t>(cluster(to))];
     for (Uplink* const uplink : {&out, &in})
-        left = uplink->free = std::max(left, uplink->free + uplink->byte_time * static_cast<double>(bytes_));
+        left = uplink->free = std::max(left, uplink->free + uplink->time_of(static_cast<double>(bytes_)));
     return left;
 }
 
@@ -185,8 +183,9 @@ void Rounds::ring(Bytes bytes, bool combines) {
         of_port[host_of_[i]] =
             std::max(of_port[host_of_[i]] + (is_local(i, next) ? 0 : gap_of(i, next)), gap_of(i, next));
         const auto c = static_cast<std::size_t>(cluster(i));
+        const auto bytes_of_message = static_cast<double>(bytes_);
         if (cluster(i) != cluster(next))
-            of_uplink[c] += std::max(out_[c].byte_time, in_[c].byte_time) * static_cast<double>(bytes_);
+            of_uplink[c] += std::max(out_[c].time_of(bytes_of_message), in_[c].time_of(bytes_of_message));
     }
     const double slowest = std::max(*std::max_element(of_port.begin(), of_port.end()),
                                     *std::max_element(of_uplink.begin(), of_uplink.end()));
@@ -249,22 +248,20 @@ double Rounds::busiest_uplink() const {
     constexpr double kOverrun = 2;
     std::vector<double> ranks(static_cast<std::size_t>(costs_.count()), 0);
     std::vector<double> ports(ranks.size(), 0);
-    std::vector<int> hosts(ranks.size(), 0);
     std::vector<bool> is_counted(port_free_.size(), false);
     for (std::size_t i = 0; i < members(); ++i) {
         const auto c = static_cast<std::size_t>(cluster(i));
         ++ranks[c];
         if (is_counted[host_of_[i]]) continue;
         ports[c] += costs_.cluster(cluster(i)).nic_out;
-        ++hosts[c];
         is_counted[host_of_[i]] = true;
     }
     double longest = 0;
     for (int c = 0; c < costs_.count(); ++c) {
         const double mine = ranks[static_cast<std::size_t>(c)];
         const double all = mine * (static_cast<double>(members()) - mine) * static_cast<double>(bytes_);
-        const double out = costs_.likely_uplink_out(c, hosts[static_cast<std::size_t>(c)]);
-        const double in = costs_.likely_uplink_in(c, hosts[static_cast<std::size_t>(c)]);
+        const double out = out_[static_cast<std::size_t>(c)].rate;
+        const double in = in_[static_cast<std::size_t>(c)].rate;
         const double latency = nearest_cluster(c);  // what passes the uplink last has that way before it
         if (in > 0) longest = std::max(longest, all / in + latency);
         if (out <= 0) continue;

@@ -91,8 +91,9 @@ class Rounds {
 
     /// Of a cluster, for what goes out or comes in.
     struct Uplink {
-        double byte_time = 0;  // 0: nothing is known
-        double free = 0;       // when the last message has passed
+        double rate = 0;  // bytes a second; 0: nothing is known
+        double free = 0;  // when the last message has passed
+        double time_of(double bytes) const { return rate > 0 ? bytes / rate : 0; }
     };
     std::vector<Uplink> uplinks(double (MachineCosts::*rate)(int c, int hosts) const,
                                 const Machine& machine) const;
