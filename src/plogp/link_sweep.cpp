@@ -499,8 +499,8 @@ class LinkSweep {
         }
         const auto ends = 2 * static_cast<int>(links.size());
         const std::vector<Flow> flows = flows_of(links, ends / input_.count());
-        // It is one step for all uplinks: those of near sites are worth a longer one, in which each of the
-        // flows that share an uplink brings enough to tell its rate.
+        // This one step tells of all uplinks. Between sites some milliseconds apart it is worth more time
+        // than others, so that each of the flows that share an uplink brings enough to tell its rate.
         const int times = static_cast<int>(std::ceil(kShortestTogether / duration_of_flow(2 * longest)));
         if (is_over_ || !has_time_for(times * longest_step_of_sweep(longest))) return;
         fill(links, measured_rates(flows, longest, window_for(longest), times));
@@ -549,11 +549,10 @@ class LinkSweep {
             links.push_back({{c, other}, std::min(input_.most_lanes(c, other), kMostLanes), {}, {}});
             longest = std::max(longest, input_.one_way(c, other));
         }
-        UplinkRates all;
         // The bursts of token buckets make up less of what is sent in a longer time.
         constexpr int kTimes = 2;
         const std::vector<Flow> flows = flows_of(links, static_cast<int>(links.size()));
-        if (!fill(links, rates(flows, longest, kTimes))) return all;
+        if (!fill(links, rates(flows, longest, kTimes))) return {};
         MeasuredRate out;
         MeasuredRate in;
         for (const Measuring& link : links) {

@@ -270,8 +270,9 @@ void CommState::time_beside(const PreparedPlan& plan, const Request& request, Op
     std::vector<double> failures{0};
     // Where there is no root, MPI checks the result buffer of every rank, even of an exscan's first rank,
     // which gets no result. If it refused the call there, the other ranks would wait for ever.
-    const bool is_looked_at = operands.has_result || !row_of(request.collective).is_rooted;
-    if (is_looked_at && (operands.input == operands.result || !operands.has_result)) {
+    const bool needs_result =
+        operands.has_result ? operands.input == operands.result : !row_of(request.collective).is_rooted;
+    if (needs_result) {
         try {
             operands.result =
                 (*scratch).get(static_cast<std::size_t>(operands.layout.extent) * request.units);
