@@ -17,6 +17,7 @@
 
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "mpi/comm/own_comms.hpp"
 #include "mpi/comm/progress_engine.hpp"
 #include "mpi/comm/stream_links.hpp"
 #include "mpi/exec/block_exchange.hpp"
@@ -714,4 +715,21 @@ TEST_CASE("each look lets some of many started calls go on, and all have their t
     looks.may_end = true;
     while (engine.count() > 0) engine.progress();
     CHECK(looks.all <= 3 * kCalls);
+}
+
+// Ranks that differ in this would start different calls: some LaPle's, some MPI's own.
+TEST_CASE("whether calls can be started does not depend on a rank's host", "[comms]") {
+    mpi::HostAllowance allowance(1 << 20);
+    mpi::OwnComms comms(MPI_COMM_WORLD);
+    // The last rank is alone on its host.
+    const Rank last = world_size() - 1;
+    std::vector<Rank> on_host;
+    for (Rank rank = 0; rank < last; ++rank) on_host.push_back(rank);
+    if (world_rank() == last) on_host = {last};
+    comms.set_host(on_host, allowance);
+    CHECK_FALSE(comms.is_ready());
+    REQUIRE(comms.create());
+    CHECK_FALSE(comms.is_ready());
+    comms.join_host();
+    CHECK(comms.is_ready());
 }

@@ -63,6 +63,7 @@ void OwnComms::set_host(std::span<const Rank> on_host, HostAllowance& allowance)
 
 /// Two threads may find the same memory free: then a little more than is allowed is taken.
 void OwnComms::join_host() {
+    has_joined_host_ = true;
     if (allowance_ == nullptr) return;
     HostAllowance& allowance = *std::exchange(allowance_, nullptr);
     host_ = laple::mpi::join_host(ways_.comm, on_host_, allowance.left());

@@ -70,8 +70,8 @@ class OwnComms {
     std::shared_ptr<const StreamRoutes> routes() const { return routes_; }
 
     /// Whether create() and join_host() have been called, so that they do nothing any more, and messages can
-    /// go.
-    bool is_ready() const { return ways_.comm != MPI_COMM_NULL && allowance_ == nullptr; }
+    /// go. The same on all ranks, whatever hosts they have.
+    bool is_ready() const { return ways_.comm != MPI_COMM_NULL && has_joined_host_; }
 
     /// Tags, and a number, of its own for the next blocking call.
     void change_tags();
@@ -95,7 +95,8 @@ class OwnComms {
     bool has_tried_to_create_ = false;
     Ways ways_;
     std::vector<Rank> on_host_;
-    HostAllowance* allowance_ = nullptr;  // until join_host()
+    HostAllowance* allowance_ = nullptr;  // until join_host(); of a rank alone on its host: never
+    bool has_joined_host_ = false;
     std::unique_ptr<HostMemory> host_;
     HostAllowance::Share share_;
     std::shared_ptr<const StreamRoutes> routes_;  // of plans so far; later ones have another one
