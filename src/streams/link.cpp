@@ -28,6 +28,9 @@ constexpr int kNotSent = 256 << 10;
 /// begin. Where it is not allowed, the system's own stays.
 constexpr Seconds kLong = std::chrono::milliseconds(5);
 constexpr char kControl[] = "bbr";
+/// Of lanes that carry nothing, in seconds, and how often: as long as TCP tries to send.
+constexpr int kIdle = 10;
+constexpr int kProbes = 90;
 constexpr int kMostFramesAtOnce = 64;  // of a lane, before others have their turn
 constexpr Seconds kLeastPatience = std::chrono::milliseconds(500);
 constexpr double kTripsOfPatience = 10;
@@ -39,6 +42,15 @@ constexpr std::size_t kMostClaimed = 4096;
 template <typename Value>
 void set(int descriptor, int level, int option, Value value) {
     setsockopt(descriptor, level, option, &value, sizeof value);
+}
+
+/// An end that only receives learns so that the other one has lost the connection: a firewall that has
+/// forgotten it refuses one end, and tells the other one nothing.
+void keep_alive(int descriptor) {
+    set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, kIdle);
+    set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, kIdle);
+    set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
 bool would_wait() {
@@ -73,6 +85,7 @@ void Link::add_lane(std::size_t number, Descriptor connection) {
     const int descriptor = connection.number();
     set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
     set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSent);
+    keep_alive(descriptor);
     if (options_.round_trip >= kLong)
         setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kControl, sizeof kControl);
     lanes_[number] = std::make_unique<Lane>(std::move(connection), number);

@@ -12,8 +12,11 @@
 #include <random>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <catch2/catch.hpp>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -681,4 +684,47 @@ TEST_CASE("what is told of room is told again when a lane breaks or stands still
         CHECK(is_over);
         CHECK(std::none_of(posted.begin(), posted.end(), [](const auto& one) { return one->has_failed; }));
     }
+}
+
+namespace {
+
+/// The two ends of a TCP connection to this machine itself.
+std::pair<Descriptor, Descriptor> tcp_connection() {
+    const Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    auto* const general = reinterpret_cast<sockaddr*>(&address);
+    REQUIRE(bind(listener.number(), general, length) == 0);
+    REQUIRE(listen(listener.number(), 1) == 0);
+    REQUIRE(getsockname(listener.number(), general, &length) == 0);
+    Descriptor near(socket(AF_INET, SOCK_STREAM, 0));
+    REQUIRE(connect(near.number(), general, length) == 0);
+    Descriptor far(accept(listener.number(), nullptr, nullptr));
+    for (const Descriptor* end : {&near, &far}) REQUIRE(fcntl(end->number(), F_SETFL, O_NONBLOCK) == 0);
+    return {std::move(near), std::move(far)};
+}
+
+}  // namespace
+
+// As where a firewall forgets a connection: only the end that sends is told.
+TEST_CASE("an end that only receives notices that the other has lost the connection", "[streams]") {
+    auto [near, far] = tcp_connection();
+    std::vector<Descriptor> lanes;
+    lanes.push_back(std::move(near));
+    Link link(std::move(lanes), {});
+    const int is_silent = 1;
+    if (setsockopt(far.number(), IPPROTO_TCP, TCP_REPAIR, &is_silent, sizeof is_silent) != 0) {
+        WARN("needs root");
+        return;
+    }
+    far.reset();  // says nothing to its peer
+    link.progress(Seconds(1));
+    CHECK(link.account().broken_lanes == 0);
+    for (int tenths = 0; tenths < 150 && link.account().broken_lanes == 0; ++tenths) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        link.progress(Seconds(2));
+    }
+    CHECK(link.account().broken_lanes == 1);
 }
