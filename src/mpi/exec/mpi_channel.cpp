@@ -96,11 +96,28 @@ void MpiChannel::abandon() {
         lists_.under_way[lists_.step_of_watched[i]] = lists_.watched[i];
     lists_.watched.clear();
     lists_.step_of_watched.clear();
+    complete_most();
     for (std::size_t step = 0; step < lists_.under_way.size(); ++step) {
         MPI_Request& request = lists_.under_way[step];
         if (request == MPI_REQUEST_NULL) continue;
         if (prepared_.schedule.steps[step].kind == StepKind::recv) PMPI_Cancel(&request);
         PMPI_Request_free(&request);
+    }
+}
+
+/// The others send what they must, if only empty messages: then nothing is left for a later communicator, and
+/// MPI does not go on with a message that it can cancel no more. But some may never come.
+void MpiChannel::complete_most() {
+    constexpr Seconds kPatience(2);
+    const Seconds begin = clock_time();
+    bool are_complete = false;
+    while (!are_complete && clock_time() - begin < kPatience) {
+        are_complete = true;
+        for (MPI_Request& request : lists_.under_way) {
+            int is_complete = 1;
+            if (request != MPI_REQUEST_NULL) PMPI_Test(&request, &is_complete, MPI_STATUS_IGNORE);
+            are_complete = are_complete && is_complete != 0;
+        }
     }
 }
 

@@ -27,6 +27,7 @@ class MpiChannel final : public Channel {
   private:
     void has_started(std::uint32_t step);
     void watch(std::uint32_t step);
+    void complete_most();
     Completion completed(int finished, int code, const MPI_Status& status);
     int check_length(const Step& step, const MPI_Status& status) const;
 
