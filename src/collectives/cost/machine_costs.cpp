@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/median.hpp"
+#include "base/options.hpp"
 #include "collectives/collective/collective.hpp"
 
 namespace laple {
@@ -119,7 +120,9 @@ void add_streams(const LinkPair& pair, int from, MachineCosts::Link& link) {
         return pair.streams_from(cluster).most() > kGain * flow;
     };
     if (!gains(pair.a) && !gains(pair.b)) return;
-    link.streams = std::max(pair.streams_there.useful(), pair.streams_back.useful());
+    // A model's file may name more.
+    link.streams =
+        std::min(std::max(pair.streams_there.useful(), pair.streams_back.useful()), Settings::kMostStreams);
     link.streamed = pair.streams_from(from).at(link.streams);
 }
 

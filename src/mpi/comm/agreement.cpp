@@ -28,7 +28,8 @@ namespace laple::mpi {
 namespace {
 
 constexpr Seconds kPatience(60);
-constexpr Bytes kMostBlockMemory = Bytes{1} << 62U;
+/// Messages that fill it have counts that MPI can say.
+constexpr Bytes kMostBlockMemory = Bytes{1} << 30U;
 
 /// What a rank could contribute to an agreement, in ascending order of how much that weighs.
 enum class Proposal { measure, off, file, agreed };
