@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,7 +45,17 @@ ProgressEngine& ProgressEngine::get() {
 }
 
 bool ProgressEngine::is_there() {
-    return may_threads_race() || sees_progress();
+    return may_threads_race() ? get().has_thread() : sees_progress();
+}
+
+/// Made before the ranks agree on who starts calls: later there is no way back.
+bool ProgressEngine::has_thread() try {
+    const std::lock_guard lock(mutex_);
+    if (!thread_ && !is_over_) thread_.emplace([this] { run_thread(); });
+    return thread_.has_value();
+} catch (const std::system_error&) {
+    say("the system gives this process no thread more (ulimit -u): non-blocking collectives are MPI's own");
+    return false;
 }
 
 void ProgressEngine::add(std::unique_ptr<StartedCall> call) {
@@ -53,7 +64,6 @@ void ProgressEngine::add(std::unique_ptr<StartedCall> call) {
         const std::lock_guard lock(mutex_);
         added_.push_back(std::move(call));
         ++count_;
-        if (may_race && !thread_) thread_.emplace([this] { run_thread(); });
     }
     if (!may_race) at_progress(progress_all);
     has_work_.notify_one();

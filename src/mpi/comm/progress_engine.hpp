@@ -51,6 +51,7 @@ class ProgressEngine {
     std::size_t end();
 
   private:
+    bool has_thread();
     void run_thread();
     bool take_added();
     void progress_first();
