@@ -214,6 +214,21 @@ TEST_CASE("nothing is watched where MPI has no communicator left") {
     for (MPI_Comm& one : comms) MPI_Comm_free(&one);
 }
 
+TEST_CASE("short calls tell nothing of links, and are not watched") {
+    constexpr int kShort = 1024;  // of one segment
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const std::size_t before = count_of_reductions();
+    for (int call = 0; call < kBegun; ++call) {
+        std::vector<int> sum(kShort, 1);
+        MPI_Allreduce(MPI_IN_PLACE, sum.data(), kShort, MPI_INT, MPI_SUM, comm);
+        CHECK(sum.back() == size_of(comm));
+    }
+    CHECK(used(comm) != "native");
+    CHECK(count_of_reductions() == before);
+    MPI_Comm_free(&comm);
+}
+
 TEST_CASE("MPI_Finalize comes while links are looked at") {
     add(kBegun, MPI_COMM_WORLD);
     CHECK(count_of_reductions() > 0);

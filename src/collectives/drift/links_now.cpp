@@ -30,6 +30,21 @@ std::vector<double> quotients(const std::vector<double>& spans, const std::vecto
     return all;
 }
 
+/// Ratios of those links only that carry less than they are known to: where receivers have been late, what
+/// was there already came at once, and takes its time again when they are not. Empty: nothing has changed.
+std::vector<double> without_the_usual(std::vector<double> ratios, const std::vector<double>& usual,
+                                      const std::vector<double>& predicted) {
+    bool have_changed = false;
+    for (std::size_t link = 0; link < ratios.size(); ++link) {
+        const bool is_slower = ratios[link] > DriftWatch::kChange;
+        if (is_slower && ratios[link] * usual[link] <= DriftWatch::kChange * predicted[link])
+            ratios[link] = 1;
+        const double change = ratios[link];
+        have_changed |= change > 0 && std::max(change, 1 / change) > DriftWatch::kChange;
+    }
+    return have_changed ? ratios : std::vector<double>();
+}
+
 }  // namespace
 
 DriftWatch::Expected LinksNow::expected_spans(const Plan& plan) const {
@@ -59,9 +74,12 @@ bool LinksNow::learn(const Plan& plan, const DriftWatch::Finding& finding,
         set(RateLimits(limits_.clusters()));
         return true;
     }
-    const auto found = explain({plan, machine_, measured_, limits_, refuted_}, finding.ratios);
+    const std::vector<double> predicted = predicted_spans(plan, machine_, costs()).all();
+    const std::vector<double> ratios = without_the_usual(finding.ratios, usual, predicted);
+    if (ratios.empty()) return false;
+    const auto found = explain({plan, machine_, measured_, limits_, refuted_}, ratios);
     if (!found) return false;
-    seen_by_predicted_ = quotients(usual, predicted_spans(plan, machine_, costs()).all());
+    seen_by_predicted_ = quotients(usual, predicted);
     set(*found);
     return true;
 } catch (const Error&) {

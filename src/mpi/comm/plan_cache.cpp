@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/index.hpp"
 #include "collectives/algorithms/native.hpp"
+#include "collectives/drift/link_spans.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
 #include "collectives/planner/slowness_watch.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxCachedPlans = 256;
 constexpr std::size_t kMaxCachedSteps = 1u << 20;
+constexpr std::size_t kMostChoices = 2048;
 
 /// The prediction for the slowness watch; 0 where it does not watch.
 Seconds watched_prediction(const Plan& plan) {
@@ -107,10 +109,12 @@ bool PlanCache::set_rules(const std::string& rules) {
 PlanCache::Choice PlanCache::choose(const Request& request) const {
     if (request.in_fixed_order) return {{plan_in_fixed_order(request)}, std::nullopt};
     if (!may_adapt()) return {{choose_plan(request, machine_, rules_, costs_)}, std::nullopt};
-    Choice choice{plans_to_try(request, machine_, rules_, costs_of(request)), std::nullopt};
+    const bool is_by_limits = depends_on_limits(request);
+    const MachineCosts& costs = is_by_limits ? links_now_.costs() : costs_;
+    Choice choice{plans_to_try(request, machine_, rules_, costs), std::nullopt, is_by_limits};
     // Some ranks ask for these plans twice in a call (treat), so that trials would begin at different calls.
     if (request.is_varied) return choice;
-    if (is_by_limits(request)) {
+    if (is_by_limits) {
         if (auto former = former_plan(request)) put_former_first(std::move(*former), choice.plans);
         make_watchable(choice.plans);
     }
@@ -138,9 +142,17 @@ const MachineCosts& PlanCache::costs_of(const Request& request) const {
     return keeps_its_plan(request) ? costs_ : links_now_.costs();
 }
 
-/// Whether its plans are for links that are slower than they were measured.
-bool PlanCache::is_by_limits(const Request& request) const {
-    return !keeps_its_plan(request) && !links_now_.are_as_measured();
+/// Whether its plans must be for links that are slower than they were measured. What is short enough goes on
+/// as before, with what was found out about it.
+bool PlanCache::depends_on_limits(const Request& request) const {
+    constexpr double kHardly = 1.1;
+    if (keeps_its_plan(request) || links_now_.are_as_measured()) return false;
+    MachineCosts measured = costs_;
+    measured.job = {};
+    const Plan before = choose_plan(request, machine_, rules_, measured);
+    const Plan now =
+        choose_plan(request, machine_, parse_rules(before.algorithm->name()), links_now_.costs());
+    return now.predicted > kHardly * before.predicted;
 }
 
 /// Nothing where there is one plan only, or nothing to compare it with.
@@ -283,7 +295,7 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     Choice& choice = *entry.choice;
     std::optional<Trials>& trials = choice.trials;
     const std::size_t usual = trials ? trials->plan_of_calls() : 0;
-    const bool may_recover = is_by_limits(request);
+    const bool may_recover = choice.is_by_limits;
     if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
         return {&prepared(request, usual, entry)};
     const Trials::Turn turn = trials ? trials->next(may_be_repeated) : Trials::Turn{};
@@ -301,13 +313,35 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     return next;
 }
 
-/// Of calls that are long, and whose plan may be changed. nullptr: they are not watched. One request of the
-/// size class is. MPI's own calls tell nothing, but that they are made: limits do not stay for ever.
+/// Whether calls by it are long, and have enough messages one after the other between two ranks.
+bool PlanCache::shows_links(const Plan& plan) const {
+    constexpr Seconds kLong(5e-3);
+    constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
+    if (plan.is_native() || plan.request.is_varied || plan.predicted < kLong ||
+        likely_messages(plan, plan.request, machine_.rank_count()) > kMostMessages)
+        return false;
+    try {
+        const std::vector<double> spans = predicted_spans(plan, machine_, costs_).all();
+        return std::any_of(spans.begin(), spans.end(), [](double span) { return span > 0; });
+    } catch (const Error&) {
+        return false;  // it cannot be simulated
+    }
+}
+
+bool PlanCache::shows_links(Choice& choice, std::size_t number) const {
+    if (choice.shows_links.empty()) {
+        for (const Plan& plan : choice.plans) choice.shows_links.push_back(shows_links(plan));
+    }
+    return choice.shows_links[number];
+}
+
+/// Of calls whose messages tell how fast links are, and whose plan may be changed. nullptr: they are not
+/// watched. One request of the size class is. MPI's own calls tell nothing, but that they are made: where
+/// LaPle's would tell, limits do not stay for ever.
 LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry& entry) {
     constexpr Seconds kLong(5e-3);
-    constexpr int kMostClusters = 32;             // 8 KiB are agreed on then
-    constexpr double kReductions = 4;             // what goes on beside calls may take that much longer
-    constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
+    constexpr int kMostClusters = 32;  // 8 KiB are agreed on then
+    constexpr double kReductions = 4;  // what goes on beside calls may take that much longer
     Choice& choice = *entry.choice;
     const Plan& plan = choice.plans[number];
     const bool may_be_watched = may_adapt() && !keeps_its_plan(request) && !request.is_varied &&
@@ -316,9 +350,11 @@ LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry
     if (!may_be_watched) return nullptr;
     // There may be no communicator for the plan.
     const bool is_native = plan.is_native() || prepared(request, number, entry).is_native();
-    const bool is_watched = is_native
-                                ? is_by_limits(request)
-                                : likely_messages(plan, request, machine_.rank_count()) <= kMostMessages;
+    bool is_watched = false;
+    for (std::size_t i = 0; i < choice.plans.size(); ++i) {
+        const bool tells = is_native ? choice.is_by_limits : i == number;
+        is_watched = is_watched || (tells && shows_links(choice, i));
+    }
     if (!is_watched) return nullptr;
     if (choice.links == nullptr || choice.links->plan() != number) {
         const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);
@@ -390,9 +426,10 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
     auto found = entries_.find(request);
     if (found == entries_.end()) {
         // A simple bound: a program with that many kinds of calls plans them anew now and then.
-        if (entries_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps)
-            forget_plans(tried_calls());
+        if (entries_.size() >= kMaxCachedPlans || cached_steps_ >= kMaxCachedSteps) forget_steps();
+        if (choices_of_calls_ >= kMostChoices) forget_plans(tried_calls());
         Choice& choice = choice_for(request);
+        if (!std::exchange(choice.is_of_calls, true)) ++choices_of_calls_;
         found = entries_.emplace(request, Entry{&choice, {}}).first;
         found->second.plans.resize(choice.plans.size());
     }
@@ -407,8 +444,14 @@ void PlanCache::forget_plans(std::vector<CallTime> tried) {
     for (const auto& [request, choice] : choices_) {
         if (choice.trials) forgotten_trials_.add(choice.plans, *choice.trials);
     }
-    entries_.clear();
+    forget_steps();
     choices_.clear();
+    choices_of_calls_ = 0;
+}
+
+/// Not what was chosen and tried.
+void PlanCache::forget_steps() {
+    entries_.clear();
     native_calls_.clear();
     last_ = nullptr;
     cached_steps_ = 0;
@@ -422,13 +465,14 @@ void PlanCache::end_watches() {
 }
 
 PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
-    const Plan& plan = choice_for(request).plans.front();
+    const Plan& plan = choice_for(size_class_of(request)).plans.front();
     return {plan.name(), request.is_varied ? expected_of_blocks(request.collective, bytes, plan.reason)
                                            : expected_of(plan)};
 }
 
 Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason) {
-    Expectation expected = expected_of(choice_for(request_for(collective, bytes)).plans.front());
+    Expectation expected =
+        expected_of(choice_for(size_class_of(request_for(collective, bytes))).plans.front());
     expected.reason = reason;
     return expected;
 }

@@ -113,9 +113,12 @@ class PlanCache {
 
     /// Of one size class.
     struct Choice {
-        std::vector<Plan> plans;                     // the planner's choice first
-        std::optional<Trials> trials;                // where there are several
+        std::vector<Plan> plans;             // the planner's choice first
+        std::optional<Trials> trials;        // where there are several
+        bool is_by_limits = false;           // plans are for links that are slower than they were measured
+        std::vector<bool> shows_links = {};  // of plans: whether calls tell how fast links are
         std::unique_ptr<LinkWatch> links = nullptr;  // where calls tell of them; made when first needed
+        bool is_of_calls = false;                    // not only of reports: then all ranks have it
     };
     /// Of one request: of the plans of its size class those that were needed.
     struct Entry {
@@ -139,11 +142,14 @@ class PlanCache {
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
     std::optional<Plan> former_plan(const Request& request) const;
-    bool is_by_limits(const Request& request) const;
+    bool depends_on_limits(const Request& request) const;
+    bool shows_links(const Plan& plan) const;
+    bool shows_links(Choice& choice, std::size_t number) const;
     LinkWatch* watch_of(const Request& request, std::size_t number, Entry& entry);
     bool have_links_changed(LinkWatch& links, const Choice& choice);
     void make_plans_anew(std::vector<CallTime> tried);
     void forget_plans(std::vector<CallTime> tried);
+    void forget_steps();
 
     Process& process_;
     const Machine& machine_;
@@ -162,6 +168,7 @@ class PlanCache {
     Entries entries_;
     Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call
     std::unordered_map<Request, Choice, RequestHash> choices_;  // by size class, or request where rules are
+    std::size_t choices_of_calls_ = 0;
     std::size_t cached_steps_ = 0;
     OwnCalls own_calls_;
     mutable std::optional<Trials::Conditions> conditions_;  // once they are needed

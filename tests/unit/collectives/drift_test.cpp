@@ -189,9 +189,10 @@ struct Slower {
     Plan plan = choose_plan(request, machine, parse_rules("^native"), measured);
     Plan by_mpi = choose_plan(request, machine, parse_rules("native"), measured);
 
-    /// Whether it is noticed that links have become slower.
-    bool learn(const RateLimits& limits) {
-        const std::vector<double> usual = predicted_spans(plan, machine, measured).all();
+    /// Whether it is noticed that links have become slower. `usual`: of what was predicted.
+    bool learn(const RateLimits& limits, double usual_share = 1) {
+        std::vector<double> usual = predicted_spans(plan, machine, measured).all();
+        for (double& span : usual) span *= usual_share;
         DriftWatch::Finding finding;
         finding.ratios = predicted_spans(plan, machine, with_limits(measured, limits)).all();
         for (std::size_t link = 0; link < usual.size(); ++link)
@@ -204,6 +205,15 @@ struct Slower {
 };
 
 }  // namespace
+
+// What has come before its receiver is there at once.
+TEST_CASE("links have not become slower where receivers were late before") {
+    constexpr double kLate = 0.1;
+    Slower network;
+    CHECK_FALSE(network.learn(kAsMeasured, kLate));
+    CHECK(network.links.are_as_measured());
+    CHECK(network.learn(slow_uplink(1, kUplink / 4), kLate));
+}
 
 TEST_CASE("links that were slower are supposed to have recovered where calls tell nothing") {
     constexpr int kMost = 10000;
