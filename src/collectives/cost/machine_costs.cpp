@@ -112,6 +112,14 @@ MachineCosts::Link memory_of(const Plogp& measured) {
                : MachineCosts::Link{measured.latency.count(), measured.gap, measured.flood_gap, 0};
 }
 
+/// Whether a link carries about what uplinks that were measured let through: then it carries no more.
+bool fills_uplinks(const Lanes& lanes, const LinkModel& measured, int from, int to) {
+    constexpr double kFilled = 0.8;
+    const double out = measured.clusters[static_cast<std::size_t>(from)].uplink_out;
+    const double in = measured.clusters[static_cast<std::size_t>(to)].uplink_in;
+    return out > 0 && in > 0 && lanes.most() > kFilled * std::min(out, in);
+}
+
 /// As many as both directions want, where they bring more than one flow of MPI's does.
 void add_streams(const LinkPair& pair, int from, MachineCosts::Link& link) {
     constexpr double kGain = 1.15;
@@ -443,7 +451,8 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
             costs.link(a, b).seen = lanes.most();
             if (pair != nullptr) add_streams(*pair, a, costs.link(a, b));
-            costs.link(a, b).carries_more = pair != nullptr && pair->carries_more;
+            costs.link(a, b).carries_more =
+                pair != nullptr && pair->carries_more && !fills_uplinks(lanes, measured, a, b);
             costs.link(a, b).flows_seen = lanes.rate.empty() ? 0 : lanes.rate.rbegin()->first;
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));

@@ -49,10 +49,12 @@ std::vector<Bytes> local_windows(const MachineCosts& costs) {
     return windows;
 }
 
-bool has_link_that_carries_more(const MachineCosts& costs) {
+/// Of which `is_one` is true.
+template <typename IsOne>
+bool has_link_that_carries_more(const MachineCosts& costs, IsOne is_one) {
     for (int a = 0; a < costs.count(); ++a) {
         for (int b = 0; b < costs.count(); ++b) {
-            if (a != b && costs.link(a, b).carries_more) return true;
+            if (a != b && costs.link(a, b).carries_more && is_one(a, b)) return true;
         }
     }
     return false;
@@ -70,10 +72,14 @@ Bytes global_window(const Request& request, const TreeTime& time) {
 
 SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
     SendWindows windows{channel_window(*candidate.algorithm, request, costs), local_windows(costs)};
-    // What is slower than the links can be would keep them so.
-    if (has_link_that_carries_more(costs)) return windows;
-    windows.global = global_window(request, candidate.time);
-    windows.pace = candidate.pace;
+    // What is slower than the links can be would keep them so. A pace is that of uplinks: where one was not
+    // measured, it is supposed to carry what links did.
+    const auto is_any = [](int, int) { return true; };
+    const auto has_unknown_uplink = [&](int a, int b) {
+        return !(costs.cluster(a).uplink_out > 0 && costs.cluster(b).uplink_in > 0);
+    };
+    if (!has_link_that_carries_more(costs, is_any)) windows.global = global_window(request, candidate.time);
+    if (!has_link_that_carries_more(costs, has_unknown_uplink)) windows.pace = candidate.pace;
     return windows;
 }
 

@@ -996,6 +996,15 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     CHECK(costs_of(together, latency).link(1, 0).gap.at(1000000).count() == Approx(0.25).epsilon(0.01));
     CHECK(costs_of(together, latency).link(2, 1).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
     CHECK(costs_of(together, latency).link(1, 2).gap.at(1000000).count() == Approx(0.125).epsilon(0.01));
+    // A link whose flows were on their way up carries more, but not than uplinks let through.
+    star.links[0].carries_more = true;
+    CHECK(costs_of(star, latency).link(0, 1).carries_more);
+    star.clusters.resize(3);
+    star.clusters[0].uplink_out = star.clusters[1].uplink_in = 40e6;
+    CHECK(costs_of(star, latency).link(0, 1).carries_more);
+    star.clusters[1].uplink_in = 10e6;
+    CHECK_FALSE(costs_of(star, latency).link(0, 1).carries_more);
+    CHECK(costs_of(star, latency).link(1, 0).carries_more);
     CHECK(costs_of(LinkModel{}, latency).is_empty());
     CHECK(costs_of(star, {}).is_empty());
     // A message that passed at once, of what the NIC had saved up, takes longer without.
