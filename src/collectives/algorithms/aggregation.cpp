@@ -15,6 +15,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -221,6 +222,24 @@ Bytes segment_for(const Pricing& pricing, Aggregation aggregation) {
                                  static_cast<Bytes>(machine.host_count()));
 }
 
+/// Of blocks that all have as much and make up one message between two hosts, or clusters, that is sent
+/// without a handshake, and before its connection has grown its window. Longer ones are there sooner when
+/// each goes by itself.
+Bytes longest_in_message(const Request& request, const Machine& machine, Aggregation aggregation) {
+    constexpr Bytes kMessage = 16 * 1024;
+    constexpr Bytes kLeast = 64;
+    if (machine.cluster_count() == 1) return kMessage;
+    std::vector<Bytes> ranks;  // of hosts, or clusters
+    for (int c = 0; c < machine.cluster_count(); ++c) {
+        if (aggregation == Aggregation::by_cluster) ranks.push_back(machine.ranks_in(c).size());
+        if (aggregation == Aggregation::by_host)
+            ranks.push_back(static_cast<Bytes>(machine.most_ranks_on_a_host(c)));
+    }
+    std::sort(ranks.rbegin(), ranks.rend());
+    const Bytes blocks = row_of(request.collective).is_rooted ? ranks[0] : ranks[0] * ranks[1];
+    return std::max(kMessage / blocks, kLeast);
+}
+
 class BlockAlgorithm final : public Algorithm {
   public:
     BlockAlgorithm(const Variant& variant, Bytes segment_bytes)
@@ -245,7 +264,8 @@ class BlockAlgorithm final : public Algorithm {
     Bytes longest_together(const Request& request, const Machine& machine) const override {
         if (variant_.aggregation == Aggregation::none) return 0;
         const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
-        return std::min(variant_.together, machine.block_memory() / std::max<std::size_t>(most, 1));
+        return std::min({variant_.together, longest_in_message(request, machine, variant_.aggregation),
+                         machine.block_memory() / std::max<std::size_t>(most, 1)});
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
