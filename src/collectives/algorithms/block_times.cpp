@@ -45,7 +45,9 @@ class Traffic {
     }
 
     std::vector<double> pace() const {
-        const double busiest = between(HopLoad::Ports::busy).busiest();
+        // What agents send is priced as if it took turns at their port.
+        const HopLoad hop = between(HopLoad::Ports::busy);
+        const double busiest = aggregation_ == Aggregation::none ? hop.busiest_queue() : hop.busiest();
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c) {
             const double far = block_ * most_far_blocks(c);

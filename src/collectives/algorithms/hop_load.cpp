@@ -55,6 +55,13 @@ double HopLoad::busiest_port() const {
     return most;
 }
 
+double HopLoad::busiest_queue() const {
+    double most = 0;
+    for (const auto* loads : {&in_, &uplink_out_, &uplink_in_, &trunk_})
+        most = std::max(most, *std::max_element(loads->begin(), loads->end()));
+    return most;
+}
+
 double HopLoad::busiest() const {
     double most = busiest_port();
     for (const auto* loads : {&uplink_out_, &uplink_in_, &trunk_})

@@ -28,6 +28,9 @@ class HopLoad {
     /// In seconds: what the busiest port takes, or the busiest of all ports and links.
     double busiest_port() const;
     double busiest() const;
+    /// Of uplinks, links and ports that get, whose queues lose what comes too fast. A port that sends holds
+    /// up its own host, which loses nothing.
+    double busiest_queue() const;
     double latency() const { return latency_; }
     /// Until all are there.
     double seconds() const { return std::max(busiest() + latency_, alone_); }
