@@ -166,6 +166,9 @@ std::string describe_natives(const JobTimes& native) {
                             format_seconds(native.memory.latency + native.memory.gap.at(0)),
                             format_rate(static_cast<double>(bytes) / std::max(time.count(), 1e-12)));
     }
+    if (native.exchange > Seconds(0))
+        text += fmt::format("an empty message from each rank to each other one: {}\n",
+                            format_seconds(native.exchange));
     if (!native.times.empty())
         text += fmt::format("MPI's own on {} ranks{}:\n", native.ranks,
                             native.is_unfinished ? ", not all of it yet" : "");

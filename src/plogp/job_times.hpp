@@ -43,7 +43,9 @@ inline Seconds usual_time(const CallTime& call) {
 struct JobTimes {
     int ranks = 0;  ///< 0: nothing was measured
     std::map<std::string, Curve, std::less<>>
-        times;          ///< by the name of the collective; a barrier's of size 0
+        times;  ///< by the name of the collective; a barrier's of size 0
+    /// Of an empty message from each rank to each other one, all at once; 0: not measured.
+    Seconds exchange{0};
     Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
     /// Those of one collective, size class and root in the order of what was found best.
     std::vector<CallTime> calls = {};

@@ -141,6 +141,10 @@ JobTimes read_native(const JsonReader& in, int ranks) {
             native.allowance = Seconds(in.at_least_0(member, "seconds"));
             continue;
         }
+        if (name == "exchange") {
+            native.exchange = Seconds(in.at_least_0(member, "seconds"));
+            continue;
+        }
         if (name == "memory") {
             native.memory = read_plogp(in, member);
             continue;
@@ -149,8 +153,8 @@ JobTimes read_native(const JsonReader& in, int ranks) {
         if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
         native.times[name] = std::move(curve);
     }
-    const bool has_allowance = native.allowance > Seconds(0);
-    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls") && !has_allowance)
+    const bool has_any = native.allowance > Seconds(0) || native.exchange > Seconds(0);
+    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls") && !has_any)
         throw in.wrong("/native", "holds no times", "leave it out");
     return native;
 }
@@ -217,6 +221,7 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         native["ranks"] = model.job.ranks;
         if (model.job.is_unfinished) native["unfinished"] = true;
         if (model.job.allowance > Seconds(0)) native["allowance"] = model.job.allowance.count();
+        if (model.job.exchange > Seconds(0)) native["exchange"] = model.job.exchange.count();
         if (model.job.memory != Plogp()) native["memory"] = json_of(model.job.memory);
         for (const auto& [name, curve] : model.job.times) {
             if (!curve.is_empty()) native[name] = json_of(curve);

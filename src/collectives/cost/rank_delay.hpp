@@ -16,7 +16,8 @@ void add_rank_delay(const Machine& machine, MachineCosts& costs);
 
 /// The same of several clusters, where all are near: the ranks of all of them may share processors, as hosts
 /// on one machine do. Then what matters is how many messages there are in all, P⌈log2 P⌉ in that barrier, and
-/// not which rank waits for which. Sets `message_time`. (A model of our own)
+/// not which rank waits for which. Where each rank has sent an empty message to each other one, that tells
+/// more: a barrier's messages wait for each other anyway. Sets `message_time`. (A model of our own)
 void add_message_time(const Machine& machine, MachineCosts& costs);
 
 }  // namespace laple

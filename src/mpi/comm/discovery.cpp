@@ -32,6 +32,8 @@ constexpr double kOfNatives = 0.05;
 constexpr double kOfNativesOfSites = 0.25;
 constexpr double kOfNativesLater = 0.25;
 constexpr int kFreeSweeps = 3;
+/// So near their ranks may share processors (add_message_time).
+constexpr Seconds kNear = std::chrono::milliseconds(2);
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
@@ -101,7 +103,8 @@ JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, con
     PMPI_Bcast(&is_known, 1, MPI_INT, 0, comm);
     const Plogp memory =
         is_known != 0 ? model.links.job.memory : measure_memory(comm, host, settings.shared_memory);
-    JobTimes native = measure_natives(comm, NativeSizes::few, most, {now() + most, nullptr}, model.links.job);
+    JobTimes native = measure_natives(comm, NativeSizes::few, most, {now() + most, nullptr}, model.links.job,
+                                      model.inside.size() > 1 && farthest(model) < kNear);
     native.memory = memory;
     return native;
 }

@@ -23,6 +23,9 @@ namespace {
 
 /// What rank 0 announces: a collective, or that there are no more.
 constexpr std::int64_t kOver = -1;
+/// Or an empty message from each rank to each other one.
+constexpr std::int64_t kExchange = -2;
+constexpr int kMostOfExchange = 64;  // ranks: others have too many connections to make
 
 /// Those that tell most about all sizes first.
 constexpr std::array<Bytes, 8> kSizes{8, 65536, 1048576, 4096, 16384, 262144, 1024, 32768};
@@ -54,14 +57,20 @@ class NativeProbe {
   public:
     NativeProbe(MPI_Comm comm, NativeSizes sizes, JobTimes known)
         : comm_(comm), clock_(comm, ClockChoice::automatic), sizes_(sizes), times_(std::move(known)) {
-        if (times_.ranks != size_of(comm)) times_.times.clear();
+        if (times_.ranks != size_of(comm)) {
+            times_.times.clear();
+            times_.exchange = Seconds(0);
+        }
         times_.ranks = size_of(comm);
         times_.is_unfinished = false;
     }
 
-    JobTimes lead(Seconds most, const Patience& patience) {
+    JobTimes lead(Seconds most, const Patience& patience, bool wants_exchange) {
         const Seconds end = now() + most;
         const auto is_over = [&] { return patience.is_over() || now() > end; };
+        if (wants_exchange && times_.exchange <= Seconds(0) && size_of(comm_) <= kMostOfExchange &&
+            !is_over())
+            times_.exchange = usual_time(kExchange, 0);
         for (const Collective collective : kAllCollectives) {
             if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty() && !is_over())
                 measure(collective, 0);
@@ -92,7 +101,7 @@ class NativeProbe {
             std::array<std::int64_t, 3> order{};
             PMPI_Bcast(order.data(), 3, MPI_INT64_T, 0, comm_);
             if (order[0] == kOver) return;
-            run(static_cast<Collective>(order[0]), static_cast<Bytes>(order[1]), order[2]);
+            run(order[0], static_cast<Bytes>(order[1]), order[2]);
         }
     }
 
@@ -135,10 +144,16 @@ class NativeProbe {
         return values[kTrials - 1] < (1 + kAlike) * values.front();
     }
 
-    /// Adds the median of some values to what is known.
-    void measure(Collective call, Bytes bytes) {
+    /// Adds it to what is known.
+    void measure(Collective collective, Bytes bytes) {
+        const auto call = static_cast<std::int64_t>(collective);
+        times_.times[std::string(name_of(collective))].set(bytes, usual_time(call, bytes));
+    }
+
+    /// The median of some values.
+    Seconds usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
-        if (connected_.insert(call).second) measure_once(call, row_of(call).has_data ? kLeast : 0);
+        if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
@@ -150,16 +165,16 @@ class NativeProbe {
             }
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
-        times_.times[std::string(name_of(call))].set(bytes, Seconds(median(values)));
+        return Seconds(median(values));
     }
 
     /// The start is announced so early that every rank is ready; if one was not, once more with more time.
-    Seconds measure_once(Collective call, Bytes bytes) {
+    Seconds measure_once(std::int64_t call, Bytes bytes) {
         constexpr int kMostLooks = 3;
         for (int look = 1;; ++look) {
             const std::int64_t begin = clock_.now_ns();
             const std::int64_t start = begin + in_ns(lead_);
-            announce(static_cast<std::int64_t>(call), bytes, start);
+            announce(call, bytes, start);
             const Worst worst = run(call, bytes, start);
             const Seconds needed = lead_ + worst.command;
             lead_ = std::min(std::max(1.5 * needed + kMargin, lead_ / 2), kMostLead);
@@ -180,22 +195,45 @@ class NativeProbe {
         Seconds command;  ///< when the announcement was there: mostly before the start, and negative
     };
 
-    Worst run(Collective call, Bytes bytes, std::int64_t start) {
-        const auto doubles = static_cast<std::size_t>(most_bytes(call, bytes) / sizeof(double));
-        input_.resize(std::max(input_.size(), doubles), 1.0);
-        output_.resize(std::max(output_.size(), doubles));
-        const int count = static_cast<int>(bytes / sizeof(double));
+    Worst run(std::int64_t call, Bytes bytes, std::int64_t start) {
+        if (call != kExchange) make_room(static_cast<Collective>(call), bytes);
         const std::int64_t command = clock_.now_ns();
         clock_.wait_until(start);
         const std::int64_t begin = clock_.now_ns();
-        const bool has_elements = row_of(call).combines;
-        call_native(call,
-                    {input_.data(), output_.data(), has_elements ? count : static_cast<int>(bytes),
-                     has_elements ? MPI_DOUBLE : MPI_BYTE, has_elements ? MPI_SUM : MPI_OP_NULL, 0, comm_});
+        if (call == kExchange) {
+            exchange();
+        } else {
+            call_once(static_cast<Collective>(call), bytes);
+        }
         const std::array<std::int64_t, 3> mine{clock_.now_ns() - start, begin - start, command - start};
         std::array<std::int64_t, 3> worst{};
         PMPI_Reduce(mine.data(), worst.data(), 3, MPI_INT64_T, MPI_MAX, 0, comm_);
         return {from_ns(worst[0]), from_ns(worst[1]), from_ns(worst[2])};
+    }
+
+    void make_room(Collective call, Bytes bytes) {
+        const auto doubles = static_cast<std::size_t>(most_bytes(call, bytes) / sizeof(double));
+        input_.resize(std::max(input_.size(), doubles), 1.0);
+        output_.resize(std::max(output_.size(), doubles));
+    }
+
+    void call_once(Collective call, Bytes bytes) {
+        const int count = static_cast<int>(bytes / sizeof(double));
+        const bool has_elements = row_of(call).combines;
+        call_native(call,
+                    {input_.data(), output_.data(), has_elements ? count : static_cast<int>(bytes),
+                     has_elements ? MPI_DOUBLE : MPI_BYTE, has_elements ? MPI_SUM : MPI_OP_NULL, 0, comm_});
+    }
+
+    void exchange() {
+        constexpr int kTag = 0;
+        std::vector<MPI_Request> requests;
+        for (Rank other = 0; other < size_of(comm_); ++other) {
+            if (other == rank_in(comm_)) continue;
+            PMPI_Irecv(nullptr, 0, MPI_BYTE, other, kTag, comm_, &requests.emplace_back());
+            PMPI_Isend(nullptr, 0, MPI_BYTE, other, kTag, comm_, &requests.emplace_back());
+        }
+        PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     }
 
     MPI_Comm comm_;
@@ -203,7 +241,7 @@ class NativeProbe {
     NativeSizes sizes_;
     JobTimes times_;
     Seconds lead_ = std::chrono::milliseconds(20);
-    std::set<Collective> connected_;  // what was called
+    std::set<std::int64_t> connected_;  // what was called
     std::vector<double> input_;
     std::vector<double> output_;
 };
@@ -211,9 +249,9 @@ class NativeProbe {
 }  // namespace
 
 JobTimes measure_natives(MPI_Comm comm, NativeSizes sizes, Seconds most, const Patience& patience,
-                         JobTimes known) {
+                         JobTimes known, bool wants_exchange) {
     NativeProbe probe(comm, sizes, std::move(known));
-    if (rank_in(comm) == 0) return probe.lead(most, patience);
+    if (rank_in(comm) == 0) return probe.lead(most, patience, wants_exchange);
     probe.follow();
     return {};
 }

@@ -127,9 +127,11 @@ TEST_CASE("where near sites share processors messages in all count", "[rank-dela
     std::vector<std::vector<Rank>> clusters;
     for (Rank rank = 0; rank < kSites; ++rank) clusters.push_back({rank});
     const Machine machine(Topology::from_clusters(kSites, clusters));
+    double exchange = 0;
     const auto choice = [&](double latency, double barrier) {
         MachineCosts costs = test::uniform_costs(kSites, Seconds(latency), 12.5e6);
         costs.job.ranks = kSites;
+        costs.job.exchange = Seconds(exchange);
         costs.job.times["barrier"] = Curve({{0, Seconds(barrier)}});
         costs.job.times["allreduce"] = Curve({{8, Seconds(1)}, {1024, Seconds(1)}});
         add_message_time(machine, costs);
@@ -145,4 +147,11 @@ TEST_CASE("where near sites share processors messages in all count", "[rank-dela
     CHECK(time == Approx((4e-3 - 1.1 * 4 * 0.42e-3) / 40).epsilon(0.05));
     CHECK(!name.starts_with("direct-exchange"));
     CHECK(choice(10e-3, 50e-3).second == 0);  // far ones differ by more than that
+    // A barrier of few messages waits for the network; all messages at once wait for processors.
+    exchange = 2.44e-3;
+    const auto [by_exchange, time_of_each] = choice(0.4e-3, 1.7e-3);
+    CHECK(time_of_each == Approx(2e-3 / 90).epsilon(0.05));
+    CHECK(!by_exchange.starts_with("direct-exchange"));
+    exchange = 0.4e-3;
+    CHECK(choice(0.4e-3, 4e-3).second == 0);
 }

@@ -37,6 +37,7 @@ Model full_model() {
                         {"reduce_scatter", curve},
                         {"scan", curve},
                         {"exscan", curve}},
+                       Seconds(1),
                        plogp,
                        {{"bcast", 8, 0, "ring", {Seconds(1)}, Seconds(1)}},
                        true,
