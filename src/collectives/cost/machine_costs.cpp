@@ -115,6 +115,7 @@ MachineCosts::Link memory_of(const Plogp& measured) {
 /// Whether a link carries about what uplinks that were measured let through: then it carries no more.
 bool fills_uplinks(const Lanes& lanes, const LinkModel& measured, int from, int to) {
     constexpr double kFilled = 0.8;
+    if (measured.clusters.size() <= static_cast<std::size_t>(std::max(from, to))) return false;
     const double out = measured.clusters[static_cast<std::size_t>(from)].uplink_out;
     const double in = measured.clusters[static_cast<std::size_t>(to)].uplink_in;
     return out > 0 && in > 0 && lanes.most() > kFilled * std::min(out, in);
