@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kMaxCachedPlans = 256;
 constexpr std::size_t kMaxCachedSteps = 1u << 20;
 constexpr std::size_t kMostChoices = 2048;
+constexpr Seconds kLong(5e-3);  // of calls whose links are watched
 
 /// The prediction for the slowness watch; 0 where it does not watch.
 Seconds watched_prediction(const Plan& plan) {
@@ -315,7 +316,6 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
 
 /// Whether calls by it are long, and have enough messages one after the other between two ranks.
 bool PlanCache::shows_links(const Plan& plan) const {
-    constexpr Seconds kLong(5e-3);
     constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
     if (plan.is_native() || plan.request.is_varied || plan.predicted < kLong ||
         likely_messages(plan, plan.request, machine_.rank_count()) > kMostMessages)
@@ -329,17 +329,16 @@ bool PlanCache::shows_links(const Plan& plan) const {
 }
 
 bool PlanCache::shows_links(Choice& choice, std::size_t number) const {
-    if (choice.shows_links.empty()) {
-        for (const Plan& plan : choice.plans) choice.shows_links.push_back(shows_links(plan));
-    }
-    return choice.shows_links[number];
+    choice.shows_links.resize(choice.plans.size());
+    std::optional<bool>& known = choice.shows_links[number];
+    if (!known) known = shows_links(choice.plans[number]);
+    return *known;
 }
 
 /// Of calls whose messages tell how fast links are, and whose plan may be changed. nullptr: they are not
 /// watched. One request of the size class is. MPI's own calls tell nothing, but that they are made: where
 /// LaPle's would tell, limits do not stay for ever.
 LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry& entry) {
-    constexpr Seconds kLong(5e-3);
     constexpr int kMostClusters = 32;  // 8 KiB are agreed on then
     constexpr double kReductions = 4;  // what goes on beside calls may take that much longer
     Choice& choice = *entry.choice;

@@ -113,10 +113,10 @@ class PlanCache {
 
     /// Of one size class.
     struct Choice {
-        std::vector<Plan> plans;             // the planner's choice first
-        std::optional<Trials> trials;        // where there are several
-        bool is_by_limits = false;           // plans are for links that are slower than they were measured
-        std::vector<bool> shows_links = {};  // of plans: whether calls tell how fast links are
+        std::vector<Plan> plans;       // the planner's choice first
+        std::optional<Trials> trials;  // where there are several
+        bool is_by_limits = false;     // plans are for links that are slower than they were measured
+        std::vector<std::optional<bool>> shows_links = {};  // of plans, once asked: calls tell of links
         std::unique_ptr<LinkWatch> links = nullptr;  // where calls tell of them; made when first needed
         bool is_of_calls = false;                    // not only of reports: then all ranks have it
     };
