@@ -31,14 +31,13 @@ void add_rank_delay(const Machine& machine, MachineCosts& costs) {
 }
 
 void add_message_time(const Machine& machine, MachineCosts& costs) {
-    constexpr double kNear = 2e-3;
     constexpr double kDoubt = 1.1;  // of latencies
     if (costs.count() < 2) return;
     double farthest = 0;
     for (int a = 0; a < costs.count(); ++a) {
         for (int b = 0; b < costs.count(); ++b) farthest = std::max(farthest, costs.link(a, b).latency);
     }
-    if (farthest > kNear) return;
+    if (farthest > kNearClusters.count()) return;
     const int ranks = machine.rank_count();
     if (costs.job.exchange > Seconds(0) && costs.job.ranks == ranks) {
         const double longer = std::max(costs.job.exchange.count() - kDoubt * farthest, 0.0);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "collectives/cost/rank_delay.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/hosts.hpp"
@@ -32,8 +33,6 @@ constexpr double kOfNatives = 0.05;
 constexpr double kOfNativesOfSites = 0.25;
 constexpr double kOfNativesLater = 0.25;
 constexpr int kFreeSweeps = 3;
-/// So near their ranks may share processors (add_message_time).
-constexpr Seconds kNear = std::chrono::milliseconds(2);
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
@@ -104,7 +103,7 @@ JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, con
     const Plogp memory =
         is_known != 0 ? model.links.job.memory : measure_memory(comm, host, settings.shared_memory);
     JobTimes native = measure_natives(comm, NativeSizes::few, most, {now() + most, nullptr}, model.links.job,
-                                      model.inside.size() > 1 && farthest(model) < kNear);
+                                      model.inside.size() > 1 && farthest(model) <= kNearClusters);
     native.memory = memory;
     return native;
 }
