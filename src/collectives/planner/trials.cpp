@@ -47,15 +47,25 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
     due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
 }
 
-Trials::Turn Trials::next(bool may_be_repeated) {
+Trials::Turn Trials::next(Seconds now, bool may_be_repeated) {
     const Turn usual{plan_of_calls(), false, 0};
-    const double time = usual_time();
+    const double alone = usual_time();
+    const double time = overlap_ * alone;
     spent_ += Seconds(time);
     if (records_.size() < 2 || is_stopped_) return usual;
+    if (!since_) since_ = now;
     saved_ += kSaved * time;
-    if (conditions_.is_for_later && !may_be_repeated) return usual;
-    if (turns_.empty() && saved_ >= due_) begin_round();
-    if (turns_.empty() || is_round_over()) return usual;
+    const bool may_begin = !conditions_.is_for_later || may_be_repeated;
+    if (may_begin && turns_.empty() && saved_ >= due_) {
+        begin_round();
+        elapsed_ = (now - *since_).count();
+    }
+    if (turns_.empty()) {
+        alone_ += alone;
+        credited_ += time;
+        return usual;
+    }
+    if (!may_begin || is_round_over()) return usual;
     const std::size_t plan = turns_[times_.size()];
     const bool is_beside = conditions_.is_for_later && plan != usual.plan;
     return is_beside ? Turn{usual.plan, false, plan} : Turn{plan, true, 0};
@@ -74,15 +84,23 @@ void Trials::add(Seconds mine) {
     times_.push_back(mine.count());
 }
 
+std::vector<double> Trials::times() const {
+    std::vector<double> all = times_;
+    all.push_back(elapsed_);
+    return all;
+}
+
 void Trials::conclude(std::span<const double> agreed) {
     const bool is_first = records_[plan_of_calls()].last <= 0;
     const double believed = usual_time();
     for (std::size_t i = 0; i < turns_.size(); ++i) note(turns_[i], agreed[i]);
     if (is_first && usual_time() < believed) {
         // What was saved up is a share of the time that calls took, not of what they were believed to take.
-        saved_ *= usual_time() / believed;
-        spent_ *= usual_time() / believed;
+        const double share = usual_time() / believed;
+        for (double* const sum : {&saved_, &credited_, &alone_}) *sum *= share;
+        spent_ *= share;
     }
+    correct_what_is_saved(agreed[turns_.size()]);
     // Only now it is known what the calls take otherwise.
     double cost = conditions_.agreement.count();
     for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
@@ -93,6 +111,17 @@ void Trials::conclude(std::span<const double> agreed) {
     ++rounds_;
     learn();
     due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
+}
+
+/// Calls have taken no longer than they lasted together: a root of short messages may be far ahead.
+void Trials::correct_what_is_saved(double elapsed) {
+    const double real = std::min(elapsed, alone_);
+    saved_ += kSaved * (real - credited_);
+    spent_ += Seconds(real - credited_);
+    if (alone_ > 0) overlap_ = real / alone_;
+    alone_ = 0;
+    credited_ = 0;
+    since_.reset();
 }
 
 /// From a round.
@@ -188,7 +217,7 @@ double Trials::cost_of_turn(std::size_t plan, double time) const {
     const std::size_t usual = plan_of_calls();
     const bool is_beside = conditions_.is_for_later && plan != usual;
     const Seconds start = is_beside ? conditions_.agreement : conditions_.start;
-    return start.count() + std::max(0.0, time - (is_beside ? 0 : expected(usual)));
+    return start.count() + std::max(0.0, time - (is_beside ? 0 : overlap_ * expected(usual)));
 }
 
 void Trials::begin_round() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,10 +28,11 @@ enum class Adapting {
 ///
 /// What a round is likely to cost (starts, agreement, and what slower plans take longer than the best one) is
 /// saved up first, out of kShare of the time of all calls: trials cost less than that, but for a while where
-/// a plan takes much longer than predicted. The most promising plan has its turns first, until it is decided
-/// whether it is better; others join where savings allow. A plan that is clearly slower is out of play. Once
-/// the best one is alone, rounds are rarer, and only look whether it still takes as long; if not, all come
-/// into play again.
+/// a plan takes much longer than predicted, or calls follow each other sooner than they end: a root need not
+/// wait for others. Then the first round tells how much sooner. The most promising plan has its turns first,
+/// until it is decided whether it is better; others join where savings allow. A plan that is clearly slower
+/// is out of play. Once the best one is alone, rounds are rarer, and only look whether it still takes as
+/// long; if not, all come into play again.
 ///
 /// A value without clocks or messages: every rank makes the same turns from the same agreed times.
 class Trials {
@@ -62,15 +64,17 @@ class Trials {
         bool is_timed = false;
         std::size_t beside = 0;  ///< the plan to be timed beside the call, before it; 0: none
     };
-    /// What the next call does. Where it must not be repeated, nothing is run beside it.
-    Turn next(bool may_be_repeated = true);
+    /// What the next call does, which begins `now` by this rank's clock. Where it must not be repeated,
+    /// nothing is run beside it.
+    Turn next(Seconds now, bool may_be_repeated = true);
     /// This rank's time of a call that next() wants timed.
     void add(Seconds mine);
     /// Whether the round is over: then the ranks shall agree on times(), for each the longest of all ranks,
     /// and give them to conclude().
     bool is_round_over() const { return !turns_.empty() && times_.size() == turns_.size(); }
-    /// Of this rank, in seconds, of each call of the round.
-    const std::vector<double>& times() const { return times_; }
+    /// Of this rank, in seconds, of each call of the round; the last one: of all calls since the round
+    /// before.
+    std::vector<double> times() const;
     void conclude(std::span<const double> agreed);
 
     std::size_t best() const { return best_; }
@@ -105,6 +109,7 @@ class Trials {
     double usual_time() const;
     double cost_of_least_round() const;
     void learn();
+    void correct_what_is_saved(double elapsed);
     std::vector<std::size_t> rivals() const;
     bool comes_before(std::size_t plan, std::size_t other) const;
     double likely_cost_of_turn(std::size_t plan) const;
@@ -122,10 +127,15 @@ class Trials {
     std::size_t best_ = 0;
     std::vector<std::size_t> turns_;  // of the round that is under way
     std::vector<double> times_;
-    double saved_ = 0;    // for rounds to come
-    double due_ = 0;      // what must be saved up for the next one: it changes with rounds only
-    double settled_ = 0;  // what the best one took when it was alone; 0: it is not
-    int rounds_ = 0;      // since all were in play
+    double saved_ = 0;     // for rounds to come
+    double due_ = 0;       // what must be saved up for the next one: it changes with rounds only
+    double settled_ = 0;   // what the best one took when it was alone; 0: it is not
+    int rounds_ = 0;       // since all were in play
+    double overlap_ = 1;   // what calls take of the time that one takes alone, as the last round has shown
+    double credited_ = 0;  // the time of the calls since then, as it was believed, and
+    double alone_ = 0;     // the same if each had waited for the one before
+    std::optional<Seconds> since_;  // the first call after it has begun
+    double elapsed_ = 0;            // until the round that is under way
     bool is_stopped_ = false;
     Seconds cost_{0};
     Seconds spent_{0};

@@ -33,6 +33,9 @@ namespace {
 /// MPI_KEYVAL_INVALID until the first collective call of the process.
 std::atomic<int> comm_keyval{MPI_KEYVAL_INVALID};
 
+/// A round of trials has a time of each plan, and one of the calls before it.
+constexpr std::size_t kMostToAgree = kMostToTry + 1;
+
 /// The rank in MPI_COMM_WORLD of each rank of `comm`; nothing when one of them is from another world
 /// (spawned).
 std::optional<std::vector<Rank>> world_ranks(MPI_Comm comm, int size) {
@@ -113,7 +116,7 @@ void make_keyval() {
 
 OwnCalls own_calls() {
     return {request_for(Collective::barrier, 0),
-            request_for(Collective::allreduce, kMostToTry * sizeof(double))};
+            request_for(Collective::allreduce, kMostToAgree * sizeof(double))};
 }
 
 void say_former_names(const Rules& rules, Process& process) {
@@ -305,7 +308,7 @@ void CommState::conclude(Trials& trials) noexcept try {
 /// Of all ranks. Collective.
 bool CommState::find_longest(std::vector<double>& times) {
     const std::size_t count = times.size();
-    times.resize(kMostToTry);
+    times.resize(kMostToAgree);
     if (!agreement_) agreement_ = plans_->make(own_calls().agreement);
     count_call();
     int code = MPI_ERR_COMM;
@@ -318,7 +321,7 @@ bool CommState::find_longest(std::vector<double>& times) {
         operands.op = MPI_MAX;
         code = run_unwatched(*agreement_, operands);
     } else if (comms_.create()) {
-        code = PMPI_Allreduce(MPI_IN_PLACE, times.data(), kMostToTry, MPI_DOUBLE, MPI_MAX, inner());
+        code = PMPI_Allreduce(MPI_IN_PLACE, times.data(), kMostToAgree, MPI_DOUBLE, MPI_MAX, inner());
     }
     times.resize(count);
     return code == MPI_SUCCESS;

@@ -20,6 +20,7 @@
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
 #include "mpi/exec/transport.hpp"
+#include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -299,7 +300,7 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     const bool may_recover = choice.is_by_limits;
     if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
         return {&prepared(request, usual, entry)};
-    const Trials::Turn turn = trials ? trials->next(may_be_repeated) : Trials::Turn{};
+    const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated) : Trials::Turn{};
     LinkWatch* links = nullptr;
     if (turn.plan == usual && turn.beside == 0) {
         links = watch_of(request, usual, entry);

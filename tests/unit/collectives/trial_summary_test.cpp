@@ -31,13 +31,13 @@ Trials tried(const std::vector<Seconds>& times, int calls, bool is_for_later = f
     Trials trials({{Seconds(10e-3), {}}, {Seconds(10e-3), {}}},
                   {Seconds(1e-4), Seconds(1e-4), Seconds(0), is_for_later});
     for (int i = 0; i < calls; ++i) {
-        const Trials::Turn turn = trials.next();
+        const Trials::Turn turn = trials.next(Seconds(i));
         if (turn.beside > 0) {
             trials.add(times[turn.beside]);
         } else if (turn.is_timed) {
             trials.add(times[turn.plan]);
         }
-        if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+        if (trials.is_round_over()) trials.conclude(trials.times());
     }
     return trials;
 }

@@ -15,6 +15,12 @@ using laple::Trials;
 
 namespace {
 
+/// A clock by which each call ends before the next one begins.
+Seconds later() {
+    static Seconds clock(0);
+    return clock += Seconds(1);
+}
+
 constexpr Seconds kStart(0.01);
 constexpr Seconds kAgreement(0.02);
 const Trials::Conditions kConditions{kStart, kAgreement, Seconds(0)};
@@ -28,7 +34,7 @@ class Program {
         : trials(plans, kConditions), real_(std::move(real)), calls_(real_.size()) {}
 
     void call() {
-        const Trials::Turn turn = trials.next();
+        const Trials::Turn turn = trials.next(Seconds(total_));
         ++calls_[turn.plan];
         const double time = real_[turn.plan] * noise();
         total_ += time;
@@ -74,8 +80,8 @@ TEST_CASE("what the first call by a plan takes longer is saved up before it is t
     conditions.first_use = Seconds(kLonger);
     Trials trials({{Seconds(0.10), {}}, {Seconds(0.10), {}}}, conditions);
     double usual = 0;
-    while (trials.is_round_over() || trials.times().empty()) {
-        const Trials::Turn turn = trials.next();
+    while (!trials.is_round_over()) {
+        const Trials::Turn turn = trials.next(later());
         if (turn.is_timed) trials.add(Seconds(0.1));
         usual += 0.1;
     }
@@ -127,9 +133,9 @@ TEST_CASE("nothing is tried before a round can be paid") {
     const double cost = 2 * 0.01 + 0.02 + 0.02;
     const int calls = static_cast<int>(cost / (Trials::kShare * 0.1));
     Trials trials({{Seconds(0.10), {}}, {Seconds(0.12), {}}}, kConditions);
-    for (int call = 1; call < calls; ++call) CHECK_FALSE(trials.next().is_timed);
+    for (int call = 1; call < calls; ++call) CHECK_FALSE(trials.next(later()).is_timed);
     bool is_timed = false;
-    for (int call = 0; call < calls / 2; ++call) is_timed = is_timed || trials.next().is_timed;
+    for (int call = 0; call < calls / 2; ++call) is_timed = is_timed || trials.next(later()).is_timed;
     CHECK(is_timed);
 }
 
@@ -142,11 +148,46 @@ TEST_CASE(
     Trials trials(plans, {Seconds(0.002), Seconds(0.003), Seconds(0)});
     int calls = 0;
     for (; calls < 200 && trials.best() != 2; ++calls) {
-        const Trials::Turn turn = trials.next();
+        const Trials::Turn turn = trials.next(later());
         if (turn.is_timed) trials.add(Seconds(real[turn.plan]));
-        if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+        if (trials.is_round_over()) trials.conclude(trials.times());
     }
     CHECK(calls < 60);
+}
+
+TEST_CASE("calls that follow each other before they end pay for a share of what they last together") {
+    // Short messages of a root that does not wait: each arrives after 100 ms, and there is one every 100 us.
+    constexpr double kApart = 1e-4;
+    constexpr int kCalls = 1000000;
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, kConditions);
+    double clock = 0;
+    double lost = 0;
+    double first = 0;  // what the first round takes, before which nothing is known
+    for (int call = 0; call < kCalls; ++call) {
+        const Trials::Turn turn = trials.next(Seconds(clock));
+        const double time = !turn.is_timed ? kApart : kStart.count() + (turn.plan == 0 ? 0.10 : 0.11);
+        clock += time;
+        if (!turn.is_timed) continue;
+        lost += time;
+        trials.add(Seconds(time) - kStart);
+        if (!trials.is_round_over()) continue;
+        lost += kAgreement.count();
+        clock += kAgreement.count();
+        if (first == 0) first = lost;
+        trials.conclude(trials.times());
+    }
+    CHECK(lost > first);
+    CHECK(lost - first < Trials::kShare * kCalls * kApart);
+    CHECK(trials.spent().count() < 2 * kCalls * kApart);
+
+    SECTION("and for all of it once they wait") {
+        int calls = 0;
+        while (!trials.next(Seconds(clock)).is_timed) {
+            clock += 0.10;
+            ++calls;
+        }
+        CHECK(calls > 0);
+    }
 }
 
 TEST_CASE("a single plan is never timed") {
@@ -160,11 +201,11 @@ TEST_CASE("plans that make connections in their first call are not judged by it"
     Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, kConditions);
     std::vector<int> calls(2);
     for (int call = 0; call < 3000; ++call) {
-        const Trials::Turn turn = trials.next();
+        const Trials::Turn turn = trials.next(later());
         if (!turn.is_timed) continue;
         const bool is_first = calls[turn.plan]++ == 0;
         trials.add(Seconds((turn.plan == 0 ? 0.10 : 0.08) + (is_first ? 1 : 0)));
-        if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+        if (trials.is_round_over()) trials.conclude(trials.times());
     }
     CHECK(trials.best() == 1);
 }
@@ -183,9 +224,9 @@ TEST_CASE("differences that may come from waiting for processors count for nothi
     for (const double doubt : {0.0, 0.03}) {
         Trials trials({{Seconds(0.10), {}}, {Seconds(0.10), {}}}, {kStart, kAgreement, Seconds(doubt)});
         for (int call = 0; call < 3000; ++call) {
-            const Trials::Turn turn = trials.next();
+            const Trials::Turn turn = trials.next(later());
             if (turn.is_timed) trials.add(Seconds(turn.plan == 0 ? 0.10 : 0.08));
-            if (trials.is_round_over()) trials.conclude(std::vector<double>(trials.times()));
+            if (trials.is_round_over()) trials.conclude(trials.times());
         }
         CHECK(trials.best() == (doubt > 0 ? 0U : 1U));
     }
@@ -212,8 +253,8 @@ TEST_CASE("ranks that agree on times take the same turns") {
     Trials one(plans, kConditions);
     Trials other(plans, kConditions);
     for (int call = 0; call < 5000; ++call) {
-        const Trials::Turn turn = one.next();
-        const Trials::Turn same = other.next();
+        const Trials::Turn turn = one.next(later());
+        const Trials::Turn same = other.next(later());
         REQUIRE(turn.plan == same.plan);
         REQUIRE(turn.is_timed == same.is_timed);
         if (!turn.is_timed) continue;
@@ -222,7 +263,8 @@ TEST_CASE("ranks that agree on times take the same turns") {
         REQUIRE(one.is_round_over() == other.is_round_over());
         if (!one.is_round_over()) continue;
         std::vector<double> longest = one.times();
-        for (std::size_t i = 0; i < longest.size(); ++i) longest[i] = std::max(longest[i], other.times()[i]);
+        const std::vector<double> others = other.times();
+        for (std::size_t i = 0; i < longest.size(); ++i) longest[i] = std::max(longest[i], others[i]);
         one.conclude(longest);
         other.conclude(longest);
     }
@@ -269,7 +311,7 @@ TEST_CASE("for later jobs other plans run beside calls that keep the first one")
     int beside = 0;
     for (int call = 0; call < 10000; ++call) {
         const bool may_be_repeated = call % 3 != 0;
-        const Trials::Turn turn = trials.next(may_be_repeated);
+        const Trials::Turn turn = trials.next(later(), may_be_repeated);
         REQUIRE(turn.plan == 0);
         total += real[0];
         if (!may_be_repeated) CHECK((turn.beside == 0 && !turn.is_timed));
@@ -284,7 +326,7 @@ TEST_CASE("for later jobs other plans run beside calls that keep the first one")
         }
         if (!trials.is_round_over()) continue;
         lost += kAgreement.count();
-        trials.conclude(std::vector<double>(trials.times()));
+        trials.conclude(trials.times());
     }
     CHECK(beside > 5);
     CHECK(lost / total < Trials::kShare);
@@ -295,7 +337,7 @@ TEST_CASE("for later jobs other plans run beside calls that keep the first one")
     CHECK(trials.is_settled());
     CHECK(trials.best() == 0);
     for (int call = 0; call < 5000; ++call) {
-        const Trials::Turn turn = trials.next();
+        const Trials::Turn turn = trials.next(later());
         CHECK((turn.plan == 0 && turn.beside == 0 && !turn.is_timed));
     }
 }
