@@ -291,6 +291,10 @@ Seconds farthest(const Model& model) {
     return latency;
 }
 
+bool has_near_clusters(const Model& model) {
+    return model.inside.size() > 1 && farthest(model) <= kNearClusters;
+}
+
 std::string list_names(const std::vector<std::string>& names) {
     constexpr std::size_t kMost = 4;
     if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));

@@ -83,6 +83,9 @@ std::vector<std::vector<Seconds>> cluster_latencies(const Model& model);
 /// The longest latency that is known, between clusters or in one.
 Seconds farthest(const Model& model);
 
+/// Whether there are several clusters, all within kNearClusters of each other.
+bool has_near_clusters(const Model& model);
+
 /// "a-1, a-2, b-1 and 5 more": names for people.
 std::string list_names(const std::vector<std::string>& names);
 

@@ -37,6 +37,9 @@ inline Seconds usual_time(const CallTime& call) {
     return Seconds(median(times));
 }
 
+/// Clusters are near within such a latency of each other: their ranks may share processors.
+constexpr Seconds kNearClusters{2e-3};
+
 /// What was measured with all ranks of a job: how long MPI's own collectives take, by the bytes of the
 /// message, from the agreed start of a call until the last rank is out of it, with root 0; messages inside
 /// hosts; and calls of programs.
@@ -44,7 +47,8 @@ struct JobTimes {
     int ranks = 0;  ///< 0: nothing was measured
     std::map<std::string, Curve, std::less<>>
         times;  ///< by the name of the collective; a barrier's of size 0
-    /// Of an empty message from each rank to each other one, all at once; 0: not measured.
+    /// Of an empty message from each rank to each other one, all at once, where clusters are near; 0: not
+    /// measured.
     Seconds exchange{0};
     Plogp memory = {};  ///< between two ranks of a host, while all are at work; without curves: not measured
     /// Those of one collective, size class and root in the order of what was found best.

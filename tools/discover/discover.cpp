@@ -156,6 +156,9 @@ class Leader {
         return is_cut_short_ ? kUnfinished : 0;
     }
 
+    /// Whether it is worth knowing what each of many messages costs.
+    bool wants_exchange() const { return model_ && has_near_clusters(*model_); }
+
   private:
     Seconds settle() const { return Seconds(options_.settle_ms / 1000); }
 
@@ -286,16 +289,18 @@ class Leader {
     int exit_code_ = 0;  // without a model
 };
 
-/// MPI's own collectives and messages inside hosts, on all ranks. `wanted` counts on rank 0, as does the
-/// result.
-JobTimes measure_natives_if(bool wanted, const mpi::NodeLayout& layout, const mpi::Patience& patience) {
+/// MPI's own collectives and messages inside hosts, on all ranks; with an exchange of empty messages if that
+/// is wanted. What is wanted counts on rank 0, as does the result.
+JobTimes measure_natives_if(bool wanted, bool wants_exchange, const mpi::NodeLayout& layout,
+                            const mpi::Patience& patience) {
     constexpr Seconds kMost{15};
     int is_wanted = wanted ? 1 : 0;
     PMPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (is_wanted == 0) return {};
     const Plogp memory =
         mpi::measure_memory(MPI_COMM_WORLD, layout.node(), configuration().settings.shared_memory);
-    JobTimes native = mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::many, kMost, patience);
+    JobTimes native =
+        mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::many, kMost, patience, {}, wants_exchange);
     native.memory = memory;
     native.is_unfinished = false;  // no later job goes on
     return native;
@@ -325,7 +330,8 @@ int discover(const Options& options) {
         prober->dismiss();
     }
     layout.sleep_until_measured();
-    const JobTimes native = measure_natives_if(wants_natives, layout, patience);
+    const bool wants_exchange = leader && leader->wants_exchange();
+    const JobTimes native = measure_natives_if(wants_natives, wants_exchange, layout, patience);
     return leader ? leader->finish(native) : exit_code;
 }
 

@@ -14,13 +14,11 @@ namespace laple {
 /// (MachineCosts). (A model of our own)
 void add_rank_delay(const Machine& machine, MachineCosts& costs);
 
-/// Within such a latency of each other clusters are near in what follows.
-constexpr Seconds kNearClusters{2e-3};
-
-/// The same of several clusters, where all are near: the ranks of all of them may share processors, as hosts
-/// on one machine do. Then what matters is how many messages there are in all, P⌈log2 P⌉ in that barrier, and
-/// not which rank waits for which. Where each rank has sent an empty message to each other one, that tells
-/// more: a barrier's messages wait for each other anyway. Sets `message_time`. (A model of our own)
+/// The same of several clusters, where all are near (kNearClusters): the ranks of all of them may share
+/// processors, as hosts on one machine do. Then what matters is how many messages there are in all, P⌈log2 P⌉
+/// in that barrier, and not which rank waits for which. Where each rank has sent an empty message to each
+/// other one, that tells more: a barrier's messages wait for each other anyway. Sets `message_time`. (A model
+/// of our own)
 void add_message_time(const Machine& machine, MachineCosts& costs);
 
 }  // namespace laple

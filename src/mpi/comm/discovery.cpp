@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/cost/rank_delay.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/clock.hpp"
 #include "mpi/probe/hosts.hpp"
@@ -103,7 +102,7 @@ JobTimes measure_job(MPI_Comm comm, MPI_Comm host, const Settings& settings, con
     const Plogp memory =
         is_known != 0 ? model.links.job.memory : measure_memory(comm, host, settings.shared_memory);
     JobTimes native = measure_natives(comm, NativeSizes::few, most, {now() + most, nullptr}, model.links.job,
-                                      model.inside.size() > 1 && farthest(model) <= kNearClusters);
+                                      has_near_clusters(model));
     native.memory = memory;
     return native;
 }
