@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/block_times.hpp"
+#include "collectives/algorithms/hop_load.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 #include "some_costs.hpp"
@@ -223,4 +224,37 @@ TEST_CASE("blocks of different sizes go together as far as there is memory", "[a
     machine.set_block_memory(0);
     CHECK(algorithm->longest_together(request, machine) == 0);
     CHECK(usual > 1000);
+}
+
+TEST_CASE("blocks of different sizes go together as far as one message carries them at once",
+          "[aggregation]") {
+    const auto longest = [](const char* name, Collective collective, const Machine& machine) {
+        return parse_algorithm(name, collective)->longest_together(varied_request(collective), machine);
+    };
+    // All blocks from one cluster to the other: of each rank to each, or to the root.
+    CHECK(longest("cluster-aggregation", Collective::alltoall, kTwoClusters) == 16 * 1024 / (4 * 4));
+    CHECK(longest("cluster-aggregation", Collective::gather, kTwoClusters) == 16 * 1024 / 4);
+    // From one host to another, of which two have four ranks, and the others one.
+    const Machine hosts(Topology::from_clusters(10, {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}}),
+                        {0, 0, 0, 0, 1, 2, 2, 2, 2, 3});
+    CHECK(longest("host-aggregation", Collective::alltoall, hosts) == 16 * 1024 / (4 * 4));
+    // So many that each has next to nothing in a message.
+    std::vector<int> first;
+    std::vector<int> second;
+    for (int rank = 0; rank < 64; ++rank) (rank < 32 ? first : second).push_back(rank);
+    const Machine crowd(Topology::from_clusters(64, {first, second}));
+    CHECK(longest("cluster-aggregation", Collective::alltoall, crowd) == 64);
+    CHECK(longest("cluster-aggregation", Collective::scatter, crowd) == 16 * 1024 / 32);
+}
+
+TEST_CASE("a port that sends is no queue that loses messages", "[aggregation]") {
+    MachineCosts costs = test::uniform_costs(2, Seconds(1e-3), 1e7);
+    costs.shares_ports = true;
+    HopLoad scatter(kTwoClusters, costs);  // one host sends to all four of the other cluster
+    scatter.add(0, 1, 1e6, 4, 1, 4);
+    CHECK(scatter.busiest() > 3 * scatter.busiest_queue());
+    CHECK(scatter.busiest_queue() > 0);
+    HopLoad gather(kTwoClusters, costs);
+    gather.add(0, 1, 1e6, 1, 4, 4);
+    CHECK(gather.busiest_queue() == Approx(gather.busiest()));
 }

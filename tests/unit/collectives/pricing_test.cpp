@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "collectives/algorithms/native_price.hpp"
 #include "collectives/algorithms/phase_price.hpp"
 #include "collectives/algorithms/tree.hpp"
@@ -1005,6 +1006,9 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     star.clusters[1].uplink_in = 10e6;
     CHECK_FALSE(costs_of(star, latency).link(0, 1).carries_more);
     CHECK(costs_of(star, latency).link(1, 0).carries_more);
+    // A file may name more streams than a pair can have.
+    star.links[0].streams_there.rate = {{8, 20e6}, {100, 90e6}};
+    CHECK(costs_of(star, latency).link(0, 1).streams == Settings::kMostStreams);
     CHECK(costs_of(LinkModel{}, latency).is_empty());
     CHECK(costs_of(star, {}).is_empty());
     // A message that passed at once, of what the NIC had saved up, takes longer without.
