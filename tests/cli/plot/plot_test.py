@@ -82,6 +82,20 @@ class CommandLine(PlotTest):
         self.check(["matrix", "nosuch.json", "-o", "x.png"], "nosuch.json: cannot be read (No such file")
 
 
+class Timelines(PlotTest):
+    def test_a_call_whose_messages_were_recorded_at_one_end_only(self):
+        def event(rank, start, length, **args):
+            return {"ph": "X", "name": "MPI_Bcast", "pid": rank, "tid": 0, "ts": start, "dur": length, "args": args}
+        call = [event(rank, 0, 100, call="1", algorithm="chain@8K") for rank in (0, 1)]
+        predicted = event(2, 0, 10, call="1", **{"from": 0, "to": 1}, arrived_us=60)
+        self.file("t.json", {"otherData": {"format": "laple-trace-1", "ranks": 2, "cluster_of": [0, 0], "host_of": [0, 1]},
+                             "traceEvents": [*call, predicted]})
+        result = self.plot("timeline", "t.json", "-o", "t.svg")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        with open(os.path.join(self.directory, "t.svg"), encoding="utf-8") as picture:
+            self.assertIn("<svg", picture.read())
+
+
 class Models(PlotTest):
     def test_what_is_no_model(self):
         for text, expected in [("{", "m.json:1: not valid JSON"), ("[]", "m.json: is not of format"),
