@@ -176,7 +176,7 @@ class Bench {
         fmt::print("{}\n", format_overlap_row(row));
         std::fflush(stdout);
         if (!options_.json_file.empty())
-            write_file(options_.json_file, overlap_to_json(context_, overlap_rows_).dump(2) + "\n");
+            write_file(options_.json_file, json_text(overlap_to_json(context_, overlap_rows_), 2) + "\n");
     }
 
     void place_in_network() {
@@ -220,7 +220,7 @@ class Bench {
         fmt::print("{}\n", format_row(row, options_.full));
         std::fflush(stdout);
         if (!options_.json_file.empty()) {
-            write_file(options_.json_file, to_json(context_, rows_).dump(2) + "\n");
+            write_file(options_.json_file, json_text(to_json(context_, rows_), 2) + "\n");
         }
         if (!options_.csv_file.empty()) write_file(options_.csv_file, to_csv(rows_));
     }

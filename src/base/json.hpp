@@ -15,6 +15,12 @@ namespace laple {
 /// Keeps keys in the order in which they were written: what we print reads as we meant it.
 using Json = nlohmann::ordered_json;
 
+/// Without newlines, or each level `indent` further in. Bytes that are no UTF-8, as in names of hosts, are
+/// replaced: by itself the library throws then.
+inline std::string json_text(const Json& json, int indent = -1) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 /// A JSON text that remembers where each value stands, so that a wrong value is reported as file:line.
 /// Paths are JSON pointers: "" is the whole document, "/sites/0/hosts" a member of it.
 class JsonDocument {

@@ -16,7 +16,7 @@ double in_us(Seconds time) {
 }
 
 std::string quoted(std::string_view text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(text);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void TraceEvents::name_track(Place place, std::string_view name) {
 void TraceEvents::slice(Place place, std::string_view name, Seconds begin, Seconds end, const Json& args) {
     add("X", name, place,
         fmt::format(",\"ts\":{:.3f},\"dur\":{:.3f}{}", in_us(begin), std::max(in_us(end - begin), kShortest),
-                    args.is_null() ? "" : ",\"args\":" + args.dump()));
+                    args.is_null() ? "" : ",\"args\":" + json_text(args)));
 }
 
 void TraceEvents::arrow(Place from, Seconds begin, Place to, Seconds end) {
@@ -52,12 +52,12 @@ void TraceEvents::arrow(Place from, Seconds begin, Place to, Seconds end) {
 }
 
 void TraceEvents::counter(int process, std::string_view name, Seconds time, const Json& values) {
-    add("C", name, {process, 0}, fmt::format(",\"ts\":{:.3f},\"args\":{}", in_us(time), values.dump()));
+    add("C", name, {process, 0}, fmt::format(",\"ts\":{:.3f},\"args\":{}", in_us(time), json_text(values)));
 }
 
 std::string TraceEvents::text(const Json& about) const {
     return fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\n\"traceEvents\":[\n{}\n]}}\n",
-                       about.is_null() ? "{}" : about.dump(), events_);
+                       about.is_null() ? "{}" : json_text(about), events_);
 }
 
 int SideBySide::take(Seconds begin, Seconds end) {

@@ -181,7 +181,7 @@ std::string model_text(const Model& model) {
     if (model.between.nodes() > 0) document["between"] = rows_of(model.between);
     document["pairs"] = model.pairs;
     if (!model.links.clusters.empty()) write_link_model_json(model.links, document);
-    return document.dump() + "\n";
+    return json_text(document) + "\n";
 }
 
 Model parse_model(const JsonDocument& document) {

@@ -38,7 +38,7 @@ std::string unfinished_text(const std::vector<Node>& nodes, const RememberedSurv
     document["latencies"] = Json::array();
     for (const auto& [pair, latency] : known)
         document["latencies"].push_back({pair.first, pair.second, latency.count()});
-    return document.dump() + "\n";
+    return json_text(document) + "\n";
 }
 
 RememberedSurvey::Latencies parse_unfinished(const JsonDocument& document, const std::vector<Node>& nodes) {

@@ -102,7 +102,7 @@ std::string overview_json(const InForce& used, std::size_t hosts, int ranks) {
     document["topology_from"] = used.source;
     if (!used.problem.empty()) document["problem"] = used.problem;
     if (used.model) document["model"] = Json::parse(model_text(*used.model));
-    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 }  // namespace laple::info

@@ -58,7 +58,7 @@ std::string own_state() {
         Json state{{"flows", Json::array()}};
         for (const TcpFlow& flow : open_flows(host.own_addresses)) state["flows"].push_back(to_json(flow));
         state["host"] = to_json(host);
-        return state.dump();
+        return json_text(state);
     } catch (const std::exception&) {
         return "";
     }
@@ -169,7 +169,7 @@ std::string network_json(const NetworkState& state, double rate, const std::stri
     document["advice"] = Json::array();
     for (const TcpAdvice& each : tcp_advice(state.hosts, state.flows, rate))
         document["advice"].push_back({{"problem", each.problem}, {"line", each.line}});
-    return document.dump(2) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 }  // namespace laple::info

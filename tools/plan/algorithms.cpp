@@ -64,7 +64,7 @@ std::string algorithms_json(const std::string& collective) {
                        {"collectives", collectives_of(*family)},
                        {"source", family->source}});
     }
-    return all.dump(1) + "\n";
+    return json_text(all, 1) + "\n";
 }
 
 }  // namespace laple::plan

@@ -64,7 +64,7 @@ std::string json_of(const std::vector<Row>& rows) {
         if (row.two_level > 0) entry["two_level"] = row.two_level;
         document["rows"].push_back(std::move(entry));
     }
-    return document.dump(2) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 }  // namespace

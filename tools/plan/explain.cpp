@@ -357,7 +357,7 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
         if (!algorithm.details().empty()) entry["details"] = algorithm.details().substr(1);
         document["candidates"].push_back(std::move(entry));
     }
-    return document.dump(2) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 std::string dot_of(const Explanation& explanation, const Situation& situation) {

@@ -158,7 +158,7 @@ std::string json_of(const BlockExplanation& explanation, const Situation& situat
                         {"bytes_between_clusters", e.far},
                         {"at_least", e.least},
                         {"busiest", e.busiest}};
-    return document.dump(2) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 }  // namespace laple::plan

@@ -148,7 +148,7 @@ std::string json_of(const std::vector<MonteCarloRow>& rows, const MonteCarloOpti
                                        {"hit_rate", score.hit_rate}});
         document["rows"].push_back(std::move(entry));
     }
-    return document.dump(2) + "\n";
+    return json_text(document, 2) + "\n";
 }
 
 }  // namespace laple::plan

@@ -283,7 +283,7 @@ void Process::write_profile(const Report::Job& job) const {
     if (!profile_ || settings_.profile_file.empty()) return;
     Json json = report_.json(versions(), job);
     profile_->add_to(json);
-    const std::string problem = write_result(settings_.profile_file, json.dump() + "\n");
+    const std::string problem = write_result(settings_.profile_file, json_text(json) + "\n");
     say(problem.empty()
             ? fmt::format("profile: {} (draw who sends to whom: laple-plot traffic)", settings_.profile_file)
             : fmt::format("the profile cannot be written to {}: {}", settings_.profile_file, problem));
