@@ -84,6 +84,13 @@ TEST_CASE("a model is written and read again", "[model]") {
     CHECK(read(model_text(two_sites())) == two_sites());
 }
 
+TEST_CASE("a model of hosts whose names are no UTF-8 is written", "[model]") {
+    Model model = two_sites();
+    model.nodes[0].host = "m\xfcnchen";
+    CHECK(read(model_text(model)).nodes[0].host == "m\xef\xbf\xbdnchen");
+    CHECK_THAT(unfinished_text(model.nodes, {}), Catch::Contains("m\xef\xbf\xbdnchen"));
+}
+
 TEST_CASE("a model may hold a topology alone", "[model]") {
     const Model model = read(R"({"format": "laple-model-1", "ranks": 3, "levels": [[[0, 2], [1]]]})");
     CHECK(model.topology == Topology::from_clusters(3, {{0, 2}, {1}}));
