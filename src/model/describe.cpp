@@ -161,7 +161,8 @@ std::string describe_natives(const JobTimes& native) {
     if (native.ranks == 0) return "";
     std::string text;
     if (!native.memory.gap.is_empty()) {
-        const auto& [bytes, time] = native.memory.flood_gap.known().back();
+        const Curve& gap = native.memory.flood_gap.is_empty() ? native.memory.gap : native.memory.flood_gap;
+        const auto [bytes, time] = *gap.known().rbegin();
         text += fmt::format("between two ranks of a host, while all are at work: {} of 0 bytes, {}\n",
                             format_seconds(native.memory.latency + native.memory.gap.at(0)),
                             format_rate(static_cast<double>(bytes) / std::max(time.count(), 1e-12)));

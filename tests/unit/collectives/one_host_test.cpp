@@ -52,6 +52,16 @@ TEST_CASE("on one host ranks take the places of hosts, and memory that of the ne
     CHECK(costs.job.ranks == 8);
 }
 
+TEST_CASE("where only single messages through memory were measured, others take as long", "[one-host]") {
+    LinkModel model;
+    model.clusters.resize(1);
+    model.job.ranks = 8;
+    model.job.memory.latency = Seconds(kLatency);
+    model.job.memory.gap = Curve({{0, Seconds(kGap)}, {65536, Seconds(1e-4)}});
+    const MachineCosts costs = costs_of(model, {{Seconds(20e-6)}});
+    CHECK(costs.cluster(0).memory.stream.at(65536) == Seconds(1e-4));
+}
+
 TEST_CASE("without a measurement of memory nothing is known of one host", "[one-host]") {
     Machine machine = kOneHost;
     MachineCosts costs = costs_with(false);

@@ -392,6 +392,10 @@ TEST_CASE("a model is told in words", "[model]") {
     CHECK_THAT(text, Catch::Contains("12.5 MB/s"));
     CHECK_THAT(text, Catch::Contains("2 lanes, at least 25 MB/s (one: 12.5 MB/s)"));
     CHECK_THAT(text, Catch::Contains("note: a warning"));
+    Model single = two_sites();
+    single.links.job.memory.flood_gap = {};
+    single.links.job.memory.gap = Curve({{0, Seconds(1e-6)}, {1 << 20, Seconds(1e-3)}});
+    CHECK_THAT(describe_model(single), Catch::Contains("while all are at work"));
     Model divided = two_sites();
     divided.nodes = {{"laptop", {0, 1, 2, 4}}, {"b-1", {3}}, {"b-2", {5}}};
     CHECK_THAT(describe_model(divided), Catch::Contains("ranks 0, 1, 2, 4 of host laptop are in several "
