@@ -178,9 +178,12 @@ Environment settings_of(const RawOptions& raw) {
     if (!raw.debug.empty()) settings.emplace_back("LAPLE_DEBUG", raw.debug);
     if (!raw.reproducible.empty()) settings.emplace_back("LAPLE_REPRODUCIBLE", raw.reproducible);
     if (!raw.progress.empty()) settings.emplace_back("LAPLE_PROGRESS", raw.progress);
-    if (raw.is_profile)
-        settings.emplace_back("LAPLE_PROFILE",
-                              raw.profile_file.empty() ? "1" : good_profile_file(raw.profile_file));
+    if (!raw.profile_file.empty()) {
+        settings.emplace_back("LAPLE_PROFILE", good_profile_file(raw.profile_file));
+    } else if (raw.is_profile) {
+        const std::string& file = configuration().settings.profile_file;
+        settings.emplace_back("LAPLE_PROFILE", file.empty() ? "1" : absolute(file));
+    }
     if (raw.verify) settings.emplace_back("LAPLE_VERIFY", "1");
     if (raw.disable) settings.emplace_back("LAPLE_DISABLE", "1");
     return settings;
