@@ -207,9 +207,23 @@ class Reader {
                              fmt::format("write [ ... ] with 1 to {} sites", kMaxSites));
         }
         for (std::size_t i = 0; i < sites.size(); ++i) read_site(i, sites[i], sites.size() > 1);
+        refuse_hosts_named_like_sites();
         if (scenario_.host_count() > kMaxHosts) {
             throw top_.error("sites", fmt::format("{} hosts are too many", scenario_.host_count()),
                              fmt::format("use at most {}", kMaxHosts));
+        }
+    }
+
+    /// Host 1 of "rack" is rack-1, and both would have network namespaces of that name.
+    void refuse_hosts_named_like_sites() const {
+        for (const Site& site : scenario_.sites) {
+            for (int host = 1; host <= site.hosts; ++host) {
+                const std::string name = fmt::format("{}-{}", site.name, host);
+                if (!find_site(name)) continue;
+                throw top_.error(
+                    "sites", fmt::format("site \"{}\" and a host of \"{}\" have one name", name, site.name),
+                    "rename one site");
+            }
         }
     }
 

@@ -94,6 +94,8 @@ TEST_CASE("a wrong scenario is answered with place and advice", "[grid]") {
         {"\"hosts\": 2", "\"hosts\": 99999999999999999999", "x.json:8: \"hosts\"", "whole number"},
         {"\"hosts\": 2", "\"host\": 2", "x.json:8: \"sites/0\" has an unknown key \"host\"", "\"hosts\"?"},
         {"\"name\": \"b\"", "\"name\": \"a\"", "x.json:9: site \"a\" is there twice", "rename"},
+        {"\"name\": \"b\"", "\"name\": \"a-2\"", "x.json:7: site \"a-2\" and a host of \"a\" have one name",
+         "rename"},
         {"\"10ms\"", "\"10m\"", "x.json:10: \"delay\": \"10m\" is not a time", "10ms"},
         {"\"10ms\"", "\"-10ms\"", "x.json:10: \"delay\"", "not a time"},
         {"\"10ms\"", "\"11s\"", "x.json:10: \"delay\" is \"11s\"", "to 10s"},
