@@ -59,13 +59,15 @@ Model parse_model_file(const std::string& text, const std::string& file) {
     return model;
 }
 
+bool is_by_host(const Model& model) {
+    const auto is_in_several = [&](const Node& node) { return is_divided(node, model.topology); };
+    return !model.nodes.empty() && std::none_of(model.nodes.begin(), model.nodes.end(), is_in_several);
+}
+
 Model model_for(const Model& model, const std::vector<Node>& nodes, const std::vector<Rank>& in_world,
                 int world_size, const std::string& file) {
     const bool is_whole_world = static_cast<int>(in_world.size()) == world_size;
-    // Of clusters that divide a host only the ranks say which is where.
-    const bool is_by_host = std::none_of(model.nodes.begin(), model.nodes.end(),
-                                         [&](const Node& node) { return is_divided(node, model.topology); });
-    if (!model.nodes.empty() && is_by_host && is_whole_world)
+    if (is_by_host(model) && is_whole_world)
         return adapted_to(model, with_world_ranks(nodes, in_world), file);
     if (model.topology.size() != world_size) {
         throw Error({file, 0, 0},

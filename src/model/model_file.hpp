@@ -13,6 +13,9 @@ namespace laple {
 /// wrong.
 Model parse_model_file(const std::string& text, const std::string& file);
 
+/// Whether the names of its hosts tell the cluster of any rank: it has some, and none is in several clusters.
+bool is_by_host(const Model& model);
+
 /// The model of MPI_COMM_WORLD that a file's model gives for a communicator: its rank i is `in_world[i]`
 /// of `world_size`, and sits on the node of `nodes` that holds i. A model of all hosts of this job holds
 /// whatever the order of ranks is. Throws Error, naming the difference, when the model is of another job.

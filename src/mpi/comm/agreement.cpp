@@ -202,7 +202,7 @@ class Agreeing {
                 break;
             case Proposal::file:
                 agreement = agree_on_file(consensus->source);
-                terms.why_none = "no map that LAPLE_TOPOLOGY names fits its ranks";
+                terms.why_none = "neither LAPLE_TOPOLOGY nor LAPLE_MODEL names a file that fits its ranks";
                 break;
             case Proposal::measure:
                 agreement = agree_by_measuring();
@@ -252,11 +252,12 @@ class Agreeing {
         const Settings& settings = process_.settings();
         if (!process_.model()) return std::nullopt;
         try {
-            Model model = model_for(*process_.model(), hosts, in_world_, size_of(MPI_COMM_WORLD),
-                                    settings.topology_file());
+            Model model = fitted(*process_.model(), hosts, settings.topology_file());
             if (settings.has_rates_file()) model = with_rates_of_file(model, hosts);
             warn_of_rates(model);
+            if (is_in_own_terms()) return agreement_on(model);
             Agreement agreement{model.topology, settings.algorithm, {}, {}};
+            if (!model.nodes.empty()) agreement.ranks = sorted_ranks();  // others may be on other hosts
             add_hosts(hosts, in_world_, agreement);
             add_costs(model, nullptr, agreement);
             return agreement;
@@ -268,13 +269,31 @@ class Agreeing {
         }
     }
 
+    /// Of a part of the job, where files name hosts: then they need not hold for the others.
+    bool is_in_own_terms() const {
+        const auto is_good = [](const std::optional<Model>& model) { return !model || is_by_host(*model); };
+        return size_ < size_of(MPI_COMM_WORLD) && is_good(process_.model()) && is_good(process_.rates());
+    }
+
+    /// In terms of this communicator, or else of MPI_COMM_WORLD. Throws Error.
+    Model fitted(const Model& model, const std::vector<Node>& hosts, const std::string& file) const {
+        return is_in_own_terms() ? adapted_to(model, hosts, file)
+                                 : model_for(model, hosts, in_world_, size_of(MPI_COMM_WORLD), file);
+    }
+
+    /// In MPI_COMM_WORLD.
+    std::vector<Rank> sorted_ranks() const {
+        std::vector<Rank> ranks = in_world_;
+        std::sort(ranks.begin(), ranks.end());
+        return ranks;
+    }
+
     /// `map` itself where the file is wrong or does not fit this job: then rates_problem_ says why.
     Model with_rates_of_file(const Model& map, const std::vector<Node>& hosts) {
         rates_problem_ = process_.rates_problem();
         if (!process_.rates()) return map;
         try {
-            return with_rates(map, model_for(*process_.rates(), hosts, in_world_, size_of(MPI_COMM_WORLD),
-                                             process_.settings().model));
+            return with_rates(map, fitted(*process_.rates(), hosts, process_.settings().model));
         } catch (const Error& error) {
             rates_problem_ = error.what();
             return map;
@@ -297,8 +316,8 @@ class Agreeing {
         const std::string& problem = problem_.empty() ? process_.topology_problem() : problem_;
         say(fmt::format("{}; MPI's own collectives are used",
                         problem.empty()
-                            ? "LAPLE_TOPOLOGY is set on some ranks only, and not readable there; set it "
-                              "on all of them"
+                            ? "LAPLE_TOPOLOGY or LAPLE_MODEL is set on some ranks only, and the file not "
+                              "readable there; set it on all of them"
                             : problem));
     }
 

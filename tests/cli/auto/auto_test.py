@@ -332,6 +332,15 @@ class OnTwoSites(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
         self.assertIn("measured 4 hosts", run.stderr)
 
+    def test_a_file_for_another_order_of_hosts_and_parts_of_the_job_first(self):
+        hosts = [{"name": name, "ranks": [2 * i, 2 * i + 1]} for i, name in enumerate(["b-1", "a-1", "b-2", "a-2"])]
+        model = self.file("model.json", json.dumps({"format": "laple-model-1", "ranks": 8,
+                                                    "levels": [[[0, 1, 4, 5], [2, 3, 6, 7]]], "hosts": hosts}))
+        run = self.run_job(PART_FIRST, settings={**self.settings, "LAPLE_MODEL": model})
+        self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
+        self.assertNotIn("MPI's own collectives are used", run.stderr)
+        self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", run.stderr)
+
     def test_a_foreign_file_is_refused_with_the_difference(self):
         hosts = [{"name": name, "ranks": [2 * i, 2 * i + 1]} for i, name in enumerate(["a-1", "a-2", "b-1", "c-1"])]
         model = self.file("foreign.json", json.dumps({"format": "laple-model-1", "ranks": 8, "levels": [SITES],
