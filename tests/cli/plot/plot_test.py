@@ -82,6 +82,7 @@ class CommandLine(PlotTest):
         self.check(["matrix", "nosuch.json", "-o", "x.png"], "nosuch.json: cannot be read (No such file")
 
 
+@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
 class Timelines(PlotTest):
     def test_a_call_whose_messages_were_recorded_at_one_end_only(self):
         def event(rank, start, length, **args):
