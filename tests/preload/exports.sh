@@ -17,8 +17,8 @@ fi
 mpi="MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Barrier MPI_Allgather MPI_Gather MPI_Scatter MPI_Alltoall \
     MPI_Bcast_c MPI_Reduce_c MPI_Allreduce_c MPI_Allgather_c MPI_Gather_c MPI_Scatter_c MPI_Alltoall_c MPI_Finalize MPI_Pcontrol MPI_Comm_free \
     MPI_Iallreduce MPI_Ibcast_c MPI_Ialltoallw MPI_Allreduce_init MPI_Bcast_init_c MPI_Start MPI_Startall MPI_Request_free MPI_Cancel \
-    MPI_Type_free MPI_Op_free MPI_Init MPI_Init_thread"
+    MPI_Op_free MPI_Init MPI_Init_thread"
 case $3 in P*) deep=$(for symbol in $mpi; do echo "P$symbol"; done) ;; *) deep= ;; esac
-for symbol in $mpi $deep mpi_barrier_f08_ mpi_ibarrier_f08_ mpi_startall_f08_ laple_version; do
+for symbol in $mpi $deep mpi_barrier_f08_ mpi_ibarrier_f08_ mpi_startall_f08_ mpi_finalize_f08_ laple_version; do
     "$1" -D --defined-only "$2" | awk '{ print $3 }' | grep -qx "$symbol" || { echo "not exported: $symbol"; exit 1; }
 done

@@ -10,34 +10,30 @@
 namespace laple::mpi {
 namespace {
 
-/// How often each handle of one kind is in use. MPI does not give a handle to another object before it is
-/// freed.
-template <typename Handle>
+/// How often each operation is in use. MPI does not give a handle to another object before it is freed.
 class Uses {
   public:
-    explicit Uses(int (*free)(Handle*)) : free_(free) {}
-
-    void add(Handle handle) {
+    void add(MPI_Op op) {
         const std::lock_guard lock(mutex_);
-        ++uses_[handle].count;
+        ++uses_[op].count;
         is_empty_ = false;
     }
-    void remove(Handle handle) {
+    void remove(MPI_Op op) {
         {
             const std::lock_guard lock(mutex_);
-            const auto found = uses_.find(handle);
+            const auto found = uses_.find(op);
             if (--found->second.count > 0) return;
             const bool is_freed = found->second.is_freed;
             uses_.erase(found);
             is_empty_ = uses_.empty();
             if (!is_freed) return;
         }
-        free_(&handle);
+        PMPI_Op_free(&op);
     }
-    bool free_later(Handle handle) {
+    bool free_later(MPI_Op op) {
         if (is_empty_) return false;
         const std::lock_guard lock(mutex_);
-        const auto found = uses_.find(handle);
+        const auto found = uses_.find(op);
         if (found == uses_.end()) return false;
         return !std::exchange(found->second.is_freed, true);  // MPI says what is wrong with a second time
     }
@@ -47,41 +43,34 @@ class Uses {
         std::size_t count = 0;
         bool is_freed = false;
     };
-    int (*free_)(Handle*);
     std::mutex mutex_;
-    std::map<Handle, Use> uses_;
+    std::map<MPI_Op, Use> uses_;
     std::atomic<bool> is_empty_{true};
 };
 
 // Never destroyed: a program may call MPI from destructors of its own, after main.
-Uses<MPI_Datatype>& type_uses() {
-    static auto& uses = *new Uses<MPI_Datatype>(PMPI_Type_free);
-    return uses;
-}
-
-Uses<MPI_Op>& op_uses() {
-    static auto& uses = *new Uses<MPI_Op>(PMPI_Op_free);
+Uses& op_uses() {
+    static auto& uses = *new Uses;
     return uses;
 }
 
 }  // namespace
 
-KeptHandles::KeptHandles(std::vector<MPI_Datatype> types, std::vector<MPI_Op> ops)
-    : types_(std::move(types)), ops_(std::move(ops)) {
-    for (MPI_Datatype type : types_) type_uses().add(type);
+KeptHandles::KeptHandles(const std::vector<MPI_Datatype>& types, std::vector<MPI_Op> ops)
+    : ops_(std::move(ops)) {
+    // Not MPI_Type_dup: it calls the program, to copy attributes.
+    for (MPI_Datatype type : types) PMPI_Type_contiguous(1, type, &holders_.emplace_back(MPI_DATATYPE_NULL));
     for (MPI_Op op : ops_) op_uses().add(op);
 }
 
 KeptHandles::~KeptHandles() {
-    for (MPI_Datatype type : types_) type_uses().remove(type);
+    for (MPI_Datatype holder : holders_) {
+        if (holder != MPI_DATATYPE_NULL) PMPI_Type_free(&holder);
+    }
     for (MPI_Op op : ops_) op_uses().remove(op);
 }
 
-bool KeptHandles::free_later(MPI_Datatype type) {
-    return type_uses().free_later(type);
-}
-
-bool KeptHandles::free_later_op(MPI_Op op) {
+bool KeptHandles::free_later(MPI_Op op) {
     return op_uses().free_later(op);
 }
 

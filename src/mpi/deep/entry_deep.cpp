@@ -126,7 +126,6 @@ LAPLE_DEEP(Start, (MPI_Request * request), (request))
 LAPLE_DEEP(Startall, (int count, MPI_Request requests[]), (count, requests))
 LAPLE_DEEP(Request_free, (MPI_Request * request), (request))
 LAPLE_DEEP(Cancel, (MPI_Request * request), (request))
-LAPLE_DEEP(Type_free, (MPI_Datatype * type), (type))
 LAPLE_DEEP(Op_free, (MPI_Op * op), (op))
 LAPLE_DEEP(Init, (int* argc, char*** argv), (argc, argv))
 LAPLE_DEEP(Init_thread, (int* argc, char*** argv, int required, int* provided),

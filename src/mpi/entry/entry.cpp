@@ -101,14 +101,8 @@ LAPLE_EXPORT int MPI_Cancel(MPI_Request* request) {
     return laple::mpi::cancel(request);
 }
 
-LAPLE_EXPORT int MPI_Type_free(MPI_Datatype* type) {
-    if (type == nullptr || !KeptHandles::free_later(*type)) return PMPI_Type_free(type);
-    *type = MPI_DATATYPE_NULL;
-    return MPI_SUCCESS;
-}
-
 LAPLE_EXPORT int MPI_Op_free(MPI_Op* op) {
-    if (op == nullptr || !KeptHandles::free_later_op(*op)) return PMPI_Op_free(op);
+    if (op == nullptr || !KeptHandles::free_later(*op)) return PMPI_Op_free(op);
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fortran. mpif.h and `use mpi` reach the C symbols by themselves. `use mpi_f08` calls PMPI_X directly where
-// X has no buffer, so those calls are caught by name. The two MPI_Init shims only forward: a program whose
-// own objects name a symbol of liblaple keeps it under the linker's --as-needed, and every Fortran program
-// names one of these.
+// X has no buffer, so those calls are caught by name. What they are passed on to here is LaPle's. The shim of
+// mpif.h's MPI_Init only forwards, to the binding, which calls MPI_Init: a program whose own objects name a
+// symbol of liblaple keeps it under the linker's --as-needed, and every Fortran program names one of these.
 //
 // MPI's standard ABI has no Fortran of its own: what is above it calls C.
 #include <cstddef>
@@ -22,22 +22,39 @@ void give(int code, MPI_Fint* ierror) {
     if (ierror != nullptr) *ierror = code;
 }
 
-using FortranInit = void (*)(MPI_Fint*);
+}  // namespace
 
-void forward_init(const char* symbol, MPI_Fint* ierror) {
-    const auto next = reinterpret_cast<FortranInit>(dlsym(RTLD_NEXT, symbol));
+LAPLE_EXPORT void mpi_init_(MPI_Fint* ierror) {
+    using Init = void (*)(MPI_Fint*);
+    const auto next = reinterpret_cast<Init>(dlsym(RTLD_NEXT, "mpi_init_"));
     if (next != nullptr) return next(ierror);
     give(MPI_Init(nullptr, nullptr), ierror);
 }
 
-}  // namespace
-
-LAPLE_EXPORT void mpi_init_(MPI_Fint* ierror) {
-    forward_init("mpi_init_", ierror);
+LAPLE_EXPORT void mpi_init_f08_(MPI_Fint* ierror) {
+    give(MPI_Init(nullptr, nullptr), ierror);
 }
 
-LAPLE_EXPORT void mpi_init_f08_(MPI_Fint* ierror) {
-    forward_init("mpi_init_f08_", ierror);
+LAPLE_EXPORT void mpi_init_thread_f08_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) {
+    int level = MPI_THREAD_SINGLE;
+    give(MPI_Init_thread(nullptr, nullptr, *required, &level), ierror);
+    *provided = level;
+}
+
+LAPLE_EXPORT void mpi_finalize_f08_(MPI_Fint* ierror) {
+    give(MPI_Finalize(), ierror);
+}
+
+LAPLE_EXPORT void mpi_comm_free_f08_(MPI_Fint* comm, MPI_Fint* ierror) {
+    MPI_Comm handle = MPI_Comm_f2c(*comm);
+    give(MPI_Comm_free(&handle), ierror);
+    *comm = MPI_Comm_c2f(handle);
+}
+
+LAPLE_EXPORT void mpi_comm_disconnect_f08_(MPI_Fint* comm, MPI_Fint* ierror) {
+    MPI_Comm handle = MPI_Comm_f2c(*comm);
+    give(MPI_Comm_disconnect(&handle), ierror);
+    *comm = MPI_Comm_c2f(handle);
 }
 
 /// `comm` is a TYPE(MPI_Comm), whose one member is the handle.
@@ -85,12 +102,6 @@ LAPLE_EXPORT void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* ierror) {
 LAPLE_EXPORT void mpi_cancel_f08_(const MPI_Fint* request, MPI_Fint* ierror) {
     MPI_Request handle = MPI_Request_f2c(*request);
     give(MPI_Cancel(&handle), ierror);
-}
-
-LAPLE_EXPORT void mpi_type_free_f08_(MPI_Fint* type, MPI_Fint* ierror) {
-    MPI_Datatype handle = MPI_Type_f2c(*type);
-    give(MPI_Type_free(&handle), ierror);
-    *type = MPI_Type_c2f(handle);
 }
 
 LAPLE_EXPORT void mpi_op_free_f08_(MPI_Fint* op, MPI_Fint* ierror) {
