@@ -89,7 +89,7 @@ constexpr std::array<SettingRow, 20> kRows{{
     {"LAPLE_PROFILE", "0", "0, 1, FILE.json",
      "1 leaves all calls to MPI, and the report says what LaPle would have done and, as predicted, gained; "
      "with liblaple_profile, which laple-run --profile preloads, also what point-to-point calls took, and "
-     "who sent how much to whom. On one rank is enough. Without LAPLE_REPORT it is written to stderr. "
+     "who sent how much to whom. On rank 0 is enough. Without LAPLE_REPORT it is written to stderr. "
      "FILE.json: rank 0 writes all of it there, too, for programs; a world that MPI_Comm_spawn started "
      "FILE.json.spawned-PID."},
     {"LAPLE_TRACE", "", "FILE",
