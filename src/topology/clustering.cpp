@@ -17,6 +17,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The widest that is called a LAN without asking what the rest of the machine looks like: 100 km of fibre at
 /// 5 us/km. Only ever decides where ratios of latencies do not.
 constexpr double kLanReach = 500e-6;
+/// From this latency on, and from so many times that of most others, a lone node is no late one of their LAN.
+constexpr double kLoneSite = 250e-6;
+constexpr double kLoneSiteRatio = 10;
 
 Clusters in_order(Clusters clusters) {
     for (auto& members : clusters) std::sort(members.begin(), members.end());
@@ -75,6 +78,7 @@ struct Group {
     bool distinct = false;        // certainly a cluster: far from all others, compared with its width
     int distinct_count = 0;       // how many distinct groups there are inside, or 1 if this is one
     int nodes_in_distinct = 0;    // how many members are in distinct groups, this one or inside it
+    double distinct_width = 0;    // of the widest of these
 
     int size() const { return static_cast<int>(members.size()); }
 };
@@ -143,7 +147,8 @@ class GroupTree {
 ///    inside each other the inner ones are the sites, and the outer one is a region of sites ...
 /// 2. ... unless it is no wider than a LAN can be, and besides one distinct group holds lone nodes only, or
 ///    lone nodes for the most part. Then they are all one LAN: with twin machines on one host that are nearer
-///    to each other than to the rest, say, or with a node that answers late.
+///    to each other than to the rest, say, or with a node that answers late; but not where most nodes are in
+///    that one group, and the others so far from it that they must be sites of one host each.
 /// 3. What is in no distinct group are lone nodes. Some may be closer to each other than to anything else, or
 ///    in the same distance as everything else, and ECO or the tree has joined them. They are a cluster if
 ///    their latency is nearer, in ratio, to the machine's usual LAN than to their distance from the others;
@@ -174,14 +179,22 @@ class Selection {
             const Group& right = groups_[at(group.right)];
             group.distinct_count = left.distinct_count + right.distinct_count;
             group.nodes_in_distinct = left.nodes_in_distinct + right.nodes_in_distinct;
+            group.distinct_width = std::max(left.distinct_width, right.distinct_width);
         }
         const bool lone_nodes_prevail =
             group.distinct_count == 1 || 2 * group.nodes_in_distinct < group.size();
-        const bool is_one_lan = group.width <= kLanReach && lone_nodes_prevail;
+        const bool is_one_lan =
+            group.width <= kLanReach && lone_nodes_prevail && !is_site_with_lone_ones(group);
         group.distinct = group.size() > 1 && is_apart(group) && (group.distinct_count == 0 || is_one_lan);
         if (!group.distinct) return;
         group.distinct_count = 1;
         group.nodes_in_distinct = group.size();
+        group.distinct_width = group.width;
+    }
+
+    static bool is_site_with_lone_ones(const Group& group) {
+        return group.distinct_count == 1 && 2 * group.nodes_in_distinct > group.size() &&
+               group.width >= std::max(kLoneSite, kLoneSiteRatio * group.distinct_width);
     }
 
     /// The width of the distinct group that the median node is in.

@@ -217,6 +217,17 @@ TEST_CASE("a node that answers late belongs to the LAN around it", "[clustering]
           sites_of({4, 4}));
 }
 
+TEST_CASE("a site of one node is not joined with a near site of many", "[clustering]") {
+    for (const std::vector<int>& sizes : {std::vector<int>{5, 1}, {4, 1, 1}, {6, 1, 1, 1}})
+        CHECK(cluster_nodes(measure(uniform_machine(sizes, 15 * kUs, 300 * kUs))) == sites_of(sizes));
+    // Beside others that are far: two sites of which one has a near neighbour.
+    Machine machine = uniform_machine({5, 1, 3}, 15 * kUs, 0);
+    machine.wan = [](int a, int b) { return (a == 0 && b == 1 ? 370 * kUs : 3.2 * kMs); };
+    CHECK(cluster_nodes(measure(machine)) == sites_of({5, 1, 3}));
+    // Fewer prove nothing: they may be twins.
+    CHECK(cluster_nodes(measure(uniform_machine({3, 1, 1, 1, 1}, 15 * kUs, 300 * kUs))) == sites_of({7}));
+}
+
 TEST_CASE("sites of one node are not joined with each other", "[clustering]") {
     SECTION("all sites equally far") {
         const auto sizes =
