@@ -178,6 +178,7 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
         "prefix-gather"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
+    if (family == "leader-ring") family = "leader-exchange";  // which it belongs to
     const auto is_in = [&](const std::vector<std::string>& names) {
         return std::find(names.begin(), names.end(), family) != names.end();
     };
@@ -216,7 +217,9 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
                 "leader-exchange/binomial",
                 "leader-exchange/flat",
                 std::string("leader-exchange/chain") + draw.one_of(kSegments),
-                std::string("leader-exchange/binary") + draw.one_of(kSegments)};
+                std::string("leader-exchange/binary") + draw.one_of(kSegments),
+                "leader-ring/chain@8K",
+                "leader-ring/binary@32K"};
     for (const char* base :
          {"flat/binomial", "chain/flat", "nearest/binomial", "binomial", "multi-leader-flat/flat",
           "direct-exchange/binomial", "recursive-doubling/binary", "scatter-ring", "scatter-doubling",

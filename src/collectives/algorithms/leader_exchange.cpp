@@ -9,13 +9,26 @@
 //
 //     leader-exchange/chain@64K
 //
-// (Kielmann et al., "MagPIe", PPoPP'99; Träff, "Efficient allgather for regular SMP-clusters", 2006)
+// Or leaders pass on to the right what comes from the left, until it has been all around. As many latencies
+// as there are clusters; but each cluster sends no more than it gets, and what its uplink carries is one
+// connection each way: better where long blocks of many hosts have to leave by a thin uplink.
+//
+//     0 ──► 4 ──► 8        each what its cluster has, then what the left ones have
+//     ▲           │
+//     └── 12 ◄────┘        leader-ring/chain@64K
+//
+// (Kielmann et al., "MagPIe", PPoPP'99; Träff, "Efficient allgather for regular SMP-clusters", 2006;
+// the ring: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH",
+// 2005)
 #include "collectives/algorithms/leader_exchange.hpp"
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "collectives/algorithms/host_members.hpp"
 #include "collectives/algorithms/member_times.hpp"
@@ -24,17 +37,55 @@
 namespace laple {
 namespace {
 
-constexpr std::string_view kName = "leader-exchange";
+/// How what clusters have comes to the other ones.
+enum class Way { all_at_once, ring };
+
+constexpr std::string_view name_of(Way way) {
+    return way == Way::ring ? "leader-ring" : "leader-exchange";
+}
+
+/// By place in the ring, a cluster of those in the order of members; empty: as it is. Costs decide it.
+using RingOrder = std::vector<std::size_t>;
+
+template <typename Value>
+std::vector<Value> in_ring(const std::vector<Value>& values, const RingOrder& order) {
+    if (order.empty()) return values;
+    std::vector<Value> moved;
+    for (const std::size_t place : order) moved.push_back(values[place]);
+    return moved;
+}
+
+/// From each cluster to the nearest one that is not in the ring yet.
+RingOrder ring_order(const Pricing& pricing) {
+    const std::vector<int> cluster_of = clusters_of_members(pricing.request(), pricing.machine());
+    std::vector<int> clusters;
+    for (const MemberRange range : member_ranges(cluster_of))
+        clusters.push_back(cluster_of[static_cast<std::size_t>(range.first)]);
+    RingOrder order(clusters.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto latency_from = [&](int from, std::size_t to) {
+        const MachineCosts& costs = pricing.costs();
+        return costs.link(from, clusters[to]).latency + costs.link(clusters[to], from).latency;
+    };
+    for (auto last = order.begin(); last != order.end() && last + 1 != order.end(); ++last) {
+        const int from = clusters[*last];
+        std::iter_swap(last + 1, std::min_element(last + 1, order.end(), [&](std::size_t a, std::size_t b) {
+                           return std::pair(latency_from(from, a), a) < std::pair(latency_from(from, b), b);
+                       }));
+    }
+    return order;
+}
 
 /// The steps of one rank. Those that lead no host only take part in what happens on theirs.
 class ExchangeSteps {
   public:
-    ExchangeSteps(const Part& part, ScheduleBuilder& builder, Shape within, Bytes segment_bytes,
-                  MemberLayout layout = {})
+    ExchangeSteps(const Part& part, ScheduleBuilder& builder, Way way, Shape within, Bytes segment_bytes,
+                  const RingOrder& order = {}, MemberLayout layout = {})
         : part_(part),
+          way_(way),
           segment_bytes_(segment_bytes),
           steps_(part, builder, layout),
-          ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
+          ranges_(in_ring(member_ranges(clusters_of_members(part.request, part.machine)), order)) {
         while (!ranges_[own_].holds(self())) ++own_;
         const MemberRange own = ranges_[own_];
         const ShapeLinks links = links_of(within, own.count());
@@ -47,17 +98,22 @@ class ExchangeSteps {
         steps_.gather_on_hosts();
         const bool is_leader = steps_.members().is_leader();
         if (is_leader) gather_in_cluster();
-        if (is_leader && parent_ < 0) {
+        const bool leads_cluster = is_leader && parent_ < 0;
+        const std::size_t clusters = ranges_.size();
+        const bool is_ring = way_ == Way::ring;
+        if (leads_cluster) {
             // Each starts with its right neighbour, so that not all send to the same leader first.
-            for (std::size_t i = 1; i < ranges_.size(); ++i) {
-                const int peer = ranges_[(own_ + i) % ranges_.size()].first;
+            for (std::size_t i = 1; i < (is_ring ? std::min<std::size_t>(clusters, 2) : clusters); ++i) {
+                const int peer = leader(own_ + i);
                 for_each_segment(ranges_[own_], [&](Segment part) { steps_.send(peer, part); });
             }
         }
-        for (std::size_t i = 0; i < ranges_.size(); ++i) {
-            const MemberRange from = ranges_[(own_ + ranges_.size() - i) % ranges_.size()];
-            for_each_segment(from, [&](Segment part) {
-                if (is_leader && parent_ < 0 && i > 0) steps_.recv(from.first, part);
+        for (std::size_t i = 0; i < clusters; ++i) {
+            const std::size_t from = own_ + clusters - i;
+            for_each_segment(ranges_[from % clusters], [&](Segment part) {
+                if (leads_cluster && i > 0) steps_.recv(leader(is_ring ? own_ + clusters - 1 : from), part);
+                if (leads_cluster && i > 0 && is_ring && i + 1 < clusters)
+                    steps_.send(leader(own_ + 1), part);
                 pass_on(part);
             });
         }
@@ -67,6 +123,8 @@ class ExchangeSteps {
 
   private:
     int self() const { return steps_.members().self(); }
+    /// Of that cluster, counted all around.
+    int leader(std::size_t cluster) const { return ranges_[cluster % ranges_.size()].first; }
 
     void gather_in_cluster() {
         const MemberRange own = ranges_[own_];
@@ -95,6 +153,7 @@ class ExchangeSteps {
     }
 
     const Part& part_;
+    Way way_;
     Bytes segment_bytes_;
     MemberSteps steps_;
     std::vector<MemberRange> ranges_;
@@ -107,12 +166,19 @@ class ExchangeTimes;
 
 class LeaderExchange final : public Algorithm {
   public:
-    LeaderExchange(Shape within, Bytes segment_bytes) : within_(within), segment_bytes_(segment_bytes) {}
+    LeaderExchange(Way way, Shape within, Bytes segment_bytes, RingOrder order = {})
+        : way_(way), within_(within), segment_bytes_(segment_bytes), order_(std::move(order)) {}
 
     std::string name() const override {
-        return fmt::format("{}/{}{}", kName, name_of(within_), name_suffix(segment_bytes_, 1));
+        return fmt::format("{}/{}{}", name_of(way_), laple::name_of(within_), name_suffix(segment_bytes_, 1));
     }
-    std::string in_words() const override { return "leaders of clusters swap what their clusters have"; }
+    std::string in_words() const override {
+        return way_ == Way::ring ? "what clusters have goes round by their leaders"
+                                 : "leaders of clusters swap what their clusters have";
+    }
+    std::string details() const override {
+        return order_.empty() ? "" : fmt::format(" around {}", fmt::join(order_, ">"));
+    }
     Bytes segment_bytes() const override { return segment_bytes_; }
     bool can_do(const Request&, const Machine&) const override { return true; }
 
@@ -121,12 +187,14 @@ class LeaderExchange final : public Algorithm {
     Candidate price(Pricing& pricing, const ExchangeTimes& begun) const;
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        ExchangeSteps(part, builder, within_, segment_bytes_).write();
+        ExchangeSteps(part, builder, way_, within_, segment_bytes_, order_).write();
     }
 
   private:
+    Way way_;
     Shape within_;
     Bytes segment_bytes_;
+    RingOrder order_;
 };
 
 /// The times of these steps. Of a cluster's tree it follows the longest way down, along first children.
@@ -142,7 +210,9 @@ class ExchangeTimes {
             clusters_.back().gathered = gather(range);
         }
     }
-    ExchangeTimes(ExchangeTimes begun, Shape within, Bytes segment_bytes) : ExchangeTimes(std::move(begun)) {
+    ExchangeTimes(ExchangeTimes begun, Shape within, Bytes segment_bytes, const RingOrder& order)
+        : ExchangeTimes(std::move(begun)) {
+        clusters_ = in_ring(clusters_, order);
         for (Cluster& c : clusters_) {
             const Segments pieces = Segments::cut(std::max<Bytes>(c.bytes, 1), 1, segment_bytes);
             c.links = links_of(within, c.range.count());
@@ -150,9 +220,13 @@ class ExchangeTimes {
             c.piece = pieces.segment_bytes();
         }
     }
-    double seconds() {
-        for (std::size_t c = 0; c < clusters_.size(); ++c) send_from(c);
-        times_.clock().deliver(sent_);
+    double seconds(Way way) {
+        if (way == Way::ring) {
+            go_around();
+        } else {
+            for (std::size_t c = 0; c < clusters_.size(); ++c) send_from(c);
+            times_.clock().deliver(sent_);
+        }
         double last = times_.seconds();
         for (std::size_t c = 0; c < clusters_.size(); ++c) last = std::max(last, last_in(c));
         return last;
@@ -220,6 +294,39 @@ class ExchangeTimes {
         c.free = std::max(all, times_.clock().out_free(leader));
     }
 
+    /// A leader sends what its cluster has, and then what comes from the left one, to the right one and to
+    /// its own children.
+    void go_around() {
+        const std::size_t count = clusters_.size();
+        around_.assign(count, std::vector<Train>(count));
+        std::vector<double> free(count, 0);
+        for (std::size_t c = 0; c < count; ++c) {
+            const double own = times_.ready(clusters_[c].range.first);
+            around_[c][0] = {clusters_[c].pieces > 1 ? own : clusters_[c].gathered, clusters_[c].gathered};
+        }
+        for (std::size_t i = 0; i + 1 < count; ++i) {
+            for (std::size_t c = 0; c < count; ++c) {
+                const std::size_t right = (c + 1) % count;
+                const Cluster& source = clusters_[sender(c, i)];
+                if (source.bytes > 0)
+                    around_[right][i + 1] =
+                        passed(source, at(clusters_[c].range.first), at(clusters_[right].range.first),
+                               clusters_[c].links.children.front().size(), around_[c][i], free[c]);
+            }
+        }
+    }
+
+    /// What a leader passes to the next one, when its port is free from `free` on.
+    Train passed(const Cluster& source, std::size_t from, std::size_t to, std::size_t children,
+                 const Train& train, double& free) {
+        const MessageTimes piece = piece_of(source, from, to);
+        const double inside = static_cast<double>(children) * piece_of(source, from, from).port_out;
+        const double each = std::max(piece.interval(), piece.port_out + inside);
+        const double begin = std::max(free, train.first);
+        free = std::max(begin + source.pieces * each, train.last + each);
+        return {begin + each + piece.latency, free + piece.latency};
+    }
+
     /// What each cluster has, at the leader of cluster `number` or at its first child, in the order in which
     /// they are passed on: its own first, then those of its left neighbours.
     std::vector<Train> trains_at(std::size_t number, int member) {
@@ -242,12 +349,13 @@ class ExchangeTimes {
         return (number + clusters_.size() - i) % clusters_.size();
     }
 
-    /// A member passes on what comes to it to its `children`, the first of which is `child`.
+    /// A member passes on what comes to it to its `children`, the first of which is `child`; but not the
+    /// first ones of the trains, which it has sent already.
     void pass_on(std::size_t number, int node, int child, std::size_t children, double free,
-                 std::vector<Train>& trains) {
+                 std::size_t already, std::vector<Train>& trains) {
         const std::size_t from = at(clusters_[number].range.first + node);
         const std::size_t to = at(clusters_[number].range.first + child);
-        for (std::size_t i = node == 0 ? 1 : 0; i < trains.size(); ++i) {
+        for (std::size_t i = already; i < trains.size(); ++i) {
             const Cluster& c = clusters_[sender(number, i)];
             if (c.bytes == 0) continue;
             const MessageTimes piece = piece_of(c, from, to);
@@ -280,13 +388,17 @@ class ExchangeTimes {
         for (int member = c.range.first; member < c.range.end; ++member) {
             if (times_.ranks_on_host(member) > times_.ranks_on_host(fullest)) fullest = member;
         }
-        std::vector<Train> trains = trains_at(number, c.range.first);
-        trains.front() = c.has;
+        const bool is_ring = !around_.empty();
+        std::vector<Train> trains = is_ring ? around_[number] : trains_at(number, c.range.first);
+        if (!is_ring) trains.front() = c.has;
         double last = spread(number, fullest, trains);
         for (int node = 0; !c.links.children[at(node)].empty(); node = c.links.children[at(node)].front()) {
             const auto& children = c.links.children[at(node)];
-            pass_on(number, node, children.front(), children.size(), node == 0 ? c.free : 0, trains);
-            if (node == 0) trains.front() = trains_at(number, c.range.first + children.front()).front();
+            const bool has_sent_own = node == 0 && !is_ring;
+            const std::size_t others = node == 0 && is_ring ? 1 : 0;  // the next leader
+            pass_on(number, node, children.front(), children.size() + others, node == 0 ? c.free : 0,
+                    has_sent_own ? 1 : 0, trains);
+            if (has_sent_own) trains.front() = trains_at(number, c.range.first + children.front()).front();
             last = std::max(last, spread(number, fullest, trains));
         }
         return last;
@@ -297,6 +409,8 @@ class ExchangeTimes {
     std::vector<NetworkClock::Message>
         sent_;                   // to leaders, and of what a cluster has to the children of its own
     std::vector<double> ahead_;  // of each: from its first byte to its first piece
+    std::vector<std::vector<Train>>
+        around_;  // by cluster: what its leader has, in the order in which it comes
 };
 
 std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
@@ -305,8 +419,9 @@ std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
 
 Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) const {
     Candidate candidate;
-    candidate.algorithm = std::make_shared<LeaderExchange>(within_, segment_bytes_);
-    candidate.seconds = ExchangeTimes(begun, within_, segment_bytes_).seconds();
+    const RingOrder order = way_ == Way::ring ? ring_order(pricing) : RingOrder();
+    candidate.algorithm = std::make_shared<LeaderExchange>(way_, within_, segment_bytes_, order);
+    candidate.seconds = ExchangeTimes(begun, within_, segment_bytes_, order).seconds(way_);
     candidate.time.first = candidate.time.last = candidate.seconds;
     // Messages of one size only: pieces are as many as in multi-leader-exchange, or more.
     candidate.crossings = (pricing.clusters() - 1) * (segment_bytes_ > 0 ? pricing.largest_cluster() : 1);
@@ -315,12 +430,14 @@ Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) co
 }
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
-    if (name.first() != kName) return nullptr;
+    const bool is_ring = name.first() == name_of(Way::ring);
+    if (!is_ring && name.first() != name_of(Way::all_at_once)) return nullptr;
     if (name.levels.size() != 2 || name.lanes > 1)
         refuse_name(name, "it takes one level below it, and no lanes");
     const auto within = shape_named(name.last());
     if (!within) refuse_name(name, "its level is a tree, without a rule or leaders");
-    return std::make_shared<LeaderExchange>(*within, name.segment_bytes);
+    return std::make_shared<LeaderExchange>(is_ring ? Way::ring : Way::all_at_once, *within,
+                                            name.segment_bytes);
 }
 
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
@@ -328,18 +445,21 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
     for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
-        found.push_back(LeaderExchange(within, 0).price(pricing, begun));
+        found.push_back(LeaderExchange(Way::all_at_once, within, 0).price(pricing, begun));
     for (const Bytes segment_bytes : kSegments) {
         if (2 * segment_bytes > all) continue;
-        for (const Shape within : {kBinaryShape, kChainShape})
-            found.push_back(LeaderExchange(within, segment_bytes).price(pricing, begun));
+        for (const Shape within : {kBinaryShape, kChainShape}) {
+            found.push_back(LeaderExchange(Way::all_at_once, within, segment_bytes).price(pricing, begun));
+            if (pricing.clusters() > 2)
+                found.push_back(LeaderExchange(Way::ring, within, segment_bytes).price(pricing, begun));
+        }
     }
 }
 
 }  // namespace
 
 std::vector<Region> gather_apart(const Part& part, ScheduleBuilder& builder) {
-    ExchangeSteps exchange(part, builder, kBinomialShape, 0, {.is_apart = true});
+    ExchangeSteps exchange(part, builder, Way::all_at_once, kBinomialShape, 0, {}, {.is_apart = true});
     exchange.write();
     std::vector<Region> places(static_cast<std::size_t>(part.machine.rank_count()));
     const HostMembers& members = exchange.steps().members();
@@ -352,9 +472,9 @@ std::vector<Region> gather_apart(const Part& part, ScheduleBuilder& builder) {
 }
 
 Family leader_exchange_family() {
-    return {.name = kName,
-            .grammar = "leader-exchange/LEVEL[@SEGMENT]",
-            .summary = "leaders of clusters swap what their clusters have, all at once",
+    return {.name = "leader-exchange",
+            .grammar = "leader-exchange/LEVEL[@SEGMENT], leader-ring/LEVEL[@SEGMENT]",
+            .summary = "leaders of clusters swap what their clusters have, all at once or in a ring",
             .source = "MagPIe, PPoPP'99; Träff, 2006",
             .is_for = is_gathered,
             .parse = parse,

@@ -6,6 +6,7 @@
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "collectives/planner/planner.hpp"
 #include "some_costs.hpp"
 
 using namespace laple;
@@ -49,4 +50,51 @@ TEST_CASE("an exchange in segments takes what ports and uplinks need, and a late
     REQUIRE(candidate->pace.size() == 2);
     // The other cluster gets 4 blocks by a link of one NIC's rate.
     CHECK(candidate->pace[0] == Approx(1 / 12.5e6).epsilon(0.1));
+}
+
+TEST_CASE("where many hosts share a thin uplink, what clusters have goes around", "[exchange]") {
+    constexpr double kUplink = 4e6;
+    constexpr double kNic = 12.5e6;
+    constexpr Bytes kBlock = 64 * 1024;
+    const Machine machine(Topology::from_clusters(11, {{0, 1, 2, 3, 4, 5}, {6}, {7}, {8}, {9}, {10}}));
+    MachineCosts costs = test::uniform_costs(6, Seconds(5e-3), kNic);
+    costs.cluster(0).uplink_out = costs.cluster(0).uplink_in = kUplink;
+    const Request request = request_for(Collective::allgather, kBlock);
+    const auto seconds = [&](const char* name) {
+        Pricing pricing(request, machine, costs);
+        return parse_algorithm(name, request.collective)->price(pricing)->seconds;
+    };
+    const double block = kBlock / kUplink;
+    // Six blocks to each of five others; or ten blocks out, six of its own among them, and five in.
+    CHECK(seconds("leader-exchange/chain@8K") > 5 * 6 * block);
+    CHECK(seconds("leader-ring/chain@8K") > 10 * block);
+    CHECK(seconds("leader-ring/chain@8K") < 10 * block + 5 * 5e-3 + 20e-3);
+    // Here the ring of all hosts does as well.
+    CHECK(choose_plan(request, machine, {}, costs).predicted.count() < 10 * block + 5 * 5e-3 + 20e-3);
+}
+
+TEST_CASE("messages to several clusters wait for their receivers before they share an uplink", "[exchange]") {
+    constexpr double kUplink = 4e6;
+    constexpr double kFar = 10e-3;
+    const Machine machine(Topology::from_clusters(5, {{0}, {1}, {2}, {3}, {4}}));
+    MachineCosts costs = test::uniform_costs(5, Seconds(kFar), 12.5e6);
+    for (int c = 0; c < 5; ++c) costs.cluster(c).nic_out = costs.cluster(c).nic_in = 12.5e6;
+    costs.cluster(0).uplink_out = kUplink;
+    const Request request = request_for(Collective::allgather, 20'000);
+    const auto seconds = [&] {
+        Pricing pricing(request, machine, costs);
+        return parse_algorithm("leader-exchange/flat", request.collective)->price(pricing)->seconds;
+    };
+    const double without = seconds();
+    CHECK(without == Approx(4 * 20'000 / kUplink + kFar).epsilon(0.05));
+    costs.cluster(3).eager_limit = 16384;
+    for (int other = 1; other < 5; ++other) {
+        Curve& gap = costs.link(0, other).gap;
+        const auto at = [&](Bytes bytes, double more) { gap.set(bytes, gap.at(bytes) + Seconds(more)); };
+        at(1 << 20, 2 * kFar);
+        at(16384, 0);
+        gap.set(16385, gap.at(16384) + Seconds(2 * kFar));
+        costs.link(0, other).stream = gap;
+    }
+    CHECK(seconds() == Approx(without + 2 * kFar).epsilon(0.05));
 }
