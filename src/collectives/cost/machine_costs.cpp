@@ -26,6 +26,19 @@ Curve line(double rate) {
     return Curve({{0, kLikelyOverhead}, {kLineEnd, kLikelyOverhead + end}});
 }
 
+/// The same, with a round trip more for what is longer than `eager_limit`; 0: it is not known.
+Curve line(double rate, double eager_limit, double latency) {
+    Curve curve = line(rate);
+    const auto limit = static_cast<Bytes>(eager_limit);
+    if (limit == 0 || limit >= kLineEnd) return curve;
+    const Seconds passing = curve.at(limit);
+    const Seconds end = curve.at(kLineEnd);
+    curve.set(limit, passing);
+    curve.set(limit + 1, passing + Seconds(2 * latency));
+    curve.set(kLineEnd, end + Seconds(2 * latency));
+    return curve;
+}
+
 /// Both directions of a pair have one curve; their rates may differ.
 double rate_of_one(const Lanes& lanes) {
     if (lanes.of_one() > 0) return lanes.of_one();
@@ -101,15 +114,17 @@ class LikelyRates {
 };
 
 /// As measured, or else a line.
-MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate) {
-    if (plogp.gap.is_empty()) return {latency, line(rate), line(rate), 0};
+MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate, double eager_limit = 0) {
+    if (plogp.gap.is_empty()) {
+        const Curve gap = line(rate, eager_limit, latency);
+        return {latency, gap, gap, 0};
+    }
     return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
 }
 
 MachineCosts::Link memory_of(const Plogp& measured) {
-    return measured.gap.is_empty()
-               ? MachineCosts::usual_memory()
-               : MachineCosts::Link{measured.latency.count(), measured.gap, measured.flood_gap, 0};
+    return measured.gap.is_empty() ? MachineCosts::usual_memory()
+                                   : link_of(measured, measured.latency.count(), 0);
 }
 
 /// Whether a link carries about what uplinks that were measured let through: then it carries no more.
@@ -239,6 +254,23 @@ MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
             part.link(a, b) = link(old_a, clusters[static_cast<std::size_t>(b)]);
     }
     return part;
+}
+
+double MachineCosts::eager_limit() const {
+    double limit = 0;
+    for (const Cluster& cluster : clusters_) {
+        const double known = cluster.eager_limit;
+        if (known > 0) limit = limit > 0 ? std::min(limit, known) : known;
+    }
+    return limit;
+}
+
+double MachineCosts::handshake(int a, int b, Bytes bytes) const {
+    const double limit = eager_limit();
+    if (limit <= 0 || static_cast<double>(bytes) <= limit) return 0;
+    const auto without = static_cast<Bytes>(limit);
+    const Curve& gap = link(a, b).gap;
+    return std::max(gap.at(without + 1) - gap.at(without), Seconds(0)).count();
 }
 
 /// The constants fit broadcasts of 16 to 256 KiB, one after the other, over 100 Mbit/s and 10, 18 and 45 ms
@@ -439,6 +471,11 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
                             model.eager_limit,
                             memory_of(measured.job.memory),
                             !measured.job.memory.gap.is_empty()};
+    }
+    const double eager_limit = costs.eager_limit();
+    for (int a = 0; a < count; ++a) {
+        const ClusterModel model =
+            at(a) < measured.clusters.size() ? measured.clusters[at(a)] : ClusterModel{};
         const double inside = latency[at(a)][at(a)].count();
         costs.link(a, a) = link_of(model.inside, inside > 0 ? inside : kLikelyLatencyInside,
                                    model.nic_out > 0 ? model.nic_out : kLikelyRateInside);
@@ -448,7 +485,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
             const Lanes lanes = pair == nullptr ? Lanes() : a < b ? pair->there : pair->back;
             const double rate = rate_of_one(lanes);
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
-                                       rate > 0 ? rate : likely.between(a, b));
+                                       rate > 0 ? rate : likely.between(a, b), eager_limit);
             if (is_full(lanes)) costs.link(a, b).all = lanes.most();
             costs.link(a, b).seen = lanes.most();
             if (pair != nullptr) add_streams(*pair, a, costs.link(a, b));

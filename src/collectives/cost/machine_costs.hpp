@@ -96,6 +96,13 @@ class MachineCosts {
         return limit <= 0 || static_cast<double>(bytes) <= limit ? 0 : 2 * rank_delay;
     }
 
+    /// Between clusters: the least that is known inside them, as that of hosts alone is not; 0: none is.
+    double eager_limit() const;
+
+    /// How long a message beyond the eager limit waits for its receiver's answer before its bytes can go from
+    /// cluster `a` to another one, `b`: as far as what was measured of their link shows it.
+    double handshake(int a, int b, Bytes bytes) const;
+
     /// What was measured of collectives on the communicator that these costs are for; nothing on parts of a
     /// job.
     JobTimes job;

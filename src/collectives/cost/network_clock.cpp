@@ -98,16 +98,17 @@ MessageTimes NetworkClock::times_between(int a, int b, Bytes bytes, bool is_stre
     times.start = shares_ports_ ? std::min(times.port_out, link.stream.at(0).count()) : times.port_out;
     // What a message alone waits for and a stream hides, handshakes, each still waits for on its way.
     times.flow = is_stream ? in_a_row : alone;
+    times.handshake = is_stream || a == b ? 0 : costs_->handshake(a, b, bytes);
     times.latency = link.latency + alone - times.flow;
     times.port_in = port(costs_->cluster(b).nic_in);
     if (a == b) {
-        const double handshake = costs_->handshake_at_work(a, bytes);
+        const double at_work = costs_->handshake_at_work(a, bytes);
         if (!is_stream) {
-            times.latency += handshake;
+            times.latency += at_work;
             return times;
         }
         for (double* each : {&times.port_out, &times.flow, &times.port_in})
-            *each = std::max(*each + handshake, costs_->time_at_work(a));
+            *each = std::max(*each + at_work, costs_->time_at_work(a));
         return times;
     }
     times.uplink_out = passing(costs_->cluster(a).uplink_out);
@@ -137,14 +138,16 @@ void NetworkClock::send(std::size_t from, double ready, std::span<const Timed> m
         shares_.push_back(times.port_out - times.start - saved);
         all += shares_.back();
         const double of_flow = MachineCosts::is_held_up_by_port(times.flow, times.port_out) ? saved : 0;
-        sent.push_back({from, message.to, times, started, started + times.flow - of_flow + message.ramp});
+        const double first = started + times.handshake;
+        sent.push_back({from, message.to, times, first, started + times.flow - of_flow + message.ramp});
         started += times.start;
     }
     out_free_[from] = started + all;
     if (shares_ports_) share_port(shares_);
     for (std::size_t i = 0; i < messages.size(); ++i) {
         Message& message = sent[before + i];
-        const double left = shares_[i] > 0 ? started + shares_[i] : message.first + message.times.start;
+        const double left = shares_[i] > 0 ? started + message.times.handshake + shares_[i]
+                                           : message.first + message.times.start;
         message.last = std::max(message.last, left);
     }
 }

@@ -21,6 +21,7 @@ struct MessageTimes {
     double uplink_in = 0;
     double latency = 0;
     double port_in = 0;
+    double handshake = 0;  ///< the part of `flow` before its first byte, in which others may pass
 
     /// The time between two messages of a connection: the longest of these, without the latency.
     double interval() const;

@@ -1006,6 +1006,11 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     star.clusters[1].uplink_in = 10e6;
     CHECK_FALSE(costs_of(star, latency).link(0, 1).carries_more);
     CHECK(costs_of(star, latency).link(1, 0).carries_more);
+    // What is longer than messages without a handshake takes a round trip more.
+    together.clusters[1].eager_limit = 16384;
+    const Curve unmeasured = costs_of(together, latency).link(1, 0).gap;
+    CHECK((unmeasured.at(16385) - unmeasured.at(16384)).count() == Approx(2 * 0.01).epsilon(0.01));
+    CHECK(unmeasured.at(1000000).count() == Approx(0.25 + 2 * 0.01).epsilon(0.01));
     // A file may name more streams than a pair can have.
     star.links[0].streams_there.rate = {{8, 20e6}, {100, 90e6}};
     CHECK(costs_of(star, latency).link(0, 1).streams == Settings::kMostStreams);
