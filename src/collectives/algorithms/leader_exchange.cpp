@@ -24,63 +24,23 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "collectives/algorithms/host_members.hpp"
-#include "collectives/algorithms/member_times.hpp"
+#include "collectives/algorithms/leader_exchange_times.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
 namespace {
 
-/// How what clusters have comes to the other ones.
-enum class Way { all_at_once, ring };
-
-constexpr std::string_view name_of(Way way) {
-    return way == Way::ring ? "leader-ring" : "leader-exchange";
-}
-
-/// By place in the ring, a cluster of those in the order of members; empty: as it is. Costs decide it.
-using RingOrder = std::vector<std::size_t>;
-
-template <typename Value>
-std::vector<Value> in_ring(const std::vector<Value>& values, const RingOrder& order) {
-    if (order.empty()) return values;
-    std::vector<Value> moved;
-    for (const std::size_t place : order) moved.push_back(values[place]);
-    return moved;
-}
-
-/// From each cluster to the nearest one that is not in the ring yet.
-RingOrder ring_order(const Pricing& pricing) {
-    const std::vector<int> cluster_of = clusters_of_members(pricing.request(), pricing.machine());
-    std::vector<int> clusters;
-    for (const MemberRange range : member_ranges(cluster_of))
-        clusters.push_back(cluster_of[static_cast<std::size_t>(range.first)]);
-    RingOrder order(clusters.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto latency_from = [&](int from, std::size_t to) {
-        const MachineCosts& costs = pricing.costs();
-        return costs.link(from, clusters[to]).latency + costs.link(clusters[to], from).latency;
-    };
-    for (auto last = order.begin(); last != order.end() && last + 1 != order.end(); ++last) {
-        const int from = clusters[*last];
-        std::iter_swap(last + 1, std::min_element(last + 1, order.end(), [&](std::size_t a, std::size_t b) {
-                           return std::pair(latency_from(from, a), a) < std::pair(latency_from(from, b), b);
-                       }));
-    }
-    return order;
-}
-
 /// The steps of one rank. Those that lead no host only take part in what happens on theirs.
 class ExchangeSteps {
   public:
-    ExchangeSteps(const Part& part, ScheduleBuilder& builder, Way way, Shape within, Bytes segment_bytes,
-                  const RingOrder& order = {}, MemberLayout layout = {})
+    ExchangeSteps(const Part& part, ScheduleBuilder& builder, ExchangeWay way, Shape within,
+                  Bytes segment_bytes, const RingOrder& order = {}, MemberLayout layout = {})
         : part_(part),
           way_(way),
           segment_bytes_(segment_bytes),
@@ -100,7 +60,7 @@ class ExchangeSteps {
         if (is_leader) gather_in_cluster();
         const bool leads_cluster = is_leader && parent_ < 0;
         const std::size_t clusters = ranges_.size();
-        const bool is_ring = way_ == Way::ring;
+        const bool is_ring = way_ == ExchangeWay::ring;
         if (leads_cluster) {
             // Each starts with its right neighbour, so that not all send to the same leader first.
             for (std::size_t i = 1; i < (is_ring ? std::min<std::size_t>(clusters, 2) : clusters); ++i) {
@@ -153,7 +113,7 @@ class ExchangeSteps {
     }
 
     const Part& part_;
-    Way way_;
+    ExchangeWay way_;
     Bytes segment_bytes_;
     MemberSteps steps_;
     std::vector<MemberRange> ranges_;
@@ -162,19 +122,17 @@ class ExchangeSteps {
     std::vector<int> children_;
 };
 
-class ExchangeTimes;
-
 class LeaderExchange final : public Algorithm {
   public:
-    LeaderExchange(Way way, Shape within, Bytes segment_bytes, RingOrder order = {})
+    LeaderExchange(ExchangeWay way, Shape within, Bytes segment_bytes, RingOrder order = {})
         : way_(way), within_(within), segment_bytes_(segment_bytes), order_(std::move(order)) {}
 
     std::string name() const override {
         return fmt::format("{}/{}{}", name_of(way_), laple::name_of(within_), name_suffix(segment_bytes_, 1));
     }
     std::string in_words() const override {
-        return way_ == Way::ring ? "what clusters have goes round by their leaders"
-                                 : "leaders of clusters swap what their clusters have";
+        return way_ == ExchangeWay::ring ? "what clusters have goes round by their leaders"
+                                         : "leaders of clusters swap what their clusters have";
     }
     std::string details() const override {
         return order_.empty() ? "" : fmt::format(" around {}", fmt::join(order_, ">"));
@@ -191,226 +149,10 @@ class LeaderExchange final : public Algorithm {
     }
 
   private:
-    Way way_;
+    ExchangeWay way_;
     Shape within_;
     Bytes segment_bytes_;
     RingOrder order_;
-};
-
-/// The times of these steps. Of a cluster's tree it follows the longest way down, along first children.
-class ExchangeTimes {
-  public:
-    /// What all of them begin with: blocks come to the leaders of clusters.
-    explicit ExchangeTimes(Pricing& pricing) : times_(pricing) {
-        times_.gather_on_hosts();
-        for (const MemberRange range :
-             member_ranges(clusters_of_members(pricing.request(), pricing.machine()))) {
-            const Bytes bytes = times_.bytes(range.first, range.end);
-            clusters_.push_back({range, {}, bytes, 1, bytes});
-            clusters_.back().gathered = gather(range);
-        }
-    }
-    ExchangeTimes(ExchangeTimes begun, Shape within, Bytes segment_bytes, const RingOrder& order)
-        : ExchangeTimes(std::move(begun)) {
-        clusters_ = in_ring(clusters_, order);
-        for (Cluster& c : clusters_) {
-            const Segments pieces = Segments::cut(std::max<Bytes>(c.bytes, 1), 1, segment_bytes);
-            c.links = links_of(within, c.range.count());
-            c.pieces = static_cast<double>(pieces.count());
-            c.piece = pieces.segment_bytes();
-        }
-    }
-    double seconds(Way way) {
-        if (way == Way::ring) {
-            go_around();
-        } else {
-            for (std::size_t c = 0; c < clusters_.size(); ++c) send_from(c);
-            times_.clock().deliver(sent_);
-        }
-        double last = times_.seconds();
-        for (std::size_t c = 0; c < clusters_.size(); ++c) last = std::max(last, last_in(c));
-        return last;
-    }
-
-  private:
-    /// Pieces that follow each other: when the first one is there, and the last one.
-    struct Train {
-        double first = 0;
-        double last = 0;
-    };
-    struct Cluster {
-        MemberRange range;
-        ShapeLinks links;
-        Bytes bytes;  // of all its blocks, which its leader sends in
-        double pieces;
-        Bytes piece;
-        double gathered = 0;  // its leader has all blocks
-        Train has = {};       // the leader, of them
-        double free = 0;      // the leader's port, after it has sent them
-    };
-    static std::size_t at(int member) { return static_cast<std::size_t>(member); }
-    MessageTimes piece_of(const Cluster& cluster, std::size_t from, std::size_t to) {
-        return times_.clock().times(from, to, cluster.piece, cluster.pieces > 1);
-    }
-
-    /// Blocks of its cluster come to a leader; when it has all of them.
-    double gather(const MemberRange& range) {
-        std::vector<NetworkClock::Message> sent;
-        for (int member = range.first + 1; member < range.end; ++member) {
-            const NetworkClock::Sending block{at(range.first), times_.bytes(member, member + 1)};
-            if (block.bytes > 0) times_.clock().send(at(member), times_.ready(member), {&block, 1}, sent);
-        }
-        times_.clock().deliver(sent);
-        double last = times_.ready(range.first);
-        for (const auto& message : sent) last = std::max(last, message.last);
-        return last;
-    }
-
-    /// A leader sends what its cluster has to all others and to its own children at once; the first pieces
-    /// need not wait for the last blocks.
-    void send_from(std::size_t number) {
-        Cluster& c = clusters_[number];
-        const std::size_t leader = at(c.range.first);
-        const double own = times_.ready(c.range.first);
-        const double all = c.gathered;
-        const double ready = c.pieces > 1 ? own : all;
-        c.has = {ready, all};
-        std::vector<NetworkClock::Sending> messages;
-        for (std::size_t i = 1; i < clusters_.size(); ++i)
-            messages.push_back(
-                {at(clusters_[(number + i) % clusters_.size()].range.first), c.piece, c.pieces});
-        for (const int child : c.links.children.front())
-            messages.push_back({leader + at(child), c.piece, c.pieces});
-        if (c.bytes == 0) messages.clear();
-        times_.clock().send(leader, ready, messages, sent_);
-        double together = 0;  // the first pieces of all
-        for (const auto& message : messages) together += piece_of(c, leader, message.to).port_out;
-        for (std::size_t i = 0; i < messages.size(); ++i) {
-            NetworkClock::Message& message = sent_[sent_.size() - messages.size() + i];
-            const MessageTimes piece = piece_of(c, leader, message.to);
-            message.last = std::max(message.last, all + piece.interval());
-            ahead_.push_back(std::max(together, piece.interval()) + piece.latency);
-        }
-        c.free = std::max(all, times_.clock().out_free(leader));
-    }
-
-    /// A leader sends what its cluster has, and then what comes from the left one, to the right one and to
-    /// its own children.
-    void go_around() {
-        const std::size_t count = clusters_.size();
-        around_.assign(count, std::vector<Train>(count));
-        std::vector<double> free(count, 0);
-        for (std::size_t c = 0; c < count; ++c) {
-            const double own = times_.ready(clusters_[c].range.first);
-            around_[c][0] = {clusters_[c].pieces > 1 ? own : clusters_[c].gathered, clusters_[c].gathered};
-        }
-        for (std::size_t i = 0; i + 1 < count; ++i) {
-            for (std::size_t c = 0; c < count; ++c) {
-                const std::size_t right = (c + 1) % count;
-                const Cluster& source = clusters_[sender(c, i)];
-                if (source.bytes > 0)
-                    around_[right][i + 1] =
-                        passed(source, at(clusters_[c].range.first), at(clusters_[right].range.first),
-                               clusters_[c].links.children.front().size(), around_[c][i], free[c]);
-            }
-        }
-    }
-
-    /// What a leader passes to the next one, when its port is free from `free` on.
-    Train passed(const Cluster& source, std::size_t from, std::size_t to, std::size_t children,
-                 const Train& train, double& free) {
-        const MessageTimes piece = piece_of(source, from, to);
-        const double inside = static_cast<double>(children) * piece_of(source, from, from).port_out;
-        const double each = std::max(piece.interval(), piece.port_out + inside);
-        const double begin = std::max(free, train.first);
-        free = std::max(begin + source.pieces * each, train.last + each);
-        return {begin + each + piece.latency, free + piece.latency};
-    }
-
-    /// What each cluster has, at the leader of cluster `number` or at its first child, in the order in which
-    /// they are passed on: its own first, then those of its left neighbours.
-    std::vector<Train> trains_at(std::size_t number, int member) {
-        std::vector<Train> trains(clusters_.size());
-        for (std::size_t i = 0; i < sent_.size(); ++i) {
-            if (sent_[i].to != at(member)) continue;
-            const std::size_t from = cluster_of(sent_[i].from);
-            const double first = sent_[i].first + ahead_[i] - sent_[i].times.latency;
-            trains[(number + clusters_.size() - from) % clusters_.size()] = {
-                clusters_[from].pieces > 1 ? std::min(first, sent_[i].last) : sent_[i].last, sent_[i].last};
-        }
-        return trains;
-    }
-    std::size_t cluster_of(std::size_t member) const {
-        std::size_t cluster = 0;
-        while (!clusters_[cluster].range.holds(static_cast<int>(member))) ++cluster;
-        return cluster;
-    }
-    std::size_t sender(std::size_t number, std::size_t i) const {
-        return (number + clusters_.size() - i) % clusters_.size();
-    }
-
-    /// A member passes on what comes to it to its `children`, the first of which is `child`; but not the
-    /// first ones of the trains, which it has sent already.
-    void pass_on(std::size_t number, int node, int child, std::size_t children, double free,
-                 std::size_t already, std::vector<Train>& trains) {
-        const std::size_t from = at(clusters_[number].range.first + node);
-        const std::size_t to = at(clusters_[number].range.first + child);
-        for (std::size_t i = already; i < trains.size(); ++i) {
-            const Cluster& c = clusters_[sender(number, i)];
-            if (c.bytes == 0) continue;
-            const MessageTimes piece = piece_of(c, from, to);
-            const double each = std::max(piece.flow, static_cast<double>(children) * piece.port_out);
-            const double begin = std::max(free, trains[i].first);
-            free = std::max(begin + c.pieces * each, trains[i].last + each);
-            trains[i] = {begin + each + piece.latency, free + piece.latency};
-        }
-    }
-
-    /// All ranks of the fullest host have what comes to its leader.
-    double spread(std::size_t number, int fullest, const std::vector<Train>& trains) {
-        double memory = 0;
-        double last = 0;
-        for (std::size_t i = 0; i < trains.size(); ++i) {
-            const Cluster& c = clusters_[sender(number, i)];
-            if (c.bytes == 0) continue;
-            const HostTime piece = times_.on_host(fullest, c.piece, {.down = true});
-            memory =
-                std::max(std::max(memory, trains[i].first) + (c.pieces - 1) * piece.interval, trains[i].last);
-            last = std::max(last, memory + piece.first);
-            memory += piece.interval;
-        }
-        return last;
-    }
-
-    double last_in(std::size_t number) {
-        const Cluster& c = clusters_[number];
-        int fullest = c.range.first;
-        for (int member = c.range.first; member < c.range.end; ++member) {
-            if (times_.ranks_on_host(member) > times_.ranks_on_host(fullest)) fullest = member;
-        }
-        const bool is_ring = !around_.empty();
-        std::vector<Train> trains = is_ring ? around_[number] : trains_at(number, c.range.first);
-        if (!is_ring) trains.front() = c.has;
-        double last = spread(number, fullest, trains);
-        for (int node = 0; !c.links.children[at(node)].empty(); node = c.links.children[at(node)].front()) {
-            const auto& children = c.links.children[at(node)];
-            const bool has_sent_own = node == 0 && !is_ring;
-            const std::size_t others = node == 0 && is_ring ? 1 : 0;  // the next leader
-            pass_on(number, node, children.front(), children.size() + others, node == 0 ? c.free : 0,
-                    has_sent_own ? 1 : 0, trains);
-            if (has_sent_own) trains.front() = trains_at(number, c.range.first + children.front()).front();
-            last = std::max(last, spread(number, fullest, trains));
-        }
-        return last;
-    }
-
-    MemberTimes times_;
-    std::vector<Cluster> clusters_;
-    std::vector<NetworkClock::Message>
-        sent_;                   // to leaders, and of what a cluster has to the children of its own
-    std::vector<double> ahead_;  // of each: from its first byte to its first piece
-    std::vector<std::vector<Train>>
-        around_;  // by cluster: what its leader has, in the order in which it comes
 };
 
 std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
@@ -419,7 +161,7 @@ std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
 
 Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) const {
     Candidate candidate;
-    const RingOrder order = way_ == Way::ring ? ring_order(pricing) : RingOrder();
+    const RingOrder order = way_ == ExchangeWay::ring ? ring_order(pricing) : RingOrder();
     candidate.algorithm = std::make_shared<LeaderExchange>(way_, within_, segment_bytes_, order);
     candidate.seconds = ExchangeTimes(begun, within_, segment_bytes_, order).seconds(way_);
     candidate.time.first = candidate.time.last = candidate.seconds;
@@ -430,13 +172,13 @@ Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) co
 }
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
-    const bool is_ring = name.first() == name_of(Way::ring);
-    if (!is_ring && name.first() != name_of(Way::all_at_once)) return nullptr;
+    const bool is_ring = name.first() == name_of(ExchangeWay::ring);
+    if (!is_ring && name.first() != name_of(ExchangeWay::all_at_once)) return nullptr;
     if (name.levels.size() != 2 || name.lanes > 1)
         refuse_name(name, "it takes one level below it, and no lanes");
     const auto within = shape_named(name.last());
     if (!within) refuse_name(name, "its level is a tree, without a rule or leaders");
-    return std::make_shared<LeaderExchange>(is_ring ? Way::ring : Way::all_at_once, *within,
+    return std::make_shared<LeaderExchange>(is_ring ? ExchangeWay::ring : ExchangeWay::all_at_once, *within,
                                             name.segment_bytes);
 }
 
@@ -445,13 +187,15 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
     for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
-        found.push_back(LeaderExchange(Way::all_at_once, within, 0).price(pricing, begun));
+        found.push_back(LeaderExchange(ExchangeWay::all_at_once, within, 0).price(pricing, begun));
     for (const Bytes segment_bytes : kSegments) {
         if (2 * segment_bytes > all) continue;
         for (const Shape within : {kBinaryShape, kChainShape}) {
-            found.push_back(LeaderExchange(Way::all_at_once, within, segment_bytes).price(pricing, begun));
+            found.push_back(
+                LeaderExchange(ExchangeWay::all_at_once, within, segment_bytes).price(pricing, begun));
             if (pricing.clusters() > 2)
-                found.push_back(LeaderExchange(Way::ring, within, segment_bytes).price(pricing, begun));
+                found.push_back(
+                    LeaderExchange(ExchangeWay::ring, within, segment_bytes).price(pricing, begun));
         }
     }
 }
@@ -459,7 +203,8 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 }  // namespace
 
 std::vector<Region> gather_apart(const Part& part, ScheduleBuilder& builder) {
-    ExchangeSteps exchange(part, builder, Way::all_at_once, kBinomialShape, 0, {}, {.is_apart = true});
+    ExchangeSteps exchange(part, builder, ExchangeWay::all_at_once, kBinomialShape, 0, {},
+                           {.is_apart = true});
     exchange.write();
     std::vector<Region> places(static_cast<std::size_t>(part.machine.rank_count()));
     const HostMembers& members = exchange.steps().members();
