@@ -66,7 +66,8 @@ def draw_algorithm(draw, collective):
     if collective in ("gather", "scatter", "alltoall"):
         return draw.choice(["direct", "host-aggregation", "cluster-aggregation"]) + segment
     if collective == "reduce_scatter":
-        return draw.choice(["direct", "host-combining", "cluster-combining"]) + segment
+        return draw.choice([f"direct{segment}", f"host-combining{segment}", f"cluster-combining{segment}",
+                            f"cluster-ring{segment or '@1K'}"])
     if collective in ("scan", "exscan"):
         return draw.choice(["prefix-chain" + segment, "prefix-exchange" + draw.choice(["", "/binary", "/3ary"]) + segment,
                             "prefix-gather"])

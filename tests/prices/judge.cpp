@@ -178,7 +178,9 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
         "prefix-gather"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
-    if (family == "leader-ring") family = "leader-exchange";  // which it belongs to
+    // Those that belong to another one.
+    if (family == "leader-ring") family = "leader-exchange";
+    if (family == "cluster-ring") family = "cluster-combining";
     const auto is_in = [&](const std::vector<std::string>& names) {
         return std::find(names.begin(), names.end(), family) != names.end();
     };
@@ -206,7 +208,8 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
                 "host-combining",
                 std::string("host-combining") + draw.one_of(kSegments),
                 "cluster-combining",
-                std::string("cluster-combining") + draw.one_of(kSegments)};
+                std::string("cluster-combining") + draw.one_of(kSegments),
+                "cluster-ring@8K"};
     if (is_prefix(collective))
         return {"prefix-chain", std::string("prefix-chain") + draw.one_of(kSegments), "prefix-exchange",
                 "prefix-gather"};

@@ -32,7 +32,7 @@ const std::vector<Bar> kBars{
     {"cluster-aggregation", "gather", 0.040, 0.56},
     {"cluster-aggregation", "scatter", 0.060, 0.40},
     {"cluster-combining", "reduce_scatter", 0.045, 0.39},
-    {"cluster-combining@", "reduce_scatter", 0.085, 0.12},
+    {"cluster-combining@", "reduce_scatter", 0.085, 0.20},
     {"direct", "alltoall", 0.005, 0.16},
     {"direct", "gather", 0.050, 0.24},
     {"direct", "reduce_scatter", 0.010, 0.20},

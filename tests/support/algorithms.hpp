@@ -39,6 +39,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/flat",
                 "leader-exchange/chain@16",
                 "leader-exchange/binary@16",
+                "leader-ring/flat",
+                "leader-ring/chain@16",
                 "leader-exchange/binomial"};
     if (is_personalized(collective))
         return {"direct",
@@ -53,7 +55,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "host-combining",
                 "host-combining@16",
                 "cluster-combining",
-                "cluster-combining@16"};
+                "cluster-combining@16",
+                "cluster-ring@16"};
     if (is_prefix(collective))
         return {"prefix-chain",
                 "prefix-chain@16",

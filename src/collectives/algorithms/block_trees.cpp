@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/index.hpp"
 
 namespace laple {
-BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long)
+
+BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long, std::vector<int> ring)
     : machine_(machine),
       aggregation_(aggregation),
       are_long_(are_long),
+      ring_(std::move(ring)),
+      place_in_ring_(ring_.size()),
       turns_(machine),
       place_(at(machine.host_count())),
       place_on_host_(at(machine.rank_count())) {
@@ -23,6 +27,30 @@ BlockTrees::BlockTrees(const Machine& machine, Aggregation aggregation, bool are
         int place = 0;
         for (const Rank rank : machine.ranks_on(host)) place_on_host_[at(rank)] = place++;
     }
+    for (std::size_t place = 0; place < ring_.size(); ++place)
+        place_in_ring_[at(ring_[place])] = static_cast<int>(place);
+}
+
+int BlockTrees::ring_neighbour(int cluster, int distance) const {
+    const auto count = static_cast<int>(ring_.size());
+    return ring_[at((place_in_ring_[at(cluster)] + distance + count) % count)];
+}
+
+int BlockTrees::round_between(int cluster, int dest) const {
+    const auto count = static_cast<int>(ring_.size());
+    return (place_in_ring_[at(cluster)] - place_in_ring_[at(dest)] - 1 + count) % count;
+}
+
+std::vector<int> BlockTrees::left_of(int cluster) const {
+    std::vector<int> left;
+    for (int distance = 1; distance < static_cast<int>(ring_.size()); ++distance)
+        left.push_back(ring_neighbour(cluster, -distance));
+    return left;
+}
+
+Rank BlockTrees::receiver(int cluster, Rank dest) const {
+    const int next = ring_neighbour(cluster, 1);
+    return next == machine_.cluster_of_rank(dest) ? dest : sender(next, dest);
 }
 
 Host BlockTrees::carrier(int cluster, Host dest) const {
@@ -76,6 +104,8 @@ BlockTrees::Neighbour BlockTrees::parent(Rank rank, Rank dest) const {
     if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(there)) {
         const Host carrying = carrier(cluster, there);
         if (carrying != here) return {kToCarrier, 0, agent_out(carrying, dest)};
+        if (is_ring())
+            return {kToHost, round_between(cluster, machine_.cluster_of(there)), receiver(cluster, dest)};
     }
     return {kToHost, 0, agent_in(dest, here)};
 }
@@ -84,7 +114,8 @@ std::vector<Host> BlockTrees::senders_to(Host dest) const {
     std::vector<Host> senders;
     for (int cluster = 0; cluster < machine_.cluster_count(); ++cluster) {
         if (aggregation_ == Aggregation::by_cluster && cluster != machine_.cluster_of(dest)) {
-            senders.push_back(carrier(cluster, dest));
+            if (!is_ring() || cluster == ring_neighbour(machine_.cluster_of(dest), -1))
+                senders.push_back(carrier(cluster, dest));
             continue;
         }
         for (const Host host : machine_.hosts_in(cluster)) {
@@ -119,7 +150,8 @@ std::vector<BlockTrees::Neighbour> BlockTrees::children(Rank rank, Rank dest) co
     };
     if (here == there) {
         for (const Host host : senders_to(here)) {
-            if (agent_in(dest, host) == rank) found.push_back({kToHost, 0, agent_out(host, dest)});
+            const int round = is_ring() ? round_between(machine_.cluster_of(host), cluster) : 0;
+            if (agent_in(dest, host) == rank) found.push_back({kToHost, round, agent_out(host, dest)});
         }
         if (rank == dest) {
             add_left_neighbour();
@@ -135,6 +167,11 @@ std::vector<BlockTrees::Neighbour> BlockTrees::children(Rank rank, Rank dest) co
         for (const Host host : machine_.hosts_in(cluster)) {
             if (host != here) found.push_back({kToCarrier, 0, agent_out(host, dest)});
         }
+    }
+    if (is_ring() && cluster != machine_.cluster_of(there) && carrier(cluster, there) == here) {
+        const int left = ring_neighbour(cluster, -1);
+        if (left != machine_.cluster_of(there))
+            found.push_back({kToHost, round_between(left, machine_.cluster_of(there)), sender(left, dest)});
     }
     return found;
 }

@@ -33,18 +33,25 @@ namespace laple {
 ///     by_cluster, long    agent ─► agent ─► agent = carrier ═══► dest
 ///                         of the hosts of each other cluster
 ///
+/// And in a ring of clusters they go on to the next cluster's carrier, until the next cluster is dest's: what
+/// comes in by an uplink is then one partial result of each block, and not one from each cluster.
+///
+///     in a ring           carrier ═══► carrier ═══► carrier ═══► dest
+///                         of each other cluster, that to the right of dest's first
+///
 /// (Kielmann et al., "MagPIe", PPoPP'99, for one partial result from each cluster; Bienz, Gropp and Olson,
 /// "Node aware sparse matrix-vector multiplication", JPDC 2019, for agents; Patarasuk and Yuan, "Bandwidth
 /// optimal all-reduce algorithms for clusters of workstations", 2009, for rings)
 class BlockTrees {
   public:
     /// To the agent; to the carrier; where blocks go around, those of the own cluster to dest's host; else to
-    /// dest's host; to dest. What is sent in one hop waits for what earlier ones bring at most, and where
-    /// blocks go around, for what earlier rounds of that hop do.
+    /// dest's host, or the next cluster's carrier; to dest. What is sent in one hop waits for what earlier
+    /// ones bring at most, and where blocks go around, for what earlier rounds of that hop do.
     enum Hop : int { kToAgent, kToCarrier, kInside, kToHost, kToDest };
 
-    /// `machine` must outlive this. `are_long`: blocks do not go together.
-    BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long);
+    /// `machine` must outlive this. `are_long`: blocks do not go together. `ring`: all clusters in the order
+    /// in which long blocks go around them, where they are combined by clusters; empty: they do not.
+    BlockTrees(const Machine& machine, Aggregation aggregation, bool are_long, std::vector<int> ring = {});
 
     /// What goes from one rank to another in one hop: partial results of the blocks of `dests`, in ascending
     /// order.
@@ -69,8 +76,15 @@ class BlockTrees {
     Neighbour parent(Rank rank, Rank dest) const;
     std::vector<Neighbour> children(Rank rank, Rank dest) const;
 
-    /// By clusters: the rank that sends what another cluster has for `dest` to the host of that.
+    /// By clusters: the rank that sends what another cluster has for `dest` to the host of that, or in a ring
+    /// to receiver().
     Rank sender(int cluster, Rank dest) const;
+    /// In a ring: who gets that, the next cluster's carrier or `dest`.
+    Rank receiver(int cluster, Rank dest) const;
+    bool is_ring() const { return !ring_.empty(); }
+    /// In a ring: the clusters whose blocks this one passes on, in the order in which it does: from the one
+    /// to its left on, all around.
+    std::vector<int> left_of(int cluster) const;
 
     /// Whether blocks go around the hosts of clusters.
     bool go_around() const { return are_long_ && aggregation_ == Aggregation::by_cluster; }
@@ -86,6 +100,10 @@ class BlockTrees {
     Host beside(Host host, int distance) const;
     /// In which round a host passes on what ends at `end`. The one to the right of that begins.
     int round_of(Host host, Host end) const;
+    /// In a ring, the cluster so far to the right of that one.
+    int ring_neighbour(int cluster, int distance) const;
+    /// In which round a cluster passes on what is for another one. The one to the right of that begins.
+    int round_between(int cluster, int dest) const;
     /// The rank of `host` that combines, and passes on, its part of the block of `dest`, which is elsewhere.
     Rank agent_out(Host host, Rank dest) const;
     /// The rank on the host of `dest` to which that goes which host `from` sends it.
@@ -96,6 +114,8 @@ class BlockTrees {
     const Machine& machine_;
     Aggregation aggregation_;
     bool are_long_;
+    std::vector<int> ring_;
+    std::vector<int> place_in_ring_;  // of each cluster
     SendTurns turns_;
     std::vector<int> place_;          // of each host in its cluster
     std::vector<int> place_on_host_;  // of each rank

@@ -6,10 +6,18 @@
 //     host-combining[@SEGMENT]       one message between two hosts
 //     cluster-combining[@SEGMENT]    one message between two hosts of a cluster, and one from a cluster to
 //                                    each host elsewhere
+//     cluster-ring@SEGMENT           the same, but from a cluster to the next one only, which combines it
+//     with
+//                                    its own and sends it on
 //
-// The last one needs one latency between clusters, and sends no more through any port than a ring does:
+// With cluster-combining, each block needs one latency between clusters; ports and uplinks send what they
+// would in a ring, but the uplink of a cluster gets as many copies of its blocks as there are other clusters:
 //
-//     (P - p) m / NIC,  (P - P_c) m / uplink      p ranks on the host, P_c in the cluster, blocks of m
+//     (P - p) m / NIC out,  (P - P_c) m / uplink out,  (C - 1) P_c m / uplink in
+//                           p ranks on the host, P_c in the cluster, C clusters, blocks of m
+//
+// In a ring of clusters it gets one copy of each block but those of its left neighbour; after as many
+// latencies as there are other clusters.
 //
 // (block_trees.hpp; docs/algorithms.md)
 #include <algorithm>
@@ -20,10 +28,12 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/block_trees.hpp"
+#include "collectives/algorithms/cluster_ring.hpp"
 #include "collectives/algorithms/combining_times.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/registry.hpp"
@@ -35,6 +45,7 @@ struct Variant {
     std::string_view name;
     std::string_view in_words;
     Aggregation aggregation;
+    bool is_ring = false;
 };
 constexpr Variant kVariants[] = {
     {"direct", "each rank sends its part of each block straight to the block's rank", Aggregation::none},
@@ -42,6 +53,8 @@ constexpr Variant kVariants[] = {
      Aggregation::by_host},
     {"cluster-combining", "clusters combine their parts of each block, and send them to the block's host",
      Aggregation::by_cluster},
+    {"cluster-ring", "clusters combine their parts of each block, and pass them around",
+     Aggregation::by_cluster, true},
 };
 
 /// A segment of the block of a rank.
@@ -53,10 +66,10 @@ struct Piece {
 /// The steps of one rank.
 class CombiningSteps {
   public:
-    CombiningSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation, Bytes segment_bytes)
+    CombiningSteps(const Part& part, ScheduleBuilder& builder, BlockTrees trees, Bytes segment_bytes)
         : part_(part),
           builder_(builder),
-          trees_(part.machine, aggregation, segment_bytes > 0),
+          trees_(std::move(trees)),
           messages_(trees_.messages_of(part.rank)),
           segment_bytes_(segment_bytes) {
         const auto is_received = [&](const BlockTrees::Message& m) { return m.to == part.rank; };
@@ -88,8 +101,13 @@ class CombiningSteps {
             if (const std::uint64_t units = part_.request.block_units(dest); units > 0)
                 count = std::max(count, segments_of(units).count());
         }
-        // Where blocks go around, all those for other clusters do first.
-        for (std::uint32_t i = 0; trees_.go_around() && i < count; ++i)
+        // Where blocks go around, all those for other clusters do first; in a ring of clusters, first those
+        // that come from the fewest.
+        for (const int cluster : trees_.left_of(part_.machine.cluster_of_rank(part_.rank))) {
+            for (std::uint32_t i = 0; i < count; ++i)
+                pass_all(i, [&](Rank dest) { return part_.machine.cluster_of_rank(dest) == cluster; });
+        }
+        for (std::uint32_t i = 0; trees_.go_around() && !trees_.is_ring() && i < count; ++i)
             pass_all(i, [this](Rank dest) { return is_elsewhere(dest); });
         for (std::uint32_t i = 0; i < count; ++i) {
             pass_all(i, [this](Rank dest) { return !trees_.go_around() || !is_elsewhere(dest); });
@@ -289,43 +307,59 @@ class CombiningSteps {
 
 class Combining final : public Algorithm {
   public:
-    Combining(const Variant& variant, Bytes segment_bytes)
-        : variant_(variant), segment_bytes_(segment_bytes) {}
+    Combining(const Variant& variant, Bytes segment_bytes, RingOrder order = {})
+        : variant_(variant), segment_bytes_(segment_bytes), order_(std::move(order)) {}
 
     std::string name() const override {
         return fmt::format("{}{}", variant_.name, name_suffix(segment_bytes_, 1));
     }
     std::string in_words() const override { return std::string(variant_.in_words); }
+    std::string details() const override {
+        return order_.empty() ? "" : fmt::format(" around {}", fmt::join(order_, ">"));
+    }
     Bytes segment_bytes() const override { return segment_bytes_; }
     std::string needs() const override {
+        if (variant_.is_ring) return "needs several clusters, and segments";
         return variant_.aggregation == Aggregation::by_cluster ? "needs several clusters, or segments" : "";
     }
     bool can_do(const Request& request, const Machine& machine) const override {
-        return request.commutative && (variant_.aggregation != Aggregation::by_cluster ||
-                                       machine.cluster_count() > 1 || segment_bytes_ > 0);
+        const bool has_clusters = machine.cluster_count() > 1;
+        const bool has_segments = segment_bytes_ > 0;
+        if (!request.commutative) return false;
+        if (variant_.is_ring) return has_clusters && has_segments;
+        return variant_.aggregation != Aggregation::by_cluster || has_clusters || has_segments;
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
         Candidate candidate;
-        candidate.algorithm = std::make_shared<Combining>(variant_, segment_bytes_);
-        candidate.time = combining_time(pricing, variant_.aggregation, segment_bytes_);
+        const RingOrder order = variant_.is_ring ? ring_order(pricing) : RingOrder();
+        const BlockTrees trees = trees_of(pricing.request(), pricing.machine(), order);
+        candidate.algorithm = std::make_shared<Combining>(variant_, segment_bytes_, order);
+        candidate.time = combining_time(pricing, variant_.aggregation, trees, segment_bytes_);
         candidate.seconds = candidate.time.last;
         candidate.hops = variant_.aggregation == Aggregation::none ? 1 : 3;
         candidate.crossings = messages_between_clusters(pricing);
-        if (pricing.clusters() > 1) candidate.pace = pace(pricing);
+        // In a ring as many, but one after the other.
+        candidate.relays = variant_.is_ring ? pricing.clusters() : 0;
+        if (pricing.clusters() > 1) candidate.pace = pace(pricing, trees);
         return candidate;
     }
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
-        CombiningSteps(part, builder, variant_.aggregation, segment_bytes_).write();
+        CombiningSteps(part, builder, trees_of(part.request, part.machine, order_), segment_bytes_).write();
     }
 
   private:
-    std::vector<double> pace(Pricing& pricing) const {
+    BlockTrees trees_of(const Request& request, const Machine& machine, const RingOrder& order) const {
+        return {machine, variant_.aggregation, segment_bytes_ > 0,
+                variant_.is_ring ? in_ring(clusters_in_order(request, machine), order) : std::vector<int>()};
+    }
+
+    std::vector<double> pace(Pricing& pricing, const BlockTrees& trees) const {
         if (variant_.aggregation == Aggregation::none)
             return pace_of_blocks(pricing, Aggregation::none, segment_bytes_);
         if (variant_.aggregation == Aggregation::by_cluster && segment_bytes_ > 0)
-            return pace_of_combined(pricing, segment_bytes_);
+            return pace_of_combined(pricing, trees, segment_bytes_);
         return {};
     }
 
@@ -343,6 +377,7 @@ class Combining final : public Algorithm {
 
     const Variant& variant_;
     Bytes segment_bytes_;  // 0: blocks are not cut
+    RingOrder order_;
 };
 
 /// `direct` is also a way of blocks that are only moved.
@@ -384,17 +419,18 @@ std::vector<Bytes> segments_for(const Pricing& pricing, Aggregation aggregation)
 }
 
 /// With one rank on each host, `direct` and `host-combining` are the same, and in one cluster MPI's own is
-/// that, too; of several clusters, `cluster-combining` has hosts that combine, too. Two hosts have nobody
-/// else to pass anything to.
-bool is_of_use(const Pricing& pricing, Aggregation aggregation) {
+/// that, too; of several clusters, `cluster-combining` has hosts that combine, too. Two hosts, or clusters,
+/// have nobody else to pass anything to.
+bool is_of_use(const Pricing& pricing, const Variant& variant) {
     const Machine& machine = pricing.machine();
     const bool is_one = pricing.clusters() == 1;
-    switch (aggregation) {
+    switch (variant.aggregation) {
         case Aggregation::none:
             return !is_one;
         case Aggregation::by_host:
             return is_one && !machine.has_single_ranks();
         case Aggregation::by_cluster:
+            if (variant.is_ring) return pricing.clusters() > 2;
             return !is_one || machine.host_count() > 2;
     }
     return false;
@@ -402,7 +438,7 @@ bool is_of_use(const Pricing& pricing, Aggregation aggregation) {
 
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
     for (const Variant& variant : kVariants) {
-        if (!is_of_use(pricing, variant.aggregation)) continue;
+        if (!is_of_use(pricing, variant)) continue;
         for (const Bytes segment : segments_for(pricing, variant.aggregation)) {
             const Combining algorithm(variant, segment);
             if (algorithm.can_do(pricing.request(), pricing.machine()))
@@ -415,7 +451,9 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 
 Family combining_family() {
     return {.name = "combining",
-            .grammar = "direct[@SEGMENT], host-combining[@SEGMENT], cluster-combining[@SEGMENT]",
+            .grammar =
+                "direct[@SEGMENT], host-combining[@SEGMENT], cluster-combining[@SEGMENT], "
+                "cluster-ring@SEGMENT",
             .summary = "a reduction tree for each rank's block: hosts or clusters combine first",
             .source = "MagPIe, 1999; docs/algorithms.md",
             .is_for = is_combined_in_parts,

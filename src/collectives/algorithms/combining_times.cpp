@@ -2,7 +2,9 @@
 #include "collectives/algorithms/combining_times.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/block_times.hpp"
@@ -20,13 +22,13 @@ double usual_block(const Request& request, const Machine& machine) {
 /// Who sends what to whom where hosts combine first, cluster by cluster.
 class CombiningTraffic {
   public:
-    CombiningTraffic(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes)
+    CombiningTraffic(Pricing& pricing, Aggregation aggregation, const BlockTrees& trees, Bytes segment_bytes)
         : machine_(pricing.machine()),
           costs_(pricing.costs()),
           is_by_cluster_(aggregation == Aggregation::by_cluster),
           segment_bytes_(segment_bytes),
           block_(usual_block(pricing.request(), machine_)),
-          trees_(machine_, aggregation, segment_bytes > 0) {
+          trees_(trees) {
         for (int c = 0; c < costs_.count(); ++c) {
             ranks_.push_back(static_cast<double>(machine_.ranks_in(c).size()));
             hosts_.push_back(static_cast<double>(machine_.hosts_in(c).size()));
@@ -104,31 +106,106 @@ class CombiningTraffic {
     /// Of hops one segment apart.
     double overlapping() const {
         const HopLoad load = all(HopLoad::Ports::rested);
-        return load.busiest() + load.latency() +
+        const double last = load.busiest() + load.latency();
+        return (trees_.is_ring() ? std::max(last, around_clusters()) : last) +
                time_around(machine_, costs_, std::min(block_, static_cast<double>(segment_bytes_)));
+    }
+
+    /// A cluster at one end of what goes to the next one in a ring.
+    struct End {
+        double hosts;
+        double inside;  // what its ports serve meanwhile for each block, as it is combined there
+    };
+    End end_at(int c) const {
+        HopLoad inside(machine_, costs_, segment_bytes_);
+        add_to_carriers(inside, c);
+        add_inside(inside, c);
+        return {hosts_[at(c)], inside.busiest_port() / (machine_.rank_count() - ranks_[at(c)])};
+    }
+    /// What a cluster of a ring sends to the next one.
+    struct Way {
+        double one;   // block
+        double each;  // of all its blocks for other clusters
+        double latency;
+        std::array<End, 2> ends;
+    };
+    Way way_from(int c) const {
+        HopLoad one(machine_, costs_, segment_bytes_);
+        HopLoad all(machine_, costs_, segment_bytes_);
+        one.add(c, next_to(c), block_, 1, 1, 1);
+        add_to_next(all, c);
+        return {one.busiest(),
+                all.busiest() / (machine_.rank_count() - ranks_[at(c)]),
+                one.latency(),
+                {end_at(c), end_at(next_to(c))}};
+    }
+    int next_to(int c) const { return trees_.left_of(c).back(); }  // all around to the left
+
+    /// The blocks of one cluster: when another one can send the first segment of them, and the last one.
+    struct Train {
+        double first = 0;
+        double last = 0;
+    };
+    /// Until each cluster has what comes around to it.
+    double around_clusters() const {
+        std::vector<Way> ways;
+        std::vector<std::vector<int>> left;
+        for (int c = 0; c < costs_.count(); ++c) {
+            ways.push_back(way_from(c));
+            left.push_back(trees_.left_of(c));
+        }
+        std::vector<double> free(ways.size(), 0);
+        std::vector<Train> trains(ways.size());  // by cluster: what it sends in this round
+        double last = 0;
+        for (std::size_t round = 0; round + 1 < ways.size(); ++round) {
+            std::vector<Train> next(ways.size());
+            for (std::size_t c = 0; c < ways.size(); ++c) {
+                const double blocks = ranks_[at(left[c][round])];
+                next[at(left[c].back())] = passed(ways[c], blocks, trains[c], free[c]);
+                last = std::max(last, free[c] + ways[c].latency);
+            }
+            trains = std::move(next);
+        }
+        return last;
+    }
+    /// `free`: the cluster's uplink is.
+    Train passed(const Way& way, double blocks, const Train& train, double& free) const {
+        double all = way.each * blocks;
+        // A host has none of few blocks, or one more than others.
+        for (const End& end : way.ends)
+            all = std::max(all, way.one * std::ceil(blocks / end.hosts) + end.inside * blocks);
+        const double segment = all * std::min(1.0, static_cast<double>(segment_bytes_) / (block_ * blocks));
+        const double begin = std::max(free, train.first);
+        free = std::max(begin + all, train.last + segment);
+        return {begin + segment + way.latency, free + way.latency};
     }
     double part_of_segment() const { return std::min(static_cast<double>(segment_bytes_) / block_, 1.0); }
 
     /// Every host sends its part of what another one carries to that one.
     void add_to_carriers(HopLoad& load) const {
-        for (int c = 0; c < costs_.count(); ++c) {
-            const double others = hosts_[at(c)] - 1;
-            const double elsewhere = machine_.rank_count() - ranks_[at(c)];
-            if (others <= 0 || elsewhere <= 0) continue;
-            load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
-        }
+        for (int c = 0; c < costs_.count(); ++c) add_to_carriers(load, c);
+    }
+    void add_to_carriers(HopLoad& load, int c) const {
+        const double others = hosts_[at(c)] - 1;
+        const double elsewhere = machine_.rank_count() - ranks_[at(c)];
+        if (others <= 0 || elsewhere <= 0) return;
+        load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
     }
 
     /// To each host: from the other hosts of its cluster, from one of each other cluster, or from all.
     void add_to_hosts(HopLoad& load) const {
         for (int a = 0; a < costs_.count(); ++a) {
-            const double dests = hosts_[at(a)];
-            load.add(a, a, block_ * fullest_[at(a)], dests - 1, dests - 1, dests * (dests - 1));
+            add_inside(load, a);
             add_from(load, a);
         }
     }
+    void add_inside(HopLoad& load, int a) const {
+        const double dests = hosts_[at(a)];
+        load.add(a, a, block_ * fullest_[at(a)], dests - 1, dests - 1, dests * (dests - 1));
+    }
     void add_from(HopLoad& load, int a) const {
         if (costs_.count() == 1) return;
+        if (trees_.is_ring()) return add_to_next(load, a);
         const std::vector<double> sent = is_by_cluster_ ? most_hosts_sent_to(a) : hosts_;
         for (int b = 0; b < costs_.count(); ++b) {
             if (b == a) continue;
@@ -136,6 +213,19 @@ class CombiningTraffic {
             const double senders = is_by_cluster_ ? 1 : hosts_[at(a)];
             load.add(a, b, bytes, sent[at(b)], senders, hosts_[at(b)] * senders);
         }
+    }
+
+    /// In a ring: all that is not for the cluster itself, to the next one.
+    void add_to_next(HopLoad& load, int a) const {
+        std::vector<double> sent(at(machine_.host_count()), 0);
+        std::vector<double> got(sent);
+        for (Rank dest = 0; dest < machine_.rank_count(); ++dest) {
+            if (machine_.cluster_of_rank(dest) == a) continue;
+            sent[at(machine_.host_of(trees_.sender(a, dest)))] += 1;
+            got[at(machine_.host_of(trees_.receiver(a, dest)))] += 1;
+        }
+        load.add(a, next_to(a), block_, *std::max_element(sent.begin(), sent.end()),
+                 *std::max_element(got.begin(), got.end()), machine_.rank_count() - ranks_[at(a)]);
     }
 
     /// Each rank copies to the others of its host what they pass on, or get, and combines as much; and an
@@ -166,7 +256,7 @@ class CombiningTraffic {
     bool is_by_cluster_;
     Bytes segment_bytes_;
     double block_;
-    BlockTrees trees_;
+    const BlockTrees& trees_;
     std::vector<double> ranks_;  // of each cluster, as all of these
     std::vector<double> hosts_;
     std::vector<double> fullest_;  // the most ranks of a host
@@ -182,12 +272,14 @@ double combining_alone(Pricing& pricing) {
 
 }  // namespace
 
-std::vector<double> pace_of_combined(Pricing& pricing, Bytes segment_bytes) {
-    return CombiningTraffic(pricing, Aggregation::by_cluster, segment_bytes).pace();
+std::vector<double> pace_of_combined(Pricing& pricing, const BlockTrees& trees, Bytes segment_bytes) {
+    return CombiningTraffic(pricing, Aggregation::by_cluster, trees, segment_bytes).pace();
 }
 
-TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
-    if (aggregation != Aggregation::none) return CombiningTraffic(pricing, aggregation, segment_bytes).time();
+TreeTime combining_time(Pricing& pricing, Aggregation aggregation, const BlockTrees& trees,
+                        Bytes segment_bytes) {
+    if (aggregation != Aggregation::none)
+        return CombiningTraffic(pricing, aggregation, trees, segment_bytes).time();
     TreeTime time = block_time(pricing, aggregation, segment_bytes);
     time.last += combining_alone(pricing);
     return time;

@@ -14,11 +14,14 @@ namespace laple {
 ///     Σ hops ( max over ports and links (Σ messages g) + max L ) + γ Σ bytes combined
 ///
 /// In segments, hops overlap: the sum of the times of the busiest ports, or the busiest link, and one segment
-/// around the hosts of a cluster. (docs/algorithms.md, "Reduce-scatter")
-TreeTime combining_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes);
+/// around the hosts of a cluster. In a ring of clusters at least as long as it takes around these, each of
+/// which begins to send what is for a cluster when that comes from its left neighbour and its uplink is free.
+/// (docs/algorithms.md, "Reduce-scatter")
+TreeTime combining_time(Pricing& pricing, Aggregation aggregation, const BlockTrees& trees,
+                        Bytes segment_bytes);
 
 /// Of each cluster: the seconds that each byte takes which a rank there sends to another cluster, where
 /// clusters combine first, in segments: as pace_of_blocks() says.
-std::vector<double> pace_of_combined(Pricing& pricing, Bytes segment_bytes);
+std::vector<double> pace_of_combined(Pricing& pricing, const BlockTrees& trees, Bytes segment_bytes);
 
 }  // namespace laple

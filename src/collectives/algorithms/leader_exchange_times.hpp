@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/algorithms/cluster_ring.hpp"
 #include "collectives/algorithms/host_members.hpp"
 #include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/pricing.hpp"
@@ -18,21 +19,6 @@ enum class ExchangeWay { all_at_once, ring };
 constexpr std::string_view name_of(ExchangeWay way) {
     return way == ExchangeWay::ring ? "leader-ring" : "leader-exchange";
 }
-
-/// By place in the ring, a cluster of those in the order of members; empty: as it is. Costs decide it.
-using RingOrder = std::vector<std::size_t>;
-
-/// `values` of clusters in the order of members, in that of the ring.
-template <typename Value>
-std::vector<Value> in_ring(const std::vector<Value>& values, const RingOrder& order) {
-    if (order.empty()) return values;
-    std::vector<Value> moved;
-    for (const std::size_t place : order) moved.push_back(values[place]);
-    return moved;
-}
-
-/// From each cluster to the nearest one that is not in the ring yet.
-RingOrder ring_order(const Pricing& pricing);
 
 /// The times of an exchange's steps. Of a cluster's tree it follows the longest way down, along first
 /// children.
