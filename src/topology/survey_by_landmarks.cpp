@@ -23,14 +23,19 @@ constexpr int kMaxChecks = 3;
 
 using Random = std::minstd_rand;
 
-/// One node, at random, of each of so many equal parts of `nodes`.
+/// One node, at random, of each of so many equal parts of `nodes`; of every third part, the one beside it,
+/// too: sites may be smaller than a part, and without two nodes of any site nobody knows how near these are.
 std::vector<int> sample_of(const std::vector<int>& nodes, std::size_t most, Random& random) {
+    constexpr std::size_t kThird = 3;
     std::vector<int> sample;
     const std::size_t count = std::min(most, nodes.size());
     for (std::size_t part = 0; part < count; ++part) {
         const std::size_t begin = part * nodes.size() / count;
         const std::size_t end = (part + 1) * nodes.size() / count;
-        sample.push_back(nodes[begin + random() % (end - begin)]);
+        const std::size_t place = begin + random() % (end - begin);
+        sample.push_back(nodes[place]);
+        if (part % kThird == 0 && end - begin > 1)
+            sample.push_back(nodes[place + 1 < end ? place + 1 : place - 1]);
     }
     std::sort(sample.begin(), sample.end());
     return sample;
@@ -87,7 +92,9 @@ class Landmarks final : public Survey {
         std::vector<NodePair> pairs = doubts_->next(known_.matrix_of(sample_));
         for (NodePair& pair : pairs) pair = {sample_[at(pair.a)], sample_[at(pair.b)]};
         if (!pairs.empty()) return rounds_of(pairs);
-        for (auto& group : cluster_nodes(known_.matrix_of(sample_), options_)) {
+        // Of sites that a sample holds one node of each, all latencies are about the same.
+        const LatencyMatrix matrix = known_.matrix_of(sample_);
+        for (auto& group : split_where_far(matrix, cluster_nodes(matrix, options_))) {
             for (int& node : group) node = sample_[at(node)];
             known_.place_together(group);
         }

@@ -177,6 +177,21 @@ TEST_CASE("landmarks find a lone node that no sample would hit", "[survey]") {
     }
 }
 
+TEST_CASE("landmarks find many small sites", "[survey]") {
+    Random random(9);
+    const bool is_in_order = GENERATE(true, false);
+    for (const auto& [sites, nodes] :
+         {std::pair(64, 2), std::pair(64, 4), std::pair(64, 8), std::pair(100, 3), std::pair(128, 4)}) {
+        const std::vector<int> sizes(static_cast<std::size_t>(sites), nodes);
+        Machine machine = machine_of(sizes, 100e-6, [&] { return uniform(random, 4.5e-3, 5.5e-3); });
+        if (!is_in_order) std::shuffle(machine.site_of.begin(), machine.site_of.end(), random);
+        const auto outcome = run(*survey_by_landmarks(ascending(machine.nodes())), machine);
+        INFO(sites << " sites of " << nodes << ": " << outcome.findings.clusters.size() << " found by "
+                   << outcome.measurements << " measurements in " << outcome.time << " s");
+        CHECK(outcome.findings.clusters == machine.sites());
+    }
+}
+
 TEST_CASE("nodes that are each at a place of their own end up alone", "[survey]") {
     Random random(6);
     const Machine machine =
