@@ -61,12 +61,13 @@ class LinkSurvey {
   private:
     int first_of(int cluster) const { return input_.nodes_of(cluster).front(); }
 
+    bool has_time() {
+        if (may_go_on_ && !may_go_on_()) is_cut_short_ = true;
+        return !is_cut_short_;
+    }
+
     bool step(const std::string& what) {
-        if (is_cut_short_) return false;
-        if (may_go_on_ && !may_go_on_()) {
-            is_cut_short_ = true;
-            return false;
-        }
+        if (is_cut_short_ || !has_time()) return false;
         if (progress_) progress_(what, steps_done_, steps_);
         ++steps_done_;
         return true;
@@ -100,6 +101,7 @@ class LinkSurvey {
         const auto& nodes = input_.nodes_of(cluster);
         if (nodes.size() < 2 || !model.inside.gap.is_empty()) return;
         const auto samples = probes_.links({{nodes[0], nodes[1], options_for(cluster, cluster)}});
+        if (!has_time()) return;  // it has left out the larger messages
         model.inside = fit(samples.front(), fmt::format("in cluster {}", cluster));
         model.reserve = reserve_of(samples.front());
         model.is_reserve_known = !samples.front().rested.empty();
@@ -116,6 +118,7 @@ class LinkSurvey {
         }
         if (links.empty()) return;
         const auto samples = probes_.links(links);
+        if (!has_time()) return;  // as above
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto [a, b] = pairs[i];
             Plogp& plogp = model_.link(a, b).plogp;

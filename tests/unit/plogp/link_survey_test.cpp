@@ -174,6 +174,23 @@ TEST_CASE("what an earlier survey knows is not measured again", "[link_survey]")
     CHECK(whole.warnings.empty());
 }
 
+TEST_CASE("what time ran out on is measured again", "[link_survey]") {
+    FakeProbes probes(four_sites());
+    const LinkModel complete = survey_links(probes, input_for(four_sites()));
+    for (int most = 0; most < 9; ++most) {
+        FakeProbes brief(four_sites());
+        brief.most_links = most;
+        const auto has_time = [&] { return brief.measured_links <= brief.most_links; };
+        const LinkModel part = survey_links(brief, input_for(four_sites()), {}, has_time);
+        CHECK_FALSE(part.warnings.empty());
+        FakeProbes rest(four_sites());
+        const LinkModel whole = survey_links(rest, input_for(four_sites()), part);
+        INFO("cut short after " << most);
+        CHECK(whole.clusters == complete.clusters);
+        CHECK(whole.links == complete.links);
+    }
+}
+
 TEST_CASE("one cluster, and one node, have no links", "[link_survey]") {
     const FakeNetwork one{{{0, 1, 2}}, 12.5e6, {1}};
     FakeProbes probes(one);
