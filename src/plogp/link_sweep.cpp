@@ -57,8 +57,9 @@ Plogp plogp_of(Seconds latency, double rate, Bytes eager_limit = 0) {
     if (rate > 0) plogp.gap = Curve({{0, Seconds(0)}, {kMessage, passing(kMessage)}});
     if (rate > 0 && eager_limit > 0 && eager_limit < kLarge) {
         plogp.gap.set(eager_limit, passing(eager_limit));
-        for (const Bytes bytes : {eager_limit + 1, kLarge})
-            plogp.gap.set(bytes, passing(bytes) + 2 * latency);
+        for (const Bytes bytes : {eager_limit + 1, kMessage, kLarge}) {
+            if (bytes > eager_limit) plogp.gap.set(bytes, passing(bytes) + 2 * latency);
+        }
     }
     plogp.flood_gap = plogp.gap;
     return plogp;
@@ -168,8 +169,7 @@ class LinkSweep {
         for (int c = 0; c < input_.count(); ++c) {
             const ClusterModel& cluster = model_.clusters[at(c)];
             fastest_ = std::max(fastest_, cluster.nic_out);
-            const auto limit = static_cast<Bytes>(cluster.eager_limit);
-            if (limit > 0) eager_limit_ = eager_limit_ > 0 ? std::min(eager_limit_, limit) : limit;
+            note_eager_limit(static_cast<Bytes>(cluster.eager_limit));
             if (!(cluster.uplink_out > 0)) continue;
             together_.resize(input_.clusters.size());
             together_[at(c)] = {cluster.uplink_out, cluster.uplink_in};
@@ -362,12 +362,16 @@ class LinkSweep {
         }
     }
 
+    void note_eager_limit(Bytes limit) {
+        if (limit > 0) eager_limit_ = eager_limit_ > 0 ? std::min(eager_limit_, limit) : limit;
+    }
+
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows, Seconds one_way) {
         if (flows.empty() || is_over_) return {};
         is_over_ = !has_time_for(kEagerTime + kEagerTrips * 2 * one_way);
         if (is_over_) return {};
         std::vector<Bytes> limits = probes_.eager_limits(flows);
-        eager_limit_ = *std::min_element(limits.begin(), limits.end());
+        for (const Bytes limit : limits) note_eager_limit(limit);
         return limits;
     }
 
@@ -381,9 +385,12 @@ class LinkSweep {
 
     /// Where every host is alone.
     void find_eager_limit(const NodePair& clusters) {
-        eager_limits({input_.lane(clusters.a, clusters.b, 0)}, input_.one_way(clusters.a, clusters.b));
-        for (const int cluster : {clusters.a, clusters.b})
-            model_.clusters[at(cluster)].eager_limit = static_cast<double>(eager_limit_);
+        const std::vector<Bytes> limits =
+            eager_limits({input_.lane(clusters.a, clusters.b, 0)}, input_.one_way(clusters.a, clusters.b));
+        for (const int cluster : {clusters.a, clusters.b}) {
+            double& known = model_.clusters[at(cluster)].eager_limit;
+            if (!limits.empty() && !(known > 0)) known = static_cast<double>(limits.front());
+        }
     }
 
     /// After the rates: without reserves prices are too high, without rates between clusters there are none.

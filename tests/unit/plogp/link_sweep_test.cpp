@@ -211,6 +211,30 @@ TEST_CASE("hosts alone have handshakes, too", "[link_sweep]") {
     CHECK(gap.at(1 << 20).count() == Approx((1 << 20) / 12.5e6 + 20e-3));
 }
 
+TEST_CASE("handshakes begin at any size", "[link_sweep]") {
+    const FakeNetwork alone{{{0}, {1}}, 12.5e6, {12.5e6, 12.5e6}};
+    FakeProbes probes(alone);
+    probes.eager_limit = 8192;
+    const LinkModel model = sweep_links(probes, input_for(alone), [](Seconds) { return true; });
+    const Curve& gap = model.links.at(0).plogp.gap;
+    CHECK(gap.at(8192).count() == Approx(8192 / 12.5e6));
+    for (const Bytes bytes : {8193u, 16384u, 65536u, 1u << 20})
+        CHECK(gap.at(bytes).count() == Approx(static_cast<double>(bytes) / 12.5e6 + 20e-3));
+}
+
+TEST_CASE("eager limits that are known are kept", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    const auto all = [](Seconds) { return true; };
+    LinkModel known = sweep_links(probes, input_for(four_sites()), all);
+    REQUIRE(known.clusters[0].eager_limit == 16384);
+    known.clusters[1].eager_limit = 0;
+    FakeProbes busy(four_sites());
+    busy.eager_limit = 0;
+    const LinkModel model = sweep_links(busy, input_for(four_sites()), all, known);
+    CHECK(model.clusters[0].eager_limit == 16384);
+    CHECK(model.clusters[2].eager_limit == 16384);
+}
+
 TEST_CASE("a flow on its way up is not taken for as fast as the network at its ends", "[link_sweep]") {
     const FakeNetwork thin{{{0, 1}, {2, 3}}, 125e6, {1e6, 1e6}};
     FakeProbes probes(thin);
