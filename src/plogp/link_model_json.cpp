@@ -153,9 +153,6 @@ JobTimes read_native(const JsonReader& in, int ranks) {
         if (curve.is_empty()) throw in.wrong(member, "holds nothing", "leave it out");
         native.times[name] = std::move(curve);
     }
-    const bool has_any = native.allowance > Seconds(0) || native.exchange > Seconds(0);
-    if (native.times.empty() && native.memory.gap.known().empty() && !in.has("/calls") && !has_any)
-        throw in.wrong("/native", "holds no times", "leave it out");
     return native;
 }
 

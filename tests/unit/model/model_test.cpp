@@ -118,6 +118,16 @@ TEST_CASE("the mean of two latencies is between them", "[model]") {
     CHECK(model.between.at(0, 1).count() == Approx(1.6e15));
 }
 
+TEST_CASE("a job may have had no time to measure anything", "[model]") {
+    for (const bool is_unfinished : {false, true}) {
+        Model model = two_sites();
+        model.links.job = {};
+        model.links.job.ranks = 3;
+        model.links.job.is_unfinished = is_unfinished;
+        CHECK(read(model_text(model)) == model);
+    }
+}
+
 TEST_CASE("a job may have nothing but an allowance", "[model]") {
     Model model = two_sites();
     model.links.job = {};
