@@ -10,6 +10,14 @@ namespace {
 
 constexpr double kNearlyAll = 0.90;
 
+/// Models of hundreds of clusters are searched as often as they have links.
+template <typename Links>
+auto at_or_after(Links& links, std::pair<int, int> pair) {
+    return std::lower_bound(links.begin(), links.end(), pair, [](const LinkPair& link, const auto& wanted) {
+        return std::pair(link.a, link.b) < wanted;
+    });
+}
+
 }  // namespace
 
 double Lanes::of_one() const {
@@ -45,16 +53,13 @@ int Lanes::useful() const {
 }
 
 const LinkPair* LinkModel::between(int a, int b) const {
-    for (const LinkPair& link : links) {
-        if (link.a == std::min(a, b) && link.b == std::max(a, b)) return &link;
-    }
-    return nullptr;
+    const std::pair<int, int> pair = std::minmax(a, b);
+    const auto place = at_or_after(links, pair);
+    return place != links.end() && place->a == pair.first && place->b == pair.second ? &*place : nullptr;
 }
 
 LinkPair& LinkModel::link(int a, int b) {
-    const auto place = std::find_if(links.begin(), links.end(), [&](const LinkPair& other) {
-        return std::pair(other.a, other.b) >= std::pair(a, b);
-    });
+    const auto place = at_or_after(links, {a, b});
     if (place != links.end() && place->a == a && place->b == b) return *place;
     LinkPair fresh;
     fresh.a = a;
