@@ -32,6 +32,8 @@ Row compared(const Request& request, const Situation& situation) {
     Row row{request, choose_plan(request, situation.machine, {}, situation.costs), 0, 0};
     Pricing pricing(request, situation.machine, situation.costs);
     row.native = native()->price(pricing)->seconds;
+    const bool is_empty = row_of(request.collective).has_data && request.bytes() == 0;
+    if (is_empty) return row;  // nobody sends anything
     if (const auto plain = parse_algorithm(two_level(request.collective), request.collective)->price(pricing))
         row.two_level = plain->seconds;
     // What is left to MPI without a choice has no prediction of its own.

@@ -423,6 +423,10 @@ class Hosts(PlanTest):
 
 
 class Compare(PlanTest):
+    def test_nothing_takes_no_time(self):
+        rows = json.loads(self.output("compare", *SITES, "--sizes", "0", "--format", "json"))["rows"]
+        self.assertEqual([row["algorithm"] for row in rows if row["collective"] == "bcast"], ["native"])
+
     def test_no_choice_is_slower_than_the_native_call_or_two_levels(self):
         told = json.loads(self.output("compare", *SITES, "--format", "json"))
         self.assertEqual(len(told["rows"]), 10 * 7 + 1)
