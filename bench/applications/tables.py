@@ -31,10 +31,11 @@ def row(result):
     if "failure" in result:
         return f"| {result['title']} | failed: {result['failure']} | | | | | | |"
     stock, laple = seconds(result, "stock"), seconds(result, "laple")
+    predicted = result["predicted_seconds"]  # None: the report cannot tell
     own = [seconds(result, who, "own_seconds") for who in ("stock", "laple")]
     return (f"| {result['title']} | {result['ranks']} | {stock:.1f} s | {laple:.1f} s | {stock / laple:.2f} | "
             f"{f'{own[0] / own[1]:.2f}' if all(own) else '-'} | {result['share_percent']:.0f} % | "
-            f"{stock - laple:.1f} s | {result['predicted_seconds']:.1f} s |")
+            f"{stock - laple:.1f} s | {'-' if predicted is None else f'{predicted:.1f} s'} |")
 
 
 def by_gain(document):

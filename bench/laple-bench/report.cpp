@@ -28,8 +28,9 @@ Json rounded_json(const std::optional<double>& value) {
     return value ? Json(round_us(*value)) : Json(nullptr);
 }
 
-Json median_json(const Summary& summary) {
-    return summary.count > 0 ? Json(round_us(summary.median)) : Json(nullptr);
+/// A time, or null where nothing was measured.
+Json us_json(const Summary& summary, double value) {
+    return summary.count > 0 ? Json(round_us(value)) : Json(nullptr);
 }
 
 /// A time of the table; "-" where nothing was measured.
@@ -40,20 +41,20 @@ std::string format_us(const Summary& summary, double value) {
 Json row_json(const Row& row) {
     return {{"collective", to_string(row.benchmark)},
             {"bytes", row.bytes},
-            {"library_us", median_json(row.stock_us)},
-            {"laple_us", median_json(row.laple_us)},
+            {"library_us", us_json(row.stock_us, row.stock_us.median)},
+            {"laple_us", us_json(row.laple_us, row.laple_us.median)},
             {"speedup", round_us(speedup(row))},
             {"bound_us", row.bound ? Json(round_us(row.bound->time.count() * 1e6)) : Json(nullptr)},
             {"binds", row.bound ? Json(row.bound->binds) : Json(nullptr)},
             {"efficiency", rounded_json(efficiency(row))},
             {"algorithm", row.algorithm},
             {"correct", optional_json(row.correct)},
-            {"library_min_us", round_us(row.stock_us.min)},
-            {"laple_min_us", round_us(row.laple_us.min)},
-            {"library_p95_us", round_us(row.stock_us.p95)},
-            {"laple_p95_us", round_us(row.laple_us.p95)},
-            {"library_max_us", round_us(row.stock_us.max)},
-            {"laple_max_us", round_us(row.laple_us.max)},
+            {"library_min_us", us_json(row.stock_us, row.stock_us.min)},
+            {"laple_min_us", us_json(row.laple_us, row.laple_us.min)},
+            {"library_p95_us", us_json(row.stock_us, row.stock_us.p95)},
+            {"laple_p95_us", us_json(row.laple_us, row.laple_us.p95)},
+            {"library_max_us", us_json(row.stock_us, row.stock_us.max)},
+            {"laple_max_us", us_json(row.laple_us, row.laple_us.max)},
             {"library_samples", row.stock_us.count},
             {"laple_samples", row.laple_us.count}};
 }
@@ -153,9 +154,10 @@ std::string format_row(const Row& row, bool full) {
                                    is_pair ? fmt::format("{:.2f}", speedup(row)) : "-");
     if (full) {
         for (const Summary* summary : {&row.stock_us, &row.laple_us}) {
-            text += fmt::format(" {:>12.2f} {:>12.2f} {:>12.2f}", summary->min, summary->p95, summary->max);
+            text += fmt::format(" {:>12} {:>12} {:>12}", format_us(*summary, summary->min),
+                                format_us(*summary, summary->p95), format_us(*summary, summary->max));
         }
-        text += fmt::format(" {:>10}", row.laple_us.count);
+        text += fmt::format(" {:>10}", std::max(row.laple_us.count, row.stock_us.count));
     }
     if (row.bound) {
         text +=
