@@ -119,6 +119,7 @@ class ProfileTest(unittest.TestCase):
         _, profile = self.profile(3, environment=("-n", "1", "-env", "LAPLE_PROFILE", self.file, MESSAGES, ":", "-n", "2"),
                                   LAPLE_PROFILE="0")
         self.assertEqual([rank["counts_messages"] for rank in profile["ranks"]], [True, False, False])
+        self.assertTrue(all(rank["collectives"] > 0 for rank in profile["ranks"]), profile["ranks"])
 
     def test_without_a_map(self):
         text, profile = self.profile(4, LAPLE_TOPOLOGY="off")

@@ -36,6 +36,7 @@ struct Arguments {
 bool find_arguments(const Call& call, const CommState& state, Arguments& arguments);
 
 /// What is said of those calls, for people.
+inline constexpr const char* kBetweenGroups = "LaPle leaves intercommunicators to MPI";
 inline constexpr const char* kNotTakenReason = "LaPle leaves such types, operations and counts to MPI";
 
 /// Whether the call's handles and counts mean the same whenever they are seen again. Those that mean nothing

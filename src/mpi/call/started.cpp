@@ -100,12 +100,6 @@ CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm), std::s
     return nullptr;
 }
 
-bool is_between_groups(MPI_Comm comm) {
-    int is_inter = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    return is_inter != 0;
-}
-
 /// MPI does it. A report counts it, on communicators that are not set up, too, but cannot see how long it
 /// takes. `why`: for people.
 int pass_on(const Call& call, std::string_view why) {
@@ -118,8 +112,7 @@ int pass_on(const Call& call, std::string_view why) {
         // There the root is none of this rank's group, and says nothing of which buffers there are.
         const bool is_inter = state == nullptr && is_between_groups(call.comm);
         if (state == nullptr)
-            why = is_inter ? "LaPle leaves intercommunicators to MPI"
-                           : "no blocking collective came before it on its communicator";
+            why = is_inter ? kBetweenGroups : "no blocking collective came before it on its communicator";
         const Bytes bytes = is_inter ? 0 : reported_bytes(call, rank_in(call.comm));
         report->add(call.collective, call.function, bytes, kNativeCall, Seconds(0),
                     {.reason = std::string(why)});

@@ -85,6 +85,22 @@ int give_up(MPI_Comm comm) {
     return finish(MPI_ERR_NO_MEM, comm);
 }
 
+/// Passes a call on whose communicator LaPle leaves alone. A report counts it.
+int pass_on_unseen(const Call& call) {
+    Process* const process = is_disabled() || call.comm == MPI_COMM_NULL ? nullptr : Process::get();
+    Report* const report = process != nullptr ? process->report() : nullptr;
+    if (report == nullptr) return call.native();
+    const bool is_inter = is_between_groups(call.comm);
+    const char* const why = is_inter          ? kBetweenGroups
+                            : is_switched_off ? "MPI_Pcontrol(0)"
+                                              : "its communicator is being freed";
+    const Bytes bytes = is_inter ? 0 : reported_bytes(call, rank_in(call.comm));
+    const Seconds start = now();
+    const int code = call.native();
+    report->add(call.collective, call.function, bytes, kNativeCall, now() - start, {.reason = why});
+    return code;
+}
+
 /// MPI's own call, for comparison. An error is the user's after the ranks have agreed.
 int time_native(const Call& call, CommState& state, Trials& trials, const Expectation& expected,
                 Bytes bytes) {
@@ -138,9 +154,9 @@ bool is_native_whatever_its_counts(const Call& call, CommState& state) {
 
 int treat(const Call& call) try {
     CommState* state = state_of(call.comm);
-    if (state == nullptr || !state->has_work()) {
-        const bool is_observed = state != nullptr && state->is_observed();
-        return is_observed
+    if (state == nullptr) return pass_on_unseen(call);
+    if (!state->has_work()) {
+        return state->is_observed()
                    ? pass_on(call, state, reported_bytes(call, state->rank()), {.reason = state->why_idle()})
                    : pass_on(call, state, 0);
     }

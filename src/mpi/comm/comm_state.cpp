@@ -163,6 +163,7 @@ CommState::CommState(Process& process, MPI_Comm comm) : users_(comm), process_(&
     size_ = size_of(comm);
     machine_ = Machine(Topology::flat(size_));
     if (size_ == 1) {
+        is_machine_known_ = true;
         why_idle_ = "its communicator has one rank";
         return;
     }
@@ -213,6 +214,7 @@ void CommState::set_up(MPI_Comm comm) {
         rules = terms.agreement->algorithm;
         if (rank_ == 0) say_former_names(parse_rules(rules), *process_);
         machine_ = machine_of(topology, terms.agreement->host_of, *in_world);
+        is_machine_known_ = true;
         if (is_profiled_ && is_like_world_) process_->profile_all(machine_);
         costs = costs_for(*terms.agreement, machine_, *in_world);
     }

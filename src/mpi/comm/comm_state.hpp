@@ -72,6 +72,8 @@ class CommState {
     /// LaPle's own; made with the first plan that is not native.
     MPI_Comm inner() const { return comms_.inner(); }
     const Machine& machine() const { return machine_; }
+    /// Whether that tells who is near whom, and not only who there is.
+    bool is_machine_known() const { return is_machine_known_; }
     /// nullptr once MPI_Finalize has begun.
     Process* process() const { return process_; }
     /// nullptr when nobody wants one.
@@ -187,6 +189,7 @@ class CommState {
     bool is_strict_ = false;
     bool is_verified_ = false;
     bool is_profiled_ = false;
+    bool is_machine_known_ = false;
     bool has_progress_ = false;
     bool heeds_pcontrol_ = false;
     std::optional<CommTrace> trace_;

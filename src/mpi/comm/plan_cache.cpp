@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/index.hpp"
 #include "collectives/algorithms/native.hpp"
+#include "collectives/algorithms/pricing.hpp"
 #include "collectives/drift/link_spans.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
@@ -28,7 +29,8 @@ namespace {
 constexpr std::size_t kMaxCachedPlans = 256;
 constexpr std::size_t kMaxCachedSteps = 1u << 20;
 constexpr std::size_t kMostChoices = 2048;
-constexpr Seconds kLong(5e-3);  // of calls whose links are watched
+constexpr Seconds kLong(5e-3);                   // of calls whose links are watched
+constexpr std::size_t kMostSimulated = 100'000;  // messages of a call
 
 /// The prediction for the slowness watch; 0 where it does not watch.
 Seconds watched_prediction(const Plan& plan) {
@@ -229,6 +231,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
 /// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.
 std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Plan& plan) const {
     if (costs_.is_empty() || plan.request.is_varied || plan.request.in_fixed_order) return {};
+    if (likely_messages(plan, plan.request, machine_.rank_count()) > kMostSimulated) return {};
     struct Simulation {
         Plan plan;
         Machine machine;
@@ -437,6 +440,25 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
     return found->second;
 }
 
+/// What is expected of a call by `plan`, which was made for the least size of the call's class. Only a report
+/// asks for more than that.
+Expectation PlanCache::expected_at(const Plan& plan, const Request& request) const {
+    Expectation expected = expected_of(plan);
+    const bool is_priced = !costs_.is_empty() && !request.is_varied && !request.in_fixed_order;
+    if (process_.report() == nullptr || !is_priced || request == plan.request) return expected;
+    const MachineCosts& costs = costs_of(request);
+    Pricing of_call(request, machine_, costs);
+    Pricing of_class(plan.request, machine_, costs);
+    const auto lengthen = [&](Seconds& time, const Algorithm& algorithm) {
+        const auto whole = algorithm.price(of_call);
+        const auto least = algorithm.price(of_class);
+        if (whole && least && least->seconds > 0) time *= whole->seconds / least->seconds;
+    };
+    lengthen(expected.predicted, *plan.algorithm);
+    lengthen(expected.native, *native());
+    return expected;
+}
+
 /// The plans to come are made from what the job has begun with, as they were before: sums keep their bits.
 void PlanCache::forget_plans(std::vector<CallTime> tried) {
     forgotten_calls_ = std::move(tried);
@@ -465,14 +487,14 @@ void PlanCache::end_watches() {
 }
 
 PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
-    const Plan& plan = choice_for(size_class_of(request)).plans.front();
+    const Plan& plan = choice_for(request).plans.front();
     return {plan.name(), request.is_varied ? expected_of_blocks(request.collective, bytes, plan.reason)
-                                           : expected_of(plan)};
+                                           : expected_at(plan, request)};
 }
 
 Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason) {
-    Expectation expected =
-        expected_of(choice_for(size_class_of(request_for(collective, bytes))).plans.front());
+    const Request request = request_for(collective, bytes);
+    Expectation expected = expected_at(choice_for(request).plans.front(), request);
     expected.reason = reason;
     return expected;
 }
@@ -492,6 +514,9 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
     const bool was_native = plan.is_native();
     PreparedPlan prepared = prepare(plan, wait);
+    const Expectation expected = expected_at(entry.choice->plans[number], request);
+    prepared.expected.predicted = expected.predicted;
+    prepared.expected.native = expected.native;
     if (prepared.is_native() && !was_native && entry.choice->trials)
         entry.choice->trials->stop();  // its times would be those of MPI's own
     // Not those of this rank alone: all ranks must forget their plans at the same call.

@@ -90,6 +90,7 @@ class PlanCache {
     /// What is expected of a call whose blocks have different sizes, that this rank alone knows: that of one
     /// whose blocks all have `bytes`. `reason`: for the plan that is taken.
     Expectation expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason);
+    Expectation expected_at(const Plan& plan, const Request& request) const;
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 

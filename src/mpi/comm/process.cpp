@@ -326,8 +326,7 @@ Report::Job Process::job() const {
     for (const CommState* state : states_) {
         trials.add(state->trial_summary());
         job.is_profile = job.is_profile || state->is_profiled();
-        if (state->is_like_world() && state->machine().rank_count() > 0)
-            job.network = describe(state->machine());
+        if (state->is_like_world() && state->is_machine_known()) job.network = describe(state->machine());
     }
     job.source = source();
     job.model_file = settings_.has_rates_file() ? settings_.model : model_file_;

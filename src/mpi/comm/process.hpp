@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -86,7 +87,8 @@ class Process {
     static void end();
 
     const Settings& settings() const { return settings_; }
-    Report* report() { return settings_.report.empty() ? nullptr : &report_; }
+    /// nullptr where nobody asks for one; a profile of all ranks needs that of each.
+    Report* report() { return settings_.report.empty() && !is_profiled_by_all_ ? nullptr : &report_; }
 
     /// nullptr without LAPLE_TRACE.
     Trace* trace() { return trace_ ? &*trace_ : nullptr; }
@@ -159,7 +161,7 @@ class Process {
     std::string source_;
     std::string model_file_;
     Report report_;
-    bool is_profiled_by_all_ = false;
+    std::atomic<bool> is_profiled_by_all_ = false;
     std::optional<Machine> profiled_;
     std::optional<Profile> profile_;
     std::optional<Trace> trace_;

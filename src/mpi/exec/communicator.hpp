@@ -21,6 +21,12 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
+inline bool is_between_groups(MPI_Comm comm) {
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    return is_inter != 0;
+}
+
 /// Whether threads of this process may call MPI at the same time.
 inline bool may_threads_race() {
     int level = MPI_THREAD_MULTIPLE;
