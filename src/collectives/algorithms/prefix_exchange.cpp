@@ -2,7 +2,9 @@
 #include "collectives/algorithms/prefix_exchange.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/hop_load.hpp"
@@ -171,6 +173,7 @@ class PrefixExchange final : public Algorithm {
 struct RoundTimes {
     double seconds = 0;  // until all have all
     double busiest = 0;  // of what a port has to serve in all rounds
+    double link = 0;     // of what an uplink, a trunk or a connection has
     int rounds = 0;
     int messages = 0;
 };
@@ -191,6 +194,11 @@ RoundTimes times_of_rounds(const Pricing& pricing, Shape shape, Bytes bytes, boo
     std::vector<double> in(count, 0);
     std::vector<double> work_out(count, 0);  // for so long it is not
     std::vector<double> work_in(count, 0);
+    std::vector<double> uplink_out(count, 0);  // when it is free
+    std::vector<double> uplink_in(count, 0);
+    std::vector<double> load_out(count, 0);  // of uplinks
+    std::vector<double> load_in(count, 0);
+    std::map<std::pair<int, int>, double> trunks;
     RoundTimes result;
     for (std::size_t distance = 1; distance < count; distance *= radix) {
         for (std::size_t i = 1; i < radix; ++i) {
@@ -203,9 +211,17 @@ RoundTimes times_of_rounds(const Pricing& pricing, Shape shape, Bytes bytes, boo
                         : costs.ramp(times.latency, whole, times.flow / static_cast<double>(bytes));
                 const double start = std::max(ready[from], out[from]);
                 out[from] = start + times.port_out;
-                in[to] = std::max(in[to] + times.port_in, start + times.alone() + ramp);
+                uplink_out[from] = std::max(uplink_out[from], start) + times.uplink_out;
+                uplink_in[to] = std::max(uplink_in[to], start + times.latency) + times.uplink_in;
+                in[to] = std::max({in[to] + times.port_in, start + times.alone() + ramp,
+                                   uplink_out[from] + times.latency, uplink_in[to]});
                 work_out[from] += times.port_out;
                 work_in[to] += times.port_in;
+                load_out[from] += times.uplink_out;
+                load_in[to] += times.uplink_in;
+                double& trunk = trunks[{machine.group_of(clusters[from]), machine.group_of(clusters[to])}];
+                trunk += times.trunk;
+                result.link = std::max({result.link, times.flow, trunk});
                 ++result.messages;
             }
         }
@@ -215,11 +231,12 @@ RoundTimes times_of_rounds(const Pricing& pricing, Shape shape, Bytes bytes, boo
     for (std::size_t place = 0; place < count; ++place) {
         result.seconds = std::max(result.seconds, ready[place]);
         result.busiest = std::max({result.busiest, work_out[place], work_in[place]});
+        result.link = std::max({result.link, load_out[place], load_in[place]});
     }
     return result;
 }
 
-/// The first segment, and the others as the busiest ports let them.
+/// The first segment, and the others as the busiest ports and links let them.
 std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
     const Machine& machine = pricing.machine();
     const MachineCosts& costs = pricing.costs();
@@ -248,7 +265,7 @@ std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
     candidate.time.first = inside.seconds() + between.seconds + spread.seconds() + on_host + combining;
     // What comes from the cluster and from others, and what goes out to both.
     const double ports = between.busiest + std::max(inside.busiest_port(), spread.busiest_port());
-    candidate.time.interval = std::max(ports, on_host) + combining;
+    candidate.time.interval = std::max({ports, between.link, on_host}) + combining;
     candidate.time.last = candidate.time.first + (segments - 1) * candidate.time.interval;
     candidate.time.sustained = segments * candidate.time.interval;
     candidate.seconds = candidate.time.last;

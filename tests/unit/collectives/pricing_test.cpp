@@ -1078,3 +1078,22 @@ TEST_CASE("ranks that share a host take little longer than one would, wherever t
         }
     }
 }
+
+TEST_CASE("copies that leaders send in a prefix exchange share their uplinks", "[pricing]") {
+    const Machine machine = test::machine_of({4, 4, 4, 4, 4, 4, 4, 4});
+    MachineCosts costs = test::uniform_costs(8, Seconds(10e-3), 125e6);
+    for (int c = 0; c < 8; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 125e6;
+        costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = 12.5e6;
+    }
+    const Request request = request_for(Collective::scan, 1 << 20);
+    for (const char* name :
+         {"prefix-exchange/binary@16K", "prefix-exchange/4ary@16K", "prefix-exchange@16K"}) {
+        const auto candidate = price_of(name, request, machine, costs);
+        REQUIRE(candidate);
+        INFO(name);
+        CHECK(candidate->seconds ==
+              Approx(simulated_seconds(plan_of(request, *candidate), machine, costs)).epsilon(0.05));
+    }
+    CHECK(choose_plan(request, machine, {}, costs).algorithm->name().starts_with("prefix-chain@"));
+}
