@@ -418,6 +418,9 @@ std::vector<Bytes> segments_for(const Pricing& pricing, Aggregation aggregation)
     return segments;
 }
 
+/// The price of a ring takes time as clusters³; and of more of them, latencies count most.
+constexpr int kMostInRing = 64;
+
 /// With one rank on each host, `direct` and `host-combining` are the same, and in one cluster MPI's own is
 /// that, too; of several clusters, `cluster-combining` has hosts that combine, too. Two hosts, or clusters,
 /// have nobody else to pass anything to.
@@ -430,7 +433,7 @@ bool is_of_use(const Pricing& pricing, const Variant& variant) {
         case Aggregation::by_host:
             return is_one && !machine.has_single_ranks();
         case Aggregation::by_cluster:
-            if (variant.is_ring) return pricing.clusters() > 2;
+            if (variant.is_ring) return pricing.clusters() > 2 && pricing.clusters() <= kMostInRing;
             return !is_one || machine.host_count() > 2;
     }
     return false;

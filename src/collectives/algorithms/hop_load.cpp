@@ -71,10 +71,11 @@ double HopLoad::busiest() const {
 
 double time_around(const Machine& machine, const MachineCosts& costs, double bytes) {
     double longest = 0;
+    NetworkClock clock(all_below(at(costs.count())), machine, costs);
     for (int c = 0; c < costs.count(); ++c) {
-        HopLoad one(machine, costs);
-        one.add(c, c, bytes, 1, 1, 1);
-        longest = std::max(longest, (static_cast<double>(machine.hosts_in(c).size()) - 1) * one.seconds());
+        const MessageTimes& times = clock.times(at(c), at(c), static_cast<Bytes>(bytes));
+        const double one = std::max(std::max(times.port_out, times.port_in) + times.latency, times.alone());
+        longest = std::max(longest, (static_cast<double>(machine.hosts_in(c).size()) - 1) * one);
     }
     return longest;
 }
