@@ -38,6 +38,15 @@ std::string format_us(const Summary& summary, double value) {
     return summary.count > 0 ? fmt::format("{:.2f}", value) : "-";
 }
 
+bool is_pair(const Row& row) {
+    return row.stock_us.count > 0 && row.laple_us.count > 0;
+}
+
+/// A time, or nothing where nothing was measured.
+std::string csv_time(const Summary& summary, double value) {
+    return summary.count > 0 ? fmt::format("{:.3f}", value) : "";
+}
+
 Json row_json(const Row& row) {
     return {{"collective", to_string(row.benchmark)},
             {"bytes", row.bytes},
@@ -147,11 +156,10 @@ std::string format_header(const Context& context, bool full) {
 }
 
 std::string format_row(const Row& row, bool full) {
-    const bool is_pair = row.stock_us.count > 0 && row.laple_us.count > 0;
     std::string text = fmt::format("{:<12} {:>10} {:>12} {:>12} {:>9}", to_string(row.benchmark), row.bytes,
                                    format_us(row.stock_us, row.stock_us.median),
                                    format_us(row.laple_us, row.laple_us.median),
-                                   is_pair ? fmt::format("{:.2f}", speedup(row)) : "-");
+                                   is_pair(row) ? fmt::format("{:.2f}", speedup(row)) : "-");
     if (full) {
         for (const Summary* summary : {&row.stock_us, &row.laple_us}) {
             text += fmt::format(" {:>12} {:>12} {:>12}", format_us(*summary, summary->min),
@@ -181,11 +189,12 @@ std::string to_csv(const std::vector<Row>& rows) {
         "collective,bytes,library_us,laple_us,speedup,library_min_us,laple_min_us,"
         "library_samples,laple_samples,algorithm,correct\n";
     for (const Row& row : rows) {
-        text +=
-            fmt::format("{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{},{},{},{}\n", to_string(row.benchmark),
-                        row.bytes, row.stock_us.median, row.laple_us.median, speedup(row), row.stock_us.min,
-                        row.laple_us.min, row.stock_us.count, row.laple_us.count, csv_field(row.algorithm),
-                        row.correct ? (*row.correct ? "true" : "false") : "");
+        text += fmt::format(
+            "{},{},{},{},{},{},{},{},{},{},{}\n", to_string(row.benchmark), row.bytes,
+            csv_time(row.stock_us, row.stock_us.median), csv_time(row.laple_us, row.laple_us.median),
+            is_pair(row) ? fmt::format("{:.3f}", speedup(row)) : "", csv_time(row.stock_us, row.stock_us.min),
+            csv_time(row.laple_us, row.laple_us.min), row.stock_us.count, row.laple_us.count,
+            csv_field(row.algorithm), row.correct ? (*row.correct ? "true" : "false") : "");
     }
     return text;
 }

@@ -83,6 +83,7 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     const double scale = usual_time(*best) / plans.front().predicted;
     const CallTime* const by_mpi = known.of(*native());
     for (Plan& plan : plans) {
+        plan.is_as_calls_took = true;
         if (by_mpi != nullptr) {
             plan.native = usual_time(*by_mpi);
             plan.is_native_measured = true;

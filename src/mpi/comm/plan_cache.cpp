@@ -2,6 +2,7 @@
 #include "mpi/comm/plan_cache.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -184,9 +185,13 @@ const Trials::Conditions& PlanCache::conditions_of_trials() const {
 }
 
 /// That of its size class, but where there are rules: they may switch algorithms at any size.
+bool PlanCache::is_by_class(const Request& request) const {
+    return rules_.rules.empty() && !request.in_fixed_order;
+}
+
 PlanCache::Choice& PlanCache::choice_for(const Request& request) {
-    const bool is_by_class = rules_.rules.empty() && !request.in_fixed_order;
-    const auto [entry, is_new] = choices_.try_emplace(is_by_class ? size_class_of(request) : request);
+    const auto [entry, is_new] =
+        choices_.try_emplace(is_by_class(request) ? size_class_of(request) : request);
     if (is_new) entry->second = choose(entry->first);
     return entry->second;
 }
@@ -224,14 +229,14 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         is_fixed ? expand(plan, Machine(Topology::flat(machine_.rank_count())), rank_)
                  : expand(plan, machine_, rank_));
     give_streams(plan, wait, prepared);
-    if (is_traced_ && rank_ == 0) prepared.simulate = simulation_of(plan);
+    const std::size_t likely = prepared.schedule->schedule.steps.size() * at(machine_.rank_count()) / 2;
+    if (is_traced_ && rank_ == 0 && likely <= kMostSimulated) prepared.simulate = simulation_of(plan);
     return prepared;
 }
 
 /// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.
 std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Plan& plan) const {
     if (costs_.is_empty() || plan.request.is_varied || plan.request.in_fixed_order) return {};
-    if (likely_messages(plan, plan.request, machine_.rank_count()) > kMostSimulated) return {};
     struct Simulation {
         Plan plan;
         Machine machine;
@@ -444,8 +449,10 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
 /// asks for more than that.
 Expectation PlanCache::expected_at(const Plan& plan, const Request& request) const {
     Expectation expected = expected_of(plan);
-    const bool is_priced = !costs_.is_empty() && !request.is_varied && !request.in_fixed_order;
-    if (process_.report() == nullptr || !is_priced || request == plan.request) return expected;
+    const bool is_priced =
+        !costs_.is_empty() && !request.is_varied && !request.in_fixed_order && !plan.is_as_calls_took;
+    const bool is_wanted = process_.report() != nullptr || is_traced_;
+    if (!is_wanted || !is_priced || request == plan.request) return expected;
     const MachineCosts& costs = costs_of(request);
     Pricing of_call(request, machine_, costs);
     Pricing of_class(plan.request, machine_, costs);
@@ -467,6 +474,7 @@ void PlanCache::forget_plans(std::vector<CallTime> tried) {
         if (choice.trials) forgotten_trials_.add(choice.plans, *choice.trials);
     }
     forget_steps();
+    outlooks_.clear();
     choices_.clear();
     choices_of_calls_ = 0;
 }
@@ -487,14 +495,25 @@ void PlanCache::end_watches() {
 }
 
 PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
-    const Plan& plan = choice_for(request).plans.front();
-    return {plan.name(), request.is_varied ? expected_of_blocks(request.collective, bytes, plan.reason)
-                                           : expected_at(plan, request)};
+    const Outlook& usual = usual_outlook(request);
+    if (!request.is_varied) return usual;
+    return {usual.algorithm, expected_of_blocks(request.collective, bytes, usual.expected.reason)};
+}
+
+/// What no call goes by is not kept where each size has a choice of its own.
+const PlanCache::Outlook& PlanCache::usual_outlook(const Request& request) {
+    const auto found = outlooks_.find(request);
+    if (found != outlooks_.end()) return found->second;
+    if (outlooks_.size() >= kMaxCachedPlans) outlooks_.clear();
+    const Plan plan =
+        is_by_class(request) ? choice_for(request).plans.front() : choose(request).plans.front();
+    return outlooks_.emplace(request, Outlook{plan.name(), expected_at(plan, request)}).first->second;
 }
 
 Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason) {
-    const Request request = request_for(collective, bytes);
-    Expectation expected = expected_at(choice_for(request).plans.front(), request);
+    constexpr int kDigits = 5;  // of a number that hardly two calls have in common
+    const int shift = std::max(static_cast<int>(std::bit_width(bytes)) - kDigits, 0);
+    Expectation expected = usual_outlook(request_for(collective, bytes >> shift << shift)).expected;
     expected.reason = reason;
     return expected;
 }

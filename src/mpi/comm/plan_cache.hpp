@@ -90,7 +90,6 @@ class PlanCache {
     /// What is expected of a call whose blocks have different sizes, that this rank alone knows: that of one
     /// whose blocks all have `bytes`. `reason`: for the plan that is taken.
     Expectation expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason);
-    Expectation expected_at(const Plan& plan, const Request& request) const;
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 
@@ -142,6 +141,9 @@ class PlanCache {
     bool may_adapt() const;
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
+    bool is_by_class(const Request& request) const;
+    Expectation expected_at(const Plan& plan, const Request& request) const;
+    const Outlook& usual_outlook(const Request& request);
     std::optional<Plan> former_plan(const Request& request) const;
     bool depends_on_limits(const Request& request) const;
     bool shows_links(const Plan& plan) const;
@@ -168,7 +170,8 @@ class PlanCache {
     using Entries = std::unordered_map<Request, Entry, RequestHash>;
     Entries entries_;
     Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call
-    std::unordered_map<Request, Choice, RequestHash> choices_;  // by size class, or request where rules are
+    std::unordered_map<Request, Outlook, RequestHash> outlooks_;  // what reports have asked for
+    std::unordered_map<Request, Choice, RequestHash> choices_;    // by size class, or request where rules are
     std::size_t choices_of_calls_ = 0;
     std::size_t cached_steps_ = 0;
     OwnCalls own_calls_;

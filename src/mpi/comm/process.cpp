@@ -18,6 +18,7 @@
 #include "collectives/planner/rules.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
+#include "mpi/comm/bypass.hpp"
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/finalize.hpp"
 #include "mpi/comm/gathered_profile.hpp"
@@ -296,6 +297,7 @@ std::string Process::versions() {
 void Process::profile_all(const std::optional<Machine>& machine) {
     const std::lock_guard lock(mutex_);
     is_profiled_by_all_ = true;
+    bypass.comm.store(MPI_COMM_NULL, std::memory_order_relaxed);  // from now on calls on it count, too
     profiled_ = machine;
     if (!machine) return;
     Messages::Places places{rank_in(MPI_COMM_WORLD), {}, {}};

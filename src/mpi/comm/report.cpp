@@ -48,7 +48,9 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     ++line.calls;
     line.total += time;
     line.longest = std::max(line.longest, time);
-    line.expected = expected;
+    const bool had_times = line.expected.predicted > Seconds(0) || line.expected.native > Seconds(0);
+    const bool has_times = expected.predicted > Seconds(0) || expected.native > Seconds(0);
+    if (has_times || !had_times) line.expected = expected;
     if (done_by == DoneBy::mpi && expected.native > Seconds(0)) {
         line.native += expected.native;
         line.native_total += time;
