@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/index.hpp"
@@ -67,7 +68,8 @@ class Traffic {
         double all = 0;
         for (int other = 0; other < costs_.count(); ++other)
             all += other == c ? 0 : dests(other, ranks_[at(other)]);
-        if (aggregation_ != Aggregation::by_host) return sources(c, 1) * all;
+        if (aggregation_ == Aggregation::by_cluster) return most_blocks_of_carrier(c);
+        if (aggregation_ == Aggregation::none) return sources(c, 1) * all;
         if (root_ >= 0) return is_to_all_ ? sources(c, 1) * all : fullest_[at(c)] * all;
         // A host's ranks are agents for other hosts by turns.
         double most = 0;
@@ -82,6 +84,19 @@ class Traffic {
                 most, *std::max_element(blocks.begin(), blocks.end()) * static_cast<double>(blocks.size()));
         }
         return most;
+    }
+
+    /// A carrier sends all that its cluster has for the clusters that fall to its host; a root is the only
+    /// one.
+    double most_blocks_of_carrier(int c) const {
+        std::vector<double> blocks;
+        for (int other = 0; other < costs_.count(); ++other) {
+            if (other != c) blocks.push_back(sources(c, ranks_[at(c)]) * dests(other, ranks_[at(other)]));
+        }
+        std::sort(blocks.rbegin(), blocks.rend());
+        const auto of_host = static_cast<std::size_t>(
+            std::ceil(static_cast<double>(blocks.size()) / (has_root(c) ? 1 : hosts_[at(c)])));
+        return std::accumulate(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(of_host), 0.0);
     }
 
     static void add(TreeTime& time, const HopLoad& hop) {

@@ -92,6 +92,17 @@ TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pac
     CHECK(pace_of_blocks(pricing, Aggregation::by_host, 16 * 1024)[1] == Approx(of_rank / 4).epsilon(0.05));
 }
 
+TEST_CASE("a carrier sends what all ranks of its cluster have, at the pace of its link", "[aggregation]") {
+    const Machine machine(Topology::from_clusters(8, {{0, 1, 2, 3}, {4, 5, 6, 7}}));
+    const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    const Request request = request_for(Collective::alltoall, 8 * 1024);
+    Pricing pricing(request, machine, costs);
+    for (const double pace : pace_of_blocks(pricing, Aggregation::by_cluster, 4 * 1024)) {
+        CHECK(pace > 1 / 12.5e6);
+        CHECK(pace < 1.5 / 12.5e6);  // its port has blocks for its own cluster, too
+    }
+}
+
 TEST_CASE("both ends cut a message alike, whatever else they send", "[aggregation]") {
     // Of four blocks, more segments than a message may have; of one, as many as it has units.
     const Plan plan{request_for(Collective::gather, 17'000, 0),
