@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/index.hpp"
+#include "collectives/algorithms/block_memory.hpp"
 #include "collectives/algorithms/block_routes.hpp"
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/name.hpp"
@@ -258,7 +259,7 @@ class BlockAlgorithm final : public Algorithm {
     bool can_do(const Request& request, const Machine& machine) const override {
         if (variant_.aggregation == Aggregation::by_cluster && machine.cluster_count() == 1) return false;
         const std::size_t most = BlockRoutes(request, machine, variant_.aggregation).most_blocks();
-        return most * request.bytes() <= machine.block_memory();
+        return has_room_for(most, request, machine);
     }
 
     Bytes longest_together(const Request& request, const Machine& machine) const override {

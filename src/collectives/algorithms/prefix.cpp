@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "base/index.hpp"
+#include "collectives/algorithms/block_memory.hpp"
 #include "collectives/algorithms/leader_exchange.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/prefix_exchange.hpp"
@@ -117,7 +118,7 @@ class PrefixGather final : public Algorithm {
         return "needs contributions that fit into LAPLE_BLOCK_MEMORY of a rank together";
     }
     bool can_do(const Request& request, const Machine& machine) const override {
-        return at(machine.rank_count()) * request.bytes() <= machine.block_memory();
+        return has_room_for(at(machine.rank_count()), request, machine);
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override {
