@@ -495,12 +495,13 @@ void PlanCache::end_watches() {
 }
 
 PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
-    const Outlook& usual = usual_outlook(request);
-    if (!request.is_varied) return usual;
-    return {usual.algorithm, expected_of_blocks(request.collective, bytes, usual.expected.reason)};
+    Outlook told = usual_outlook(request);
+    if (request.is_varied)
+        told.expected = expected_of_blocks(request.collective, bytes, told.expected.reason);
+    return told;
 }
 
-/// What no call goes by is not kept where each size has a choice of its own.
+/// Good until the next one. What no call goes by is not kept where each size has a choice of its own.
 const PlanCache::Outlook& PlanCache::usual_outlook(const Request& request) {
     const auto found = outlooks_.find(request);
     if (found != outlooks_.end()) return found->second;
