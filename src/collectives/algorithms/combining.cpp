@@ -6,9 +6,8 @@
 //     host-combining[@SEGMENT]       one message between two hosts
 //     cluster-combining[@SEGMENT]    one message between two hosts of a cluster, and one from a cluster to
 //                                    each host elsewhere
-//     cluster-ring@SEGMENT           the same, but from a cluster to the next one only, which combines it
-//     with
-//                                    its own and sends it on
+//     cluster-ring@SEGMENT           the same, but from a cluster to the next one only, which
+//                                    combines it with its own and sends it on
 //
 // With cluster-combining, each block needs one latency between clusters; ports and uplinks send what they
 // would in a ring, but the uplink of a cluster gets as many copies of its blocks as there are other clusters:

@@ -41,10 +41,11 @@ CommState* state_of(MPI_Comm comm) {
         state->count_call();
         return state;
     }
-    if (state == nullptr || state->is_observed()) return state;
-    state->note_algorithm(kNativeCall);
-    remember_bypass(comm);
-    return nullptr;
+    if (state != nullptr && !state->is_observed()) {
+        state->note_algorithm(kNativeCall);
+        remember_bypass(comm);
+    }
+    return state;
 }
 
 /// Of calls of which nothing was known before.
@@ -158,7 +159,7 @@ int treat(const Call& call) try {
     if (!state->has_work()) {
         return state->is_observed()
                    ? pass_on(call, state, reported_bytes(call, state->rank()), {.reason = state->why_idle()})
-                   : pass_on(call, state, 0);
+                   : call.native();
     }
     if (state->is_profiled()) return profile(call, *state);
     if (!call.has_blocks && state->native_calls().contains(key_of(call))) return pass_on(call, state, 0);

@@ -184,7 +184,7 @@ const Trials::Conditions& PlanCache::conditions_of_trials() const {
     return *conditions_;
 }
 
-/// That of its size class, but where there are rules: they may switch algorithms at any size.
+/// Rules may switch algorithms at any size.
 bool PlanCache::is_by_class(const Request& request) const {
     return rules_.rules.empty() && !request.in_fixed_order;
 }

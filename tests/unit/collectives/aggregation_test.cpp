@@ -211,7 +211,7 @@ TEST_CASE("what a rank takes for blocks of others stays within the memory for it
             for (const char* name : {"host-aggregation", "cluster-aggregation"}) {
                 const AlgorithmPtr algorithm = parse_algorithm(name, collective);
                 Bytes largest = 0;
-                for (Bytes bytes = 250; bytes <= 64'000; bytes *= 2) {
+                for (Bytes bytes = 250; bytes <= 64'000; bytes += 250) {
                     const Request request = request_for(collective, bytes, 3);
                     if (!algorithm->can_do(request, machine)) continue;
                     largest = bytes;
