@@ -50,7 +50,7 @@ void make_launcher(const GridState& grid) {
     std::error_code error;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
     if (symlink(self.c_str(), link.c_str()) != 0 && errno != EEXIST) {
-        throw MachineError(fmt::format("cannot make {}: {}", link, errno_text()), "make room in /run");
+        throw MachineError(fmt::format("cannot make {}: {}", link, errno_text()), advice_after(errno));
     }
 }
 

@@ -29,6 +29,7 @@ const std::string kStanding = "standing";  // owner: live on without me; keeper:
 
 constexpr int kRelayPriority = 10;
 constexpr int kAnswerMs = 1000;
+constexpr int kEndMs = 20'000;
 
 /// Thrown in the keeper when nobody wants the grid any more.
 struct Abandoned {};
@@ -194,6 +195,24 @@ class Keeper {
     GridState state_;
 };
 
+/// Returns when it has ended.
+void end_keeper(const GridState& state) {
+    const ProcessId& keeper = state.keeper;
+    const std::string name = fmt::format("process {}, the keeper of grid {},", keeper.pid, state.layout.id);
+    const bool is_told = keeper.signal(SIGTERM);
+    const int error = errno;
+    if (!is_told && keeper.alive())
+        throw MachineError(fmt::format("{} cannot be ended: {}", name, std::strerror(error)),
+                           advice_after(error));
+    for (int waited_ms = 0; waited_ms < kEndMs; waited_ms += 10) {
+        if (!keeper.alive()) return;
+        usleep(10'000);
+    }
+    throw MachineError(
+        fmt::format("{} has not ended within {} s", name, kEndMs / 1000),
+        fmt::format("kill -KILL {}, and laple-grid list clears what is left of the grid", keeper.pid));
+}
+
 }  // namespace
 
 Grid::Grid(const Scenario& scenario, const EndSignals& signals) {
@@ -253,18 +272,18 @@ void Grid::take_down() {
 }
 
 void take_down(const GridState& state) {
-    state.keeper.signal(SIGTERM);
-    while (state.keeper.alive()) usleep(10'000);
+    end_keeper(state);
     living_grids();
 }
 
 void change_network(const GridState& state, const Change& change) {
     const std::string file = change_file(state);
-    const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     const std::string line = line_of(change);
-    if (fd.get() < 0)
+    const Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd && errno == EEXIST)
         throw Error(fmt::format("{}: {}", file, errno_text()),
                     "wait until the other laple-grid set is done; if there is none, remove the file");
+    if (!fd) throw MachineError(fmt::format("{}: {}", file, errno_text()), advice_after(errno));
     if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
         throw MachineError(fmt::format("{}: {}", file, errno_text()), "look for room on that disk");
     state.keeper.signal(SIGUSR2);

@@ -44,7 +44,8 @@ struct Interrupted {
     int signal;
 };
 
-/// Ends a standing grid and waits until nothing is left of it.
+/// Ends a standing grid and waits until nothing is left of it. Throws MachineError where its keeper does not
+/// end.
 void take_down(const GridState& state);
 
 /// Makes it so from now on. Throws Error where the grid has no such link, or another change is under way.

@@ -26,4 +26,17 @@ inline std::string errno_text() {
     return std::strerror(errno);
 }
 
+/// What to do where `error`, an errno, keeps us from a standing grid.
+inline std::string advice_after(int error) {
+    switch (error) {
+        case EACCES:
+        case EPERM:
+            return "run as root";
+        case ENOSPC:
+            return "make room in /run";
+        default:
+            return "look with laple-grid list whether the grid is up";
+    }
+}
+
 }  // namespace laple::grid
