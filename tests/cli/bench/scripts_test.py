@@ -3,8 +3,12 @@
 """The scripts of bench: what they make of names, files and answers. Needs neither grids nor MPI, nor what is built."""
 import importlib.machinery
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -38,6 +42,56 @@ class Yardstick(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("unknown 88; choose from cloud-512,", said)
         self.assertIn(" grid5000-88,", said)
+
+
+class Simulations(unittest.TestCase):
+    """Of an smpirun that stands here, whose simulator does not end."""
+
+    SMPIRUN = "#!/bin/sh\nsleep 600 &\necho $! > \"$STARTED.new\"\nmv \"$STARTED.new\" \"$STARTED\"\nwait\n"
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        for name, text in (("bin/smpirun", self.SMPIRUN), ("build/smpi/laple-bench", "")):
+            file = self.directory / name
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+            file.chmod(0o755)
+        (self.directory / "tmp").mkdir()
+        self.started = self.directory / "started"
+
+    def start(self, script, *words):
+        """Returns when its simulator runs: the script's process, and the simulator's number."""
+        process = subprocess.Popen([sys.executable, ROOT / "bench" / "smpi" / script, *words, "--build", self.directory / "build"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}",
+                                        "TMPDIR": str(self.directory / "tmp"), "STARTED": str(self.started)})
+        self.addCleanup(process.kill)
+        end = time.monotonic() + 30
+        while not self.started.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        return process, int(self.started.read_text())
+
+    def is_running(self, number):
+        try:
+            return Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+        except OSError:
+            return False
+
+    def test_nothing_is_left_of_what_is_interrupted(self):
+        for script, *words in (["run", "wan4x4"], ["choices", "wan4x4"], ["strategies"], ["survey-cost"]):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(script=script, number=number):
+                    process, simulator = self.start(script, *words)
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(20), 128 + number)
+                    end = time.monotonic() + 10
+                    while self.is_running(simulator) and time.monotonic() < end:
+                        time.sleep(0.02)
+                    self.assertFalse(self.is_running(simulator))
+                    self.assertEqual(list((self.directory / "tmp").iterdir()), [])
+                    self.started.unlink()
 
 
 if __name__ == "__main__":
