@@ -3,6 +3,7 @@
 """The scripts of bench: what they make of names, files and answers. Needs neither grids nor MPI, nor what is built."""
 import importlib.machinery
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -42,6 +43,32 @@ class Yardstick(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("unknown 88; choose from cloud-512,", said)
         self.assertIn(" grid5000-88,", said)
+
+
+class Discovery(unittest.TestCase):
+    SCENARIO = {"nic": "100Mbit", "uplink": "400Mbit", "link": {"delay": "10ms"},
+                "sites": [{"name": "a", "hosts": 8}, {"name": "b", "hosts": 8, "nic": "50000kbit"},
+                          {"name": "c", "hosts": 1, "uplink": "80000000bit"}],
+                "links": [{"between": ["a", "b"], "rate": "200Mbit"}, {"between": ["c", "a"], "delay": "500us"}]}
+
+    def truth(self, scenario):
+        with tempfile.TemporaryDirectory() as name:
+            file = Path(name) / "scenario.json"
+            file.write_text(json.dumps(scenario))
+            return load("bench/discovery/run").Truth(str(file))
+
+    def test_sites_and_links_may_differ_from_the_rest(self):
+        truth = self.truth(self.SCENARIO)
+        self.assertEqual(truth.nic, {"a": 12.5e6, "b": 6.25e6, "c": 12.5e6})
+        self.assertEqual(truth.uplink["c"], 10e6)
+        self.assertEqual(truth.delay[frozenset("ab")], 10)
+        self.assertEqual(truth.delay[frozenset("ac")], 0.5)
+        self.assertEqual((truth.between("a", "b"), truth.lanes("a", "b")), (25e6, 4))
+        self.assertEqual((truth.between("a", "c"), truth.lanes("a", "c")), (10e6, 1))
+        self.assertEqual(truth.of_uplink("a"), 35e6)
+
+    def test_a_grid_of_one_site_has_no_uplink(self):
+        self.assertEqual(self.truth({"nic": "1Gbit", "sites": [{"name": "home", "hosts": 8}]}).nic, {"home": 125e6})
 
 
 class Simulations(unittest.TestCase):
