@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
@@ -66,6 +67,22 @@ class Discovery(unittest.TestCase):
         self.assertEqual((truth.between("a", "b"), truth.lanes("a", "b")), (25e6, 4))
         self.assertEqual((truth.between("a", "c"), truth.lanes("a", "c")), (10e6, 1))
         self.assertEqual(truth.of_uplink("a"), 35e6)
+
+    def wrong(self, laple_grid, timeout=60.0):
+        """Of one run, with a laple-grid that stands here."""
+        with tempfile.TemporaryDirectory() as name:
+            tool = Path(name) / "laple-grid"
+            tool.write_text(f"#!/bin/sh\n{laple_grid}\n")
+            tool.chmod(0o755)
+            options = SimpleNamespace(bin=Path(name), model=True, timeout=timeout)
+            return load("bench/discovery/run").run_once(options, "id", self.truth(self.SCENARIO))["wrong"]
+
+    def test_a_run_that_fails_is_a_wrong_one(self):
+        self.assertEqual(self.wrong("exec sleep 600", 0.1), ["laple-discover has not ended within 0.1 s (--timeout)"])
+        self.assertEqual(self.wrong("exit 3"), ["laple-discover ended with 3"])
+        for answer in ("no JSON", "{", "{}", '{"hosts": 1}'):
+            with self.subTest(answer):
+                self.assertIn("is no model of this grid", self.wrong(f"echo '{answer}'")[0])
 
     def test_a_grid_of_one_site_has_no_uplink(self):
         self.assertEqual(self.truth({"nic": "1Gbit", "sites": [{"name": "home", "hosts": 8}]}).nic, {"home": 125e6})
