@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/file.hpp"
@@ -101,6 +102,7 @@ class Keeper {
     void detach() {
         setsid();
         prctl(PR_SET_NAME, "laple-grid-wan");
+        umask(022);  // all users may read what we leave in /run
         close_inherited();
         const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
         dup2(null.get(), STDIN_FILENO);

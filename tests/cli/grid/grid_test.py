@@ -230,6 +230,13 @@ class Standing(GridTest):
         self.assertEqual(self.laple_grid("exec", second, "--", JOB, "exit", "0").returncode, 0)
         self.assertEqual(self.laple_grid("down", second).returncode, 0)
 
+    def test_all_users_see_it_whatever_the_umask(self):
+        grid = self.laple_grid("up", self.scenario, umask=0o077).stdout.strip()
+        self.addCleanup(self.laple_grid, "down", grid)
+        for file in (f"/run/laple-grid/{grid}", f"/run/laple-grid/{grid}/state.json", f"/run/laple-grid/{grid}/hosts"):
+            self.assertEqual(os.stat(file).st_mode & 0o044, 0o044, file)
+        self.assertEqual(self.laple_grid("down", grid).returncode, 0)
+
     def test_shell(self):
         grid = self.laple_grid("up", self.scenario).stdout.strip()
         self.addCleanup(self.laple_grid, "down", grid)
