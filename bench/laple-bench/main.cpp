@@ -34,10 +34,19 @@ namespace {
 constexpr int kWrongResult = 1;
 constexpr int kBadInput = 2;
 
-void write_file(const std::string& file, const std::string& content) {
-    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+void write_to(const std::string& file, const std::string& content, std::ios::openmode mode) {
+    std::ofstream stream(file, std::ios::binary | mode);
     stream << content << std::flush;
     if (!stream) throw Error({file, 0, 0}, "cannot be written", "check the path and its permissions");
+}
+
+void write_file(const std::string& file, const std::string& content) {
+    write_to(file, content, std::ios::trunc);
+}
+
+/// What an earlier run has left in it stays until this one has something to write.
+void expect_writable(const std::string& file) {
+    write_to(file, "", std::ios::app);
 }
 
 /// The whole run, as seen by one rank. Only rank 0 talks.
@@ -269,7 +278,7 @@ void check_run(const Options& options, int rank, int size) {
     if (rank != 0) return;
     if (!options.network_file.empty()) parse_network(JsonDocument::load(options.network_file));
     for (const auto& file : {options.json_file, options.csv_file}) {
-        if (!file.empty()) write_file(file, "");
+        if (!file.empty()) expect_writable(file);
     }
 }
 
