@@ -13,13 +13,15 @@ import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
 
 
 def load(path):
-    """A script as a module; its name has no suffix."""
+    """A script as a module; its name has no suffix. What it imports is beside it."""
+    sys.path.insert(0, str((ROOT / path).parent))
     loader = importlib.machinery.SourceFileLoader(path.replace("/", "_"), str(ROOT / path))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -86,6 +88,25 @@ class Discovery(unittest.TestCase):
 
     def test_a_grid_of_one_site_has_no_uplink(self):
         self.assertEqual(self.truth({"nic": "1Gbit", "sites": [{"name": "home", "hosts": 8}]}).nic, {"home": 125e6})
+
+
+class Peers(unittest.TestCase):
+    def measured(self, measure):
+        """The rows that are kept, where one was there already."""
+        peers = load("bench/peers/run")
+        kept = {"rows": [{"collective": "bcast", "bytes": 8, "stock_us": 5.0}]}
+        mpi = SimpleNamespace(name="mpich", title="MPICH", has_laple=False)
+        with mock.patch.multiple(peers, measure=measure, run=lambda *_: "abc", save=lambda _: None):
+            try:
+                peers.measure_jobs(mpi, None, [(["bcast"], "8")], kept, {"runs": {}}, SimpleNamespace(again=True, iterations=3))
+            except ValueError:
+                pass
+        return [row["stock_us"] for row in kept["rows"]]
+
+    def test_rows_give_way_to_new_ones_only(self):
+        row = {"collective": "bcast", "bytes": 8, "library_us": 4.0, "bound_us": 1.0, "binds": "latency"}
+        self.assertEqual(self.measured(mock.Mock(return_value={"context": {}, "results": [row]})), [4.0])
+        self.assertEqual(self.measured(mock.Mock(side_effect=ValueError)), [5.0])
 
 
 class Simulations(unittest.TestCase):
