@@ -52,7 +52,7 @@ Json row_json(const Row& row) {
             {"bytes", row.bytes},
             {"library_us", us_json(row.stock_us, row.stock_us.median)},
             {"laple_us", us_json(row.laple_us, row.laple_us.median)},
-            {"speedup", round_us(speedup(row))},
+            {"speedup", is_pair(row) ? Json(round_us(speedup(row))) : Json(nullptr)},
             {"bound_us", row.bound ? Json(round_us(row.bound->time.count() * 1e6)) : Json(nullptr)},
             {"binds", row.bound ? Json(row.bound->binds) : Json(nullptr)},
             {"efficiency", rounded_json(efficiency(row))},

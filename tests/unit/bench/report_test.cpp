@@ -66,7 +66,10 @@ TEST_CASE("a column that was not measured is left empty", "[bench]") {
     row.bound = LowerBound{Seconds(6e-6), "node"};
     CHECK(format_row(row, false).find(" 30.00            -         - ") != std::string::npos);
     CHECK(efficiency(row) == Approx(0.2));
-    CHECK(to_json(example_context(), {row})["results"][0]["laple_us"].is_null());
+    const Json json = to_json(example_context(), {row})["results"][0];
+    CHECK(json["laple_us"].is_null());
+    CHECK(json["speedup"].is_null());
+    CHECK(to_csv({row}).find("65536,30.000,,,10.000,,4,0,") != std::string::npos);
 }
 
 TEST_CASE("the check column tells unchecked from wrong", "[bench]") {
