@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,19 @@ inline void expect_command(const CLI::App& app, const std::vector<std::string>& 
     throw Error(fmt::format("there is no command \"{}\"", word),
                 nearest.empty() ? fmt::format("the commands are {}", fmt::join(known, ", "))
                                 : fmt::format("did you mean {}?", nearest));
+}
+
+/// The error of a word that is no option of `apps`: which was meant, or that `help`, a command, lists them.
+inline Error unknown_option(const std::string& word, const std::vector<const CLI::App*>& apps,
+                            const std::string& help) {
+    std::vector<std::string> known;
+    for (const CLI::App* app : apps) {
+        for (const CLI::Option* option : app->get_options()) known.push_back(option->get_name());
+    }
+    const std::string name = word.substr(0, word.find('='));
+    const std::string nearest = name.starts_with("--") ? nearest_name(name, known) : "";
+    return {fmt::format("unknown option \"{}\"", name),
+            nearest.empty() ? "see " + help : fmt::format("did you mean {}?", nearest)};
 }
 
 }  // namespace laple

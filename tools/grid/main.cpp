@@ -199,6 +199,20 @@ void add_job_options(CLI::App& command, Job& job) {
         ->check(CLI::Range(1, 1000000));
 }
 
+/// The error of a word that no command has taken.
+Error surplus_word(const CLI::App& app) {
+    const std::string word = app.remaining(true).front();
+    const std::vector<CLI::App*> commands = app.get_subcommands();
+    if (commands.empty()) return unknown_option(word, {&app}, "laple-grid --help");
+    const std::string command = commands.front()->get_name();
+    const std::string help = fmt::format("laple-grid {} --help", command);
+    if (word.starts_with('-')) return unknown_option(word, {commands.front(), &app}, help);
+    const std::string problem = fmt::format("cannot make sense of \"{}\"", word);
+    if (command == "run") return {problem, "a program comes after --: laple-grid run SCENARIO -- PROGRAM"};
+    if (command == "exec") return {problem, "a program comes after --: laple-grid exec ID -- PROGRAM"};
+    return {problem, "see " + help};
+}
+
 /// Declares the command line and returns what the chosen command does.
 std::function<int()> parse(CLI::App& app, Options& options, const Arguments& words) {
     std::function<int()> chosen;
@@ -268,11 +282,7 @@ std::function<int()> parse(CLI::App& app, Options& options, const Arguments& wor
     try {
         app.parse(own);
     } catch (const CLI::ExtrasError&) {
-        const std::string word = app.remaining(true).front();
-        throw Error(fmt::format("cannot make sense of \"{}\"", word),
-                    app.get_subcommands().empty()
-                        ? "the commands are run, check, up, exec, shell, set, down, list and doctor"
-                        : "a program comes after --: laple-grid run SCENARIO -- PROGRAM");
+        throw surplus_word(app);
     }
     if (!takes_command && split != words.end())
         throw Error("this command takes no program", "leave out the --");

@@ -15,6 +15,7 @@
 #include "base/version.hpp"
 #include "collectives/planner/rules.hpp"
 #include "model/model_file.hpp"
+#include "tools/command_word.hpp"
 
 namespace laple::run {
 namespace {
@@ -197,12 +198,7 @@ std::vector<std::string> command_of(const CLI::App& app) {
     if (words.empty())
         throw Error("there is no command to run", "write it last: laple-run mpiexec -n 8 ./app");
     if (marked || !words.front().starts_with('-')) return words;
-    std::vector<std::string> known;
-    for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
-    const std::string word = words.front().substr(0, words.front().find('='));
-    const std::string nearest = word.starts_with("--") ? nearest_name(word, known) : "";
-    throw Error(fmt::format("unknown option \"{}\"", word),
-                nearest.empty() ? "see laple-run --help" : fmt::format("did you mean {}?", nearest));
+    throw unknown_option(words.front(), {&app}, "laple-run --help");
 }
 
 }  // namespace

@@ -51,6 +51,13 @@ class CommandLine(unittest.TestCase):
         self.check(["run", "wan4x4", "--hosts", "north-1,north-1", "--", "true"], "names north-1 twice")
         self.check(["run", "wan4x4", "--mpiexec", "/nowhere/mpiexec", "--", "true"], "/nowhere/mpiexec")
         self.check(["check", "wan4x4", "--", "true"], "takes no program")
+        self.check(["run", "wan4x4", "--placment", "cyclic", "--", "true"], 'unknown option "--placment"',
+                   "did you mean --placement?")
+        self.check(["run", "wan4x4", "./program"], 'make sense of "./program"', "after --: laple-grid run SCENARIO")
+        self.check(["exec", "nosuch-1", "./program"], "after --: laple-grid exec ID")
+        self.check(["list", "--jsn"], 'unknown option "--jsn"', "did you mean --json?")
+        self.check(["list", "-x"], 'unknown option "-x"', "see laple-grid list --help")
+        self.check(["down", "a", "b"], 'make sense of "b"', "see laple-grid down --help")
         self.check(["down"], "which grid?")
         self.check(["down", "nosuch-1"], 'no grid "nosuch-1"')
         self.check(["exec", "nosuch-1", "--", "true"], 'no grid "nosuch-1"')
