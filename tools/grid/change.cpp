@@ -50,6 +50,8 @@ double value_of(What what, const std::string& text) {
 
 Change parse_change(const std::string& link, const std::string& what, const std::string& value,
                     const std::vector<std::string>& sites) {
+    if (sites.size() < 2)
+        throw Error("a grid of one site has no uplink and no links", "raise one of two sites or more");
     Change change;
     change.what = what_named(what);
     const auto colon = link.find(':');

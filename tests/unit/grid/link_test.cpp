@@ -186,6 +186,7 @@ TEST_CASE("changes that mean nothing are refused") {
                                                                                    {"a:b", "loss", "101%"},
                                                                                    {"", "uplink", "1Mbit"}})
         CHECK_THROWS_AS(parse_change(link, what, value, sites), Error);
+    CHECK_THROWS_AS(parse_change("home", "uplink", "10Mbit", {"home"}), Error);
     CHECK_THROWS_AS(change_of_line("7 0 1 1"), Error);
     CHECK_THROWS_AS(change_of_line(""), Error);
     Wan wan(two_sites(), 1);
