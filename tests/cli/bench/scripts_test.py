@@ -109,6 +109,28 @@ class Peers(unittest.TestCase):
         self.assertEqual(self.measured(mock.Mock(side_effect=ValueError)), [5.0])
 
 
+class Accuracy(unittest.TestCase):
+    def test_wrong_numbers_are_refused_before_a_grid_is_raised(self):
+        for words, expected in ((["--kinds", "-1"], "--kinds must be 0 or more"), (["--rounds", "0"], "--rounds must be 1 or more"),
+                                (["--sizes", "8,1Q"], '"1Q" is no size'), (["--collectives", "cast"], "unknown collective cast"),
+                                (["--model", "/nowhere.json"], "/nowhere.json: there is no such file")):
+            with self.subTest(words):
+                status, said = answer("bench/planner/accuracy", *words, "wan4x4")
+                self.assertEqual(status, 2)
+                self.assertIn(expected, said)
+
+    def test_the_chosen_algorithm_and_that_of_mpi_are_always_measured(self):
+        accuracy = load("bench/planner/accuracy")
+        candidates = [{"kind": name, "algorithm": name, "predicted": 1.0} for name in ("native", "ring", "flat/binomial", "rsag")]
+        told = {"algorithm": "ring", "predicted": 1.0, "candidates": candidates}
+        options = SimpleNamespace(collectives=["bcast"], sizes=["8"], bin=Path("/nowhere"), kinds=0)
+        for kinds, expected in ((0, ["ring", "native"]), (1, ["ring", "native"]), (2, ["ring", "flat/binomial", "native"])):
+            options.kinds = kinds
+            with mock.patch.object(accuracy, "output_of", return_value=json.dumps(told)):
+                cells = accuracy.cells_of(options, "model.json")
+            self.assertEqual([c["algorithm"] for c in cells[("bcast", 8)]], expected)
+
+
 class Simulations(unittest.TestCase):
     """Of an smpirun that stands here, whose simulator does not end."""
 
