@@ -204,28 +204,48 @@ void Rounds::index(Bytes bytes) {
     }
 }
 
+/// Of many rounds some are looked at, which stand for the others.
 void Rounds::pairwise(Bytes bytes, bool combines) {
-    for (std::size_t distance = 1; distance < members(); ++distance) {
+    constexpr std::size_t kMostRounds = 256;
+    const std::size_t stride = (members() + kMostRounds - 1) / kMostRounds;
+    std::size_t rounds = 0;
+    for (std::size_t distance = 1; distance < members(); distance += stride) {
         begin(bytes, combines);
         for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
         end();
+        ++rounds;
+    }
+    if (stride == 1) return;
+    const double scale = static_cast<double>(members() - 1) / static_cast<double>(rounds);
+    for (std::vector<double>* const times : {&ready_, &busy_}) {
+        for (double& time : *times) time *= scale;
     }
 }
 
 void Rounds::all_to_all(Bytes bytes) {
     begin(bytes, false);
+    std::vector<double> in_cluster(out_.size(), 0);
+    std::vector<double> on_host(port_free_.size(), 0);
+    for (std::size_t i = 0; i < members(); ++i) {
+        ++in_cluster[static_cast<std::size_t>(cluster(i))];
+        ++on_host[host_of_[i]];
+    }
     double last = 0;
     for (std::size_t i = 0; i < members(); ++i) {
-        double sent = 0;
-        for (std::size_t distance = 1; distance < members(); ++distance) {
-            const std::size_t to = (i + distance) % members();
-            const double gap = gap_of(i, to);
-            sent += gap;
-            last = std::max(last, sent + handshake(i, to) + latency_of(i, to));
-            if (is_local(i, to)) continue;
-            busy_[i] += gap;
-            port_free_[host_of_[i]] += gap;
+        const int own = cluster(i);
+        const double here = on_host[host_of_[i]];
+        double sent = 0;  // to other hosts
+        double way = here > 1 ? costs_.cluster(own).memory.latency : 0;
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double others = in_cluster[static_cast<std::size_t>(c)] - (c == own ? here : 0);
+            if (others <= 0) continue;
+            sent += others * gap_between(own, c);
+            // Of some rank the last message goes to the farthest.
+            way = std::max(way, handshake_between(own, c) + costs_.link(own, c).latency);
         }
+        last = std::max(last, sent + (here - 1) * gap_inside(own) + way);
+        busy_[i] += sent;
+        port_free_[host_of_[i]] += sent;
     }
     last = std::max({last, *std::max_element(port_free_.begin(), port_free_.end()), busiest_uplink()});
     for (double& ready : ready_) ready += last;
@@ -299,10 +319,14 @@ double Rounds::latency_of(std::size_t from, std::size_t to) const {
 }
 
 double Rounds::handshake(std::size_t from, std::size_t to) const {
+    return is_local(from, to) ? 0 : handshake_between(cluster(from), cluster(to));
+}
+
+double Rounds::handshake_between(int a, int b) const {
     constexpr double kUsualLimit = 16 * 1024;  // of MPICH over TCP, in bytes
-    const double known = costs_.cluster(cluster(from)).eager_limit;
+    const double known = costs_.cluster(a).eager_limit;
     const bool is_long = static_cast<double>(bytes_) > (known > 0 ? known : kUsualLimit);
-    return is_long && !is_local(from, to) ? latency_of(from, to) + latency_of(to, from) : 0;
+    return is_long ? costs_.link(a, b).latency + costs_.link(b, a).latency : 0;
 }
 
 double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {
@@ -312,16 +336,24 @@ double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {
 }
 
 double Rounds::gap_of(std::size_t from, std::size_t to) {
-    const auto clusters = static_cast<std::size_t>(costs_.count());
-    const auto a = static_cast<std::size_t>(cluster(from));
-    const auto b = static_cast<std::size_t>(cluster(to));
-    double& gap = known_[is_local(from, to) ? clusters * clusters + a : a * clusters + b];
-    if (gap < 0) {
-        const double combining =
-            combines_ ? costs_.cluster(cluster(to)).reduction * static_cast<double>(bytes_) : 0;
-        gap = link(from, to).gap.at(bytes_).count() + combining;
+    return is_local(from, to) ? gap_inside(cluster(from)) : gap_between(cluster(from), cluster(to));
+}
+
+double Rounds::gap_between(int a, int b) {
+    return gap_by(costs_.link(a, b), b, known_[static_cast<std::size_t>(a * costs_.count() + b)]);
+}
+
+double Rounds::gap_inside(int c) {
+    return gap_by(costs_.cluster(c).memory, c,
+                  known_[static_cast<std::size_t>(costs_.count() * costs_.count() + c)]);
+}
+
+double Rounds::gap_by(const MachineCosts::Link& link, int to, double& known) const {
+    if (known < 0) {
+        const double combining = combines_ ? costs_.cluster(to).reduction * static_cast<double>(bytes_) : 0;
+        known = link.gap.at(bytes_).count() + combining;
     }
-    return gap;
+    return known;
 }
 
 }  // namespace laple

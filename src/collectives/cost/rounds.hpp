@@ -83,9 +83,15 @@ class Rounds {
     double latency_of(std::size_t from, std::size_t to) const;
     /// What goes before a long message: the sender asks, and the receiver answers.
     double handshake(std::size_t from, std::size_t to) const;
+    /// The same between two hosts, of these clusters.
+    double handshake_between(int a, int b) const;
     /// Each message of a size has a flow of its own.
     double ramp(std::size_t from, std::size_t to, double gap) const;
     double gap_of(std::size_t from, std::size_t to);
+    /// The same between two hosts of these clusters, and inside a host of one.
+    double gap_between(int a, int b);
+    double gap_inside(int c);
+    double gap_by(const MachineCosts::Link& link, int to, double& known) const;
     /// When a message that leaves its port at `left` has passed the uplinks on its way.
     double past_uplinks(std::size_t from, std::size_t to, double left);
 
