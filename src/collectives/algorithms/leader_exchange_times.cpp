@@ -18,7 +18,11 @@ ExchangeTimes::ExchangeTimes(Pricing& pricing) : times_(pricing) {
 ExchangeTimes::ExchangeTimes(ExchangeTimes begun, Shape within, Bytes segment_bytes, const RingOrder& order)
     : ExchangeTimes(std::move(begun)) {
     clusters_ = in_ring(clusters_, order);
-    for (Cluster& c : clusters_) {
+    cluster_of_.resize(at(times_.count()));
+    got_.resize(cluster_of_.size());
+    for (std::size_t number = 0; number < clusters_.size(); ++number) {
+        Cluster& c = clusters_[number];
+        for (int member = c.range.first; member < c.range.end; ++member) cluster_of_[at(member)] = number;
         const Segments pieces = Segments::cut(std::max<Bytes>(c.bytes, 1), 1, segment_bytes);
         c.links = links_of(within, c.range.count());
         c.pieces = static_cast<double>(pieces.count());
@@ -32,6 +36,7 @@ double ExchangeTimes::seconds(ExchangeWay way) {
     } else {
         for (std::size_t c = 0; c < clusters_.size(); ++c) send_from(c);
         times_.clock().deliver(sent_);
+        for (std::size_t i = 0; i < sent_.size(); ++i) got_[sent_[i].to].push_back(i);
     }
     double last = times_.seconds();
     for (std::size_t c = 0; c < clusters_.size(); ++c) last = std::max(last, last_in(c));
@@ -107,20 +112,13 @@ ExchangeTimes::Train ExchangeTimes::passed(const Cluster& source, std::size_t fr
 
 std::vector<ExchangeTimes::Train> ExchangeTimes::trains_at(std::size_t number, int member) {
     std::vector<Train> trains(clusters_.size());
-    for (std::size_t i = 0; i < sent_.size(); ++i) {
-        if (sent_[i].to != at(member)) continue;
-        const std::size_t from = cluster_of(sent_[i].from);
+    for (const std::size_t i : got_[at(member)]) {
+        const std::size_t from = cluster_of_[sent_[i].from];
         const double first = sent_[i].first + ahead_[i] - sent_[i].times.latency;
         trains[(number + clusters_.size() - from) % clusters_.size()] = {
             clusters_[from].pieces > 1 ? std::min(first, sent_[i].last) : sent_[i].last, sent_[i].last};
     }
     return trains;
-}
-
-std::size_t ExchangeTimes::cluster_of(std::size_t member) const {
-    std::size_t cluster = 0;
-    while (!clusters_[cluster].range.holds(static_cast<int>(member))) ++cluster;
-    return cluster;
 }
 
 std::size_t ExchangeTimes::sender(std::size_t number, std::size_t i) const {

@@ -70,7 +70,6 @@ class ExchangeTimes {
     /// What each cluster has, at the leader of cluster `number` or at its first child, in the order in which
     /// they are passed on: its own first, then those of its left neighbours.
     std::vector<Train> trains_at(std::size_t number, int member);
-    std::size_t cluster_of(std::size_t member) const;
     std::size_t sender(std::size_t number, std::size_t i) const;
 
     /// A member passes on what comes to it to its `children`, the first of which is `child`; but not the
@@ -90,6 +89,8 @@ class ExchangeTimes {
     /// its first piece.
     std::vector<NetworkClock::Message> sent_;
     std::vector<double> ahead_;
+    std::vector<std::vector<std::size_t>> got_;  // of sent_, by the member that gets it
+    std::vector<std::size_t> cluster_of_;        // by member
     /// In a ring, by cluster: what its leader has, in the order in which it comes.
     std::vector<std::vector<Train>> around_;
 };
