@@ -51,6 +51,7 @@ class ExchangeSteps {
                                static_cast<double>(part.request.unit_bytes));
         for (int member = 0; member < steps_.members().count(); ++member)
             segments_ = std::max(segments_, count_of(member));
+        find_others();
     }
 
     void write() {
@@ -59,7 +60,7 @@ class ExchangeSteps {
         if (segment_bytes_ == 0) {
             for (int round = 0; round < hosts(); ++round) {
                 pass_on(round, own_of(owner(round)), 0);
-                for_each_of_others(owner(round), [&](int member) { pass_on(round, member, 0); });
+                for (const int member : others_[at(owner(round))]) pass_on(round, member, 0);
             }
             return;
         }
@@ -69,7 +70,7 @@ class ExchangeSteps {
         }
         for (std::uint32_t i = 0; i < segments_; ++i) {
             for (int round = 0; round < hosts(); ++round)
-                for_each_of_others(owner(round), [&](int member) { pass_on(round, member, i); });
+                for (const int member : others_[at(owner(round))]) pass_on(round, member, i);
         }
     }
 
@@ -118,15 +119,13 @@ class ExchangeSteps {
     }
     Segment block(int member) const { return steps_.parts(member, member + 1); }
 
-    /// The members of other clusters that send their blocks to the host at `owner` of this one.
-    template <typename Use>
-    void for_each_of_others(int owner, Use use) {
+    void find_others() {
+        others_.resize(at(hosts()));
         for (std::size_t i = 1; i < ranges_.size(); ++i) {
             const std::size_t cluster = (own_ + ranges_.size() - i) % ranges_.size();
             const MemberRange from = ranges_[cluster];
-            for (int member = from.first; member < from.end; ++member) {
-                if (partner(member - from.first, cluster, hosts()) == owner) use(member);
-            }
+            for (int member = from.first; member < from.end; ++member)
+                others_[at(partner(member - from.first, cluster, hosts()))].push_back(member);
         }
     }
 
@@ -136,6 +135,8 @@ class ExchangeSteps {
     std::vector<MemberRange> ranges_;
     std::size_t own_ = 0;         // of ranges_
     std::uint32_t segments_ = 1;  // of the longest block
+    /// By place in this cluster: the members of others that send their blocks to the host there.
+    std::vector<std::vector<int>> others_;
 };
 
 /// The times of these steps.
@@ -179,16 +180,14 @@ class ExchangeTimes {
     void pass_around(std::size_t cluster) {
         const MemberRange own = ranges_[cluster];
         RingBlocks blocks;
-        for (int place = 0; place < own.count(); ++place) {
+        for (int place = 0; place < own.count(); ++place)
             blocks.push_back({{own.first + place, times_.ready(own.first + place)}});
-            for (std::size_t i = 1; i < ranges_.size(); ++i) {
-                const std::size_t other = (cluster + ranges_.size() - i) % ranges_.size();
-                const MemberRange from = ranges_[other];
-                for (int member = from.first; member < from.end; ++member) {
-                    if (partner(member - from.first, other, own.count()) == place)
-                        blocks.back().push_back({member, there(cluster, member)});
-                }
-            }
+        for (std::size_t i = 1; i < ranges_.size(); ++i) {
+            const std::size_t other = (cluster + ranges_.size() - i) % ranges_.size();
+            const MemberRange from = ranges_[other];
+            for (int member = from.first; member < from.end; ++member)
+                blocks[at(partner(member - from.first, other, own.count()))].push_back(
+                    {member, there(cluster, member)});
         }
         times_.pass_around(own, blocks, false);
     }
@@ -202,8 +201,8 @@ class ExchangeTimes {
     std::vector<double> there_;  // blocks of a member in another cluster
 };
 
-/// What ports and links have to carry in segments; every host is taken to have as much as the one that has
-/// most.
+/// What ports and links have to carry in segments: in each cluster a port what that of the host with most
+/// has, and links what all have together.
 class ExchangeLoads {
   public:
     ExchangeLoads(Pricing& pricing, Bytes segment_bytes)
@@ -213,18 +212,18 @@ class ExchangeLoads {
           all_(machine_, costs_, segment_bytes, HopLoad::Ports::rested),
           of_others_(machine_, costs_, segment_bytes, HopLoad::Ports::rested),
           far_(machine_, costs_, segment_bytes) {
-        for (Host host = 0; host < machine_.host_count(); ++host)
-            block_ = std::max(
-                block_, static_cast<double>(bytes_of_blocks(pricing.request(), machine_.ranks_on(host))));
+        find_blocks(pricing.request());
+        double all = 0;
+        for (const Blocks& blocks : blocks_) all += blocks.all;
         for (int b = 0; b < costs_.count(); ++b) {
             const std::vector<double> got = got_from(b);
             for (int a = 0; a < costs_.count(); ++a) {
-                if (a == b) continue;
+                if (a == b || blocks_[at(a)].all <= 0) continue;
                 for (HopLoad* load : {&all_, &of_others_, &far_})
-                    load->add(a, b, block_, 1, got[at(a)], hosts(a));
+                    load->add(a, b, block_, blocks_[at(a)].most, got[at(a)], blocks_[at(a)].all);
             }
             for (HopLoad* load : {&all_, &of_others_}) {
-                const double blocks = machine_.host_count() - (load == &all_ ? 0 : hosts(b));
+                const double blocks = all - (load == &all_ ? 0 : blocks_[at(b)].all);
                 const double passed = blocks * (hosts(b) - 1) / hosts(b);
                 load->add(b, b, block_, passed, passed, passed * hosts(b));
             }
@@ -248,24 +247,44 @@ class ExchangeLoads {
     }
 
   private:
+    /// Of a cluster, in blocks of the host that has most of all.
+    struct Blocks {
+        std::vector<double> of_host;  // in the order of hosts_in()
+        double most = 0;
+        double all = 0;
+    };
+
+    void find_blocks(const Request& request) {
+        for (int c = 0; c < costs_.count(); ++c) {
+            Blocks& blocks = blocks_.emplace_back();
+            for (const Host host : machine_.hosts_in(c)) {
+                const auto bytes = static_cast<double>(bytes_of_blocks(request, machine_.ranks_on(host)));
+                blocks.of_host.push_back(bytes);
+                block_ = std::max(block_, bytes);
+            }
+        }
+        for (Blocks& blocks : blocks_) {
+            for (double& of_host : blocks.of_host) {
+                of_host /= block_;
+                blocks.most = std::max(blocks.most, of_host);
+                blocks.all += of_host;
+            }
+        }
+    }
+
     /// How many blocks of each cluster the host of cluster `b` gets that gets most.
     std::vector<double> got_from(int b) const {
-        const auto count = static_cast<int>(hosts(b));
-        std::vector<double> most;
-        double sum = -1;
-        for (int place = 0; place < count; ++place) {
-            std::vector<double> got(at(costs_.count()), 0);
-            double all = 0;
-            for (int a = 0; a < costs_.count(); ++a) {
-                for (int i = 0; a != b && i < static_cast<int>(hosts(a)); ++i)
-                    got[at(a)] += partner(i, at(a), count) == place ? 1 : 0;
-                all += got[at(a)];
+        const auto count = at(static_cast<int>(hosts(b)));
+        std::vector<std::vector<double>> got(count, std::vector<double>(at(costs_.count()), 0));
+        std::vector<double> all(count, 0);
+        for (int a = 0; a < costs_.count(); ++a) {
+            for (int i = 0; a != b && i < static_cast<int>(hosts(a)); ++i) {
+                const std::size_t place = at(partner(i, at(a), static_cast<int>(count)));
+                got[place][at(a)] += blocks_[at(a)].of_host[at(i)];
+                all[place] += blocks_[at(a)].of_host[at(i)];
             }
-            if (all <= sum) continue;
-            sum = all;
-            most = std::move(got);
         }
-        return most;
+        return got[at(static_cast<int>(std::max_element(all.begin(), all.end()) - all.begin()))];
     }
 
     double hosts(int cluster) const { return static_cast<double>(machine_.hosts_in(cluster).size()); }
@@ -277,6 +296,7 @@ class ExchangeLoads {
     HopLoad of_others_;  // that, but for what goes around its own cluster
     HopLoad far_;        // what goes to other clusters
     double block_ = 1;   // the bytes of the host that has most
+    std::vector<Blocks> blocks_;
 };
 
 class MultiLeaderExchange final : public Algorithm {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -7,6 +8,7 @@
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/planner.hpp"
+#include "simulated.hpp"
 #include "some_costs.hpp"
 
 using namespace laple;
@@ -97,4 +99,25 @@ TEST_CASE("messages to several clusters wait for their receivers before they sha
         costs.link(0, other).stream = gap;
     }
     CHECK(seconds() == Approx(without + 2 * kFar).epsilon(0.05));
+}
+
+TEST_CASE("where one host has most of the blocks, links carry what all have together", "[exchange]") {
+    constexpr int kEach = 8;
+    constexpr double kUplink = 12.5e6;
+    constexpr std::uint64_t kMost = 1 << 20;
+    const Machine machine = test::machine_of({kEach, kEach});
+    MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 125e6);
+    for (int c = 0; c < 2; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 125e6;
+        costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = kUplink;
+    }
+    std::vector<std::uint64_t> counts(2 * kEach, kMost / 64);
+    counts[3] = kMost;
+    Request request = request_for(Collective::allgather, kMost);
+    request.counts = Counts(counts);
+    const auto candidate = test::price_of("multi-leader-exchange@16K", request, machine, costs);
+    REQUIRE(candidate);
+    const double all = static_cast<double>(kMost) * (1 + (kEach - 1) / 64.0);
+    CHECK(candidate->seconds == Approx(10e-3 + all / kUplink).epsilon(0.3));
+    CHECK(candidate->pace[0] == Approx(all / kUplink / kMost).epsilon(0.05));
 }
