@@ -141,7 +141,32 @@ MemberSteps::MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayou
     const auto& blocks = members_.blocks();
     const bool is_in_order =
         std::ranges::all_of(blocks, [](const auto& block) { return block.begin == block.in_result; });
-    if (!is_in_order || is_apart_) message_ = builder.add_temporary(blocks.back().begin);
+    if (is_in_order && !is_apart_) return;
+    is_in_result_ = !is_apart_ && blocks.back().begin * part.request.unit_bytes > part.machine.block_memory();
+    if (!is_in_result_) message_ = builder.add_temporary(blocks.back().begin);
+}
+
+/// Where `part` of the message is in the result: use(its offset in the order of the members, where it is).
+/// Blocks that follow each other there, too, are one.
+template <typename Use>
+void MemberSteps::for_each_in_result(Segment part, Use use) const {
+    const auto& blocks = members_.blocks();
+    const std::uint64_t end = part.offset + part.units;
+    std::size_t at = members_.block_at(part.offset);
+    for (std::uint64_t first = part.offset; first < end;) {
+        const std::uint64_t shift = blocks[at].in_result - blocks[at].begin;  // modulo 2^64
+        while (blocks[at].begin < end && blocks[at].in_result - blocks[at].begin == shift) ++at;
+        const std::uint64_t next = std::min(end, blocks[at].begin);
+        if (next > first) use(first, Region{kResult, first + shift, next - first});
+        first = next;
+    }
+}
+
+/// The regions that hold `part` of the message.
+template <typename Use>
+void MemberSteps::for_each_region(Segment part, Use use) const {
+    if (!is_in_result_) return use(region_in(message_, part));
+    for_each_in_result(part, [&](std::uint64_t, const Region& region) { use(region); });
 }
 
 void MemberSteps::combine_on_hosts() {
@@ -211,7 +236,8 @@ void MemberSteps::gather_on_hosts() {
         return;
     }
     for (const auto& block : members_.blocks_of(members_.self())) {
-        const Region place{message_, block.begin, part_.request.block_units(block.rank)};
+        const Region place{message_, is_in_result_ ? block.in_result : block.begin,
+                           part_.request.block_units(block.rank)};
         if (place.units == 0) continue;
         if (block.rank == part_.rank) {
             builder_.copy(own, place.place());
@@ -224,24 +250,18 @@ void MemberSteps::gather_on_hosts() {
 void MemberSteps::spread_on_host(Segment part) {
     if (part.units == 0) return;
     ReceiveSlots slots({part.units, part_.request.unit_bytes, part.units}, builder_);
-    TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
-        .broadcast(region_in(message_, part));
+    for_each_region(part, [&](const Region& region) {
+        TreeSteps(members_.on_host(), part_.rank, TreeSteps::Use::broadcast, slots, builder_)
+            .broadcast(region);
+    });
     put_in_order(part);
 }
 
-/// Blocks that follow each other in the result, too, are copied as one.
 void MemberSteps::put_in_order(Segment part) {
     if (message_ == kResult || is_apart_) return;
-    const auto& blocks = members_.blocks();
-    const std::uint64_t end = part.offset + part.units;
-    std::size_t at = members_.block_at(part.offset);
-    for (std::uint64_t first = part.offset; first < end;) {
-        const std::uint64_t shift = blocks[at].in_result - blocks[at].begin;  // modulo 2^64
-        while (blocks[at].begin < end && blocks[at].in_result - blocks[at].begin == shift) ++at;
-        const std::uint64_t next = std::min(end, blocks[at].begin);
-        if (next > first) builder_.copy({message_, first, next - first}, {kResult, first + shift});
-        first = next;
-    }
+    for_each_in_result(part, [&](std::uint64_t offset, const Region& region) {
+        builder_.copy({message_, offset, region.units}, region.place());
+    });
 }
 
 namespace {
@@ -258,14 +278,16 @@ void MemberSteps::send(int member, Segment part) {
     if (part.units == 0) return;
     const Segments cut = pieces(part);
     for (std::uint32_t i = 0; i < cut.count(); ++i)
-        builder_.send(members_.leader(member), region_in(message_, within(part, cut.at(i))));
+        for_each_region(within(part, cut.at(i)),
+                        [&](const Region& region) { builder_.send(members_.leader(member), region); });
 }
 
 void MemberSteps::recv(int member, Segment part) {
     if (part.units == 0) return;
     const Segments cut = pieces(part);
     for (std::uint32_t i = 0; i < cut.count(); ++i)
-        builder_.recv(members_.leader(member), region_in(message_, within(part, cut.at(i))));
+        for_each_region(within(part, cut.at(i)),
+                        [&](const Region& region) { builder_.recv(members_.leader(member), region); });
 }
 
 void MemberSteps::scatter() {

@@ -93,7 +93,9 @@ class HostMembers {
 
 /// The steps of algorithms over members. Parts of at most `segment_bytes` are sent as one message; 0: all
 /// are. The message of each member is in kResult; but one that is gathered, where the ranks are not numbered
-/// in the order of the members, is in a temporary buffer until its blocks are put in order.
+/// in the order of the members, is in a temporary buffer until its blocks are put in order. Where that would
+/// be larger than LAPLE_BLOCK_MEMORY, its parts go from result to result, those that do not follow each other
+/// there as a message each.
 class MemberSteps {
   public:
     MemberSteps(const Part& part, ScheduleBuilder& builder, MemberLayout layout = {},
@@ -143,6 +145,10 @@ class MemberSteps {
     void combine_slices();
     void spread_slices();
     void put_in_order(Segment part);
+    template <typename Use>
+    void for_each_in_result(Segment part, Use use) const;
+    template <typename Use>
+    void for_each_region(Segment part, Use use) const;
 
     /// What is sent or received as one message of such a part.
     Segments pieces(Segment part) const {
@@ -154,6 +160,7 @@ class MemberSteps {
     HostMembers members_;
     Bytes segment_bytes_;
     bool is_apart_;
+    bool is_in_result_ = false;  // in another order than that of the members
     Buffer message_ = kResult;
 };
 

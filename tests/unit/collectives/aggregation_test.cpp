@@ -8,6 +8,7 @@
 #include "collectives/algorithms/hop_load.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "collectives/simulation/verifier.hpp"
 #include "some_costs.hpp"
 
 using namespace laple;
@@ -237,6 +238,32 @@ TEST_CASE("blocks of different sizes go together as far as there is memory", "[a
     machine.set_block_memory(0);
     CHECK(algorithm->longest_together(request, machine) == 0);
     CHECK(usual > 1000);
+}
+
+TEST_CASE("a gathered message that is too long to be put in order is never elsewhere", "[aggregation]") {
+    Machine machine(Topology::from_clusters(12, {{0, 2, 4, 6, 8, 10}, {1, 3, 5, 7, 9, 11}}),
+                    {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3});
+    machine.set_block_memory(12 * 800);
+    for (const char* name : {"leader-exchange/binary@256", "leader-ring/chain@256", "multi-leader-exchange",
+                             "multi-leader-exchange@256", "ring"}) {
+        const AlgorithmPtr algorithm = parse_algorithm(name, Collective::allgather);
+        for (const Bytes bytes : {Bytes{700}, Bytes{900}}) {
+            Request request = request_for(Collective::allgather, bytes);
+            CAPTURE(name, bytes);
+            const bool is_long = 12 * bytes > machine.block_memory();
+            CHECK((most_taken(request, algorithm, machine) == 0) == is_long);
+            std::vector<std::uint64_t> counts(12, bytes);
+            counts[2] = 0;
+            counts[7] = 1;
+            counts[11] += 2 * bytes;
+            for (const Counts& some : {Counts(), Counts(counts)}) {
+                request.counts = some;
+                request.units = some.are_equal() ? bytes : counts[11];
+                CHECK(verify(expand_all({request, algorithm, ""}, machine), request, machine, 1, false) ==
+                      "");
+            }
+        }
+    }
 }
 
 TEST_CASE("blocks of different sizes go together as far as one message carries them at once",
