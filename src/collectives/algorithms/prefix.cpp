@@ -25,8 +25,10 @@
 // (Karonis et al., "MPICH-G2", JPDC 2003, for levels; Sanders, Speck and Träff, 2009, for the pipeline;
 // Hillis and Steele, "Data Parallel Algorithms", CACM 1986, for the rounds)
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/block_memory.hpp"
@@ -69,7 +71,41 @@ class PrefixChain final : public Algorithm {
     Bytes segment_bytes_;
 };
 
-/// The first segment passes all ranks, the others follow as the slowest link lets them.
+/// What a segment's hops take of each port and link together: where ranks are dealt round hosts or clusters,
+/// a chain comes by again and again.
+class ChainLoads {
+  public:
+    explicit ChainLoads(const Machine& machine)
+        : machine_(machine),
+          out_(at(machine.host_count())),
+          in_(out_),
+          uplink_out_(at(machine.cluster_count())),
+          uplink_in_(uplink_out_) {}
+
+    void add(Rank from, Rank to, const MessageTimes& times, double at_work) {
+        const int a = machine_.cluster_of_rank(from);
+        const int b = machine_.cluster_of_rank(to);
+        take(out_[at(machine_.host_of(from))], times.port_out + at_work);
+        take(in_[at(machine_.host_of(to))], times.port_in);
+        take(uplink_out_[at(a)], times.uplink_out);
+        take(uplink_in_[at(b)], times.uplink_in);
+        take(trunks_[{machine_.group_of(a), machine_.group_of(b)}], times.trunk);
+    }
+    double busiest() const { return busiest_; }
+
+  private:
+    void take(double& load, double more) { busiest_ = std::max(busiest_, load += more); }
+
+    const Machine& machine_;
+    std::vector<double> out_;  // ports of hosts
+    std::vector<double> in_;
+    std::vector<double> uplink_out_;  // of clusters
+    std::vector<double> uplink_in_;
+    std::map<std::pair<int, int>, double> trunks_;
+    double busiest_ = 0;
+};
+
+/// The first segment passes all ranks, the others follow as the slowest link lets them, or the busiest one.
 std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
     const Machine& machine = pricing.machine();
     const MachineCosts& costs = pricing.costs();
@@ -79,6 +115,7 @@ std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
     Candidate candidate;
     candidate.algorithm = std::make_shared<PrefixChain>(segment_bytes_);
     double interval = 0;
+    ChainLoads loads(machine);
     for (Rank rank = 0; rank + 1 < machine.rank_count(); ++rank) {
         const int from = machine.cluster_of_rank(rank);
         const int to = machine.cluster_of_rank(rank + 1);
@@ -95,10 +132,12 @@ std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
                 candidate.time.first +=
                     costs.ramp(times.latency, static_cast<double>(pricing.request().bytes()), seconds_a_byte);
             each += times.interval() + costs.time_at_work(from);
+            loads.add(rank, rank + 1, times, costs.time_at_work(from));
             candidate.crossings += from != to ? 1 : 0;
         }
         interval = std::max(interval, each);
     }
+    interval = std::max(interval, loads.busiest());
     candidate.time.interval = interval;
     candidate.time.last = candidate.time.first + (segments - 1) * interval;
     candidate.time.sustained = segments * interval;
@@ -173,7 +212,8 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     if (machine.has_consecutive_ranks()) {
         propose_prefix_exchanges(pricing, found);
-    } else if (at(machine.rank_count()) * request.bytes() <= kMostGathered) {
+    } else if (at(machine.rank_count()) * request.bytes() <= kMostGathered &&
+               PrefixGather().can_do(request, machine)) {
         found.push_back(*PrefixGather().price(pricing));
     }
     found.push_back(*PrefixChain(0).price(pricing));

@@ -174,6 +174,7 @@ struct RoundTimes {
     double seconds = 0;  // until all have all
     double busiest = 0;  // of what a port has to serve in all rounds
     double link = 0;     // of what an uplink, a trunk or a connection has
+    double ramp = 0;     // of connections whose messages are cut: what the slowest takes more to begin
     int rounds = 0;
     int messages = 0;
 };
@@ -198,30 +199,34 @@ RoundTimes times_of_rounds(const Pricing& pricing, Shape shape, Bytes bytes, boo
     std::vector<double> uplink_in(count, 0);
     std::vector<double> load_out(count, 0);  // of uplinks
     std::vector<double> load_in(count, 0);
-    std::map<std::pair<int, int>, double> trunks;
+    std::map<std::pair<int, int>, double> trunk_free;  // between groups
+    std::map<std::pair<int, int>, double> load_trunk;
     RoundTimes result;
     for (std::size_t distance = 1; distance < count; distance *= radix) {
         for (std::size_t i = 1; i < radix; ++i) {
             for (std::size_t from = 0; from + i * distance < count; ++from) {
                 const std::size_t to = from + i * distance;
                 const MessageTimes& times = clock.times(at(clusters[from]), at(clusters[to]), bytes, is_cut);
-                const double ramp =
-                    is_cut || bytes == 0
-                        ? 0
-                        : costs.ramp(times.latency, whole, times.flow / static_cast<double>(bytes));
+                const bool is_far = clusters[from] != clusters[to] && bytes > 0;
+                const double whole_ramp =
+                    is_far ? costs.ramp(times.latency, whole, times.flow / static_cast<double>(bytes)) : 0;
+                const double ramp = is_cut ? 0 : whole_ramp;
+                if (is_cut) result.ramp = std::max(result.ramp, whole_ramp);
                 const double start = std::max(ready[from], out[from]);
                 out[from] = start + times.port_out;
                 uplink_out[from] = std::max(uplink_out[from], start) + times.uplink_out;
                 uplink_in[to] = std::max(uplink_in[to], start + times.latency) + times.uplink_in;
+                const std::pair groups{machine.group_of(clusters[from]), machine.group_of(clusters[to])};
+                double& trunk = trunk_free[groups];
+                trunk = std::max(trunk, start) + times.trunk;
                 in[to] = std::max({in[to] + times.port_in, start + times.alone() + ramp,
-                                   uplink_out[from] + times.latency, uplink_in[to]});
+                                   uplink_out[from] + times.latency, trunk + times.latency, uplink_in[to]});
                 work_out[from] += times.port_out;
                 work_in[to] += times.port_in;
                 load_out[from] += times.uplink_out;
                 load_in[to] += times.uplink_in;
-                double& trunk = trunks[{machine.group_of(clusters[from]), machine.group_of(clusters[to])}];
-                trunk += times.trunk;
-                result.link = std::max({result.link, times.flow, trunk});
+                load_trunk[groups] += times.trunk;
+                result.link = std::max({result.link, times.flow, load_trunk[groups]});
                 ++result.messages;
             }
         }
@@ -245,8 +250,10 @@ std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
     const auto bytes = static_cast<double>(segment);
     HopLoad inside(machine, costs);
     HopLoad spread(machine, costs);
-    double on_host = 0;
+    double on_host = 0;  // until a segment has been through a host
+    double copies = 0;   // that a host's memory makes for each
     double combining = 0;
+    double own_combining = 0;  // of one rank
     for (int a = 0; a < costs.count(); ++a) {
         const auto others = static_cast<double>(machine.hosts_in(a).size() - 1);
         inside.add(a, a, bytes, others, others, others * (others + 1) / 2);
@@ -256,8 +263,10 @@ std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
         const double copy = memory.gap.at(segment).count();
         if (ranks > 1)
             on_host = std::max(on_host, (ranks - 1) * (2 * copy + memory.latency) + memory.latency);
-        combining =
-            std::max(combining, costs.cluster(a).reduction * bytes * (ranks + others + costs.count()));
+        copies = std::max(copies, (ranks - 1) * copy);
+        const double each = costs.cluster(a).reduction * bytes;
+        combining = std::max(combining, each * (ranks + others + costs.count()));
+        own_combining = std::max(own_combining, each * (2 + others + costs.count()));
     }
     const RoundTimes between = times_of_rounds(pricing, between_, segment, segments > 1);
     Candidate candidate;
@@ -265,8 +274,8 @@ std::optional<Candidate> PrefixExchange::price(Pricing& pricing) const {
     candidate.time.first = inside.seconds() + between.seconds + spread.seconds() + on_host + combining;
     // What comes from the cluster and from others, and what goes out to both.
     const double ports = between.busiest + std::max(inside.busiest_port(), spread.busiest_port());
-    candidate.time.interval = std::max({ports, between.link, on_host}) + combining;
-    candidate.time.last = candidate.time.first + (segments - 1) * candidate.time.interval;
+    candidate.time.interval = std::max({ports, between.link, copies}) + own_combining;
+    candidate.time.last = candidate.time.first + between.ramp + (segments - 1) * candidate.time.interval;
     candidate.time.sustained = segments * candidate.time.interval;
     candidate.seconds = candidate.time.last;
     candidate.crossings = between.messages;

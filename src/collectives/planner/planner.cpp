@@ -130,6 +130,12 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     return plans;
 }
 
+/// Whether algorithms may be compared by their prices: those for ranks in another order are among them, but
+/// where all that there are keep it.
+bool is_free_to_choose(const Request& request) {
+    return request.commutative || is_prefix(request.collective);
+}
+
 /// What rules ask for, with what costs decide; nothing where it cannot be done, and why in `why_not`.
 std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& request, const Machine& machine,
                               const MachineCosts& costs, std::string& why_not) {
@@ -143,7 +149,7 @@ std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& requ
                       : "does not keep the order of the ranks";
         if (costs.is_empty() || !request.commutative) return std::nullopt;
     }
-    if (!costs.is_empty() && request.commutative) {
+    if (!costs.is_empty() && is_free_to_choose(request)) {
         Pricing pricing(request, machine, costs);
         if (const auto priced = algorithm->price(pricing))
             return plan_of(*priced, request, costs, "asked for");
@@ -157,8 +163,10 @@ std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& requ
 
 /// The first that can be done of those that are good for such a size.
 Plan preferred(const Request& request, const Machine& machine, const Rules& rules) {
-    const char* why_native = "nothing else can do it exactly";
-    for (const std::string& name : preferences(request, machine)) {
+    const std::vector<std::string> names = preferences(request, machine);
+    const char* why_native =
+        names.empty() ? "for ranks in this order only rates could tell" : "nothing else can do it exactly";
+    for (const std::string& name : names) {
         AlgorithmPtr algorithm = parse_algorithm(name, request.collective);
         if (!algorithm->can_do(request, machine)) continue;
         if (!rules.forbids(*algorithm, request.collective, request.bytes()))
@@ -185,7 +193,7 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
     }
     if (request.is_varied && machine.cluster_count() == 1)
         return with_note({{request, native(), "blocks of different sizes, and one cluster"}});
-    if (!costs.is_empty() && request.commutative)
+    if (!costs.is_empty() && is_free_to_choose(request))
         return with_note(cheapest(request, machine, rules, costs, with_rivals));
     if (machine.cluster_count() == 1)
         return with_note({{request, native(), "nothing is known of the network"}});
@@ -270,6 +278,18 @@ Bytes size_class_of(Bytes bytes) {
 Request size_class_of(Request request) {
     request.units = size_class_of(request.units);
     return request;
+}
+
+void fit_windows(const Machine& machine, const MachineCosts& costs, Plan& plan) {
+    if (plan.is_native() || costs.is_empty() || !is_free_to_choose(plan.request)) return;
+    std::optional<MachineCosts> streamed;
+    if (plan.streams > 0) streamed = costs.with_streams();
+    const MachineCosts& by_way = streamed ? *streamed : costs;
+    Pricing pricing(plan.request, machine, by_way);
+    const auto priced = plan.algorithm->price(pricing);
+    if (!priced) return;
+    plan.windows = windows_for(*priced, plan.request, by_way);
+    if (plan.streams > 0) plan.windows.pace.clear();
 }
 
 Plan plan_in_fixed_order(Request request) {

@@ -27,8 +27,9 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 /// choice is made with these, too, and holds where it is predicted to take kStreamsGain times as long at
 /// most. Blocks of different sizes go by streams where long ones that are equal would.
 ///
-/// Without costs, and where an operation must keep the order of ranks, those algorithms are taken that
-/// preferences.hpp holds to be good for such a size; and on a single cluster MPI's own.
+/// Without costs, and where an operation must keep the order of ranks (but in scans, which always do), those
+/// algorithms are taken that preferences.hpp holds to be good for such a size; and on a single cluster MPI's
+/// own.
 Plan choose_plan(const Request& request, const Machine& machine, const Rules& rules,
                  const MachineCosts& costs = {});
 
@@ -47,6 +48,9 @@ int streams_of_pair(const Request& request, const Machine& machine, const Machin
 std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
                                const MachineCosts& costs);
 inline constexpr std::size_t kMostToTry = 4;
+
+/// Gives a plan that was made for other counts of the blocks the windows for those of its request.
+void fit_windows(const Machine& machine, const MachineCosts& costs, Plan& plan);
 
 /// The request that stands for all requests of about the same size: only the three highest bits of the units
 /// count. One choice serves all of them, so programs with many message sizes do not plan each of them anew.

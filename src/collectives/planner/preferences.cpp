@@ -93,8 +93,12 @@ std::vector<std::string> preferences(const Request& request, const Machine& mach
     const Bytes bytes = request.bytes();
     if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
     if (is_prefix(request.collective)) {
-        if (bytes > kSmall) return {kPrefixChain};
-        return {kPrefixExchange, bytes <= kSmallToGather ? kPrefixGather : kPrefixChain};
+        // From rank to rank a chain would cross to other clusters again and again, where those are dealt
+        // round.
+        if (!machine.has_consecutive_ranks())
+            return bytes <= kSmallToGather ? std::vector<std::string>{kPrefixGather}
+                                           : std::vector<std::string>{};
+        return {bytes <= kSmall ? kPrefixExchange : kPrefixChain};
     }
     if (is_combined_in_parts(request.collective))
         return {bytes <= kSmall ? kCombining : kCombiningInSegments};

@@ -1097,3 +1097,73 @@ TEST_CASE("copies that leaders send in a prefix exchange share their uplinks", "
     }
     CHECK(choose_plan(request, machine, {}, costs).algorithm->name().starts_with("prefix-chain@"));
 }
+
+TEST_CASE("a chain of ranks that are dealt round comes by at a port again and again", "[pricing]") {
+    constexpr int kHosts = 8;
+    constexpr int kRanks = 4 * kHosts;
+    MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    costs.cluster(0).uplink_out = 25e6;
+    for (int c = 0; c < 2; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 12.5e6;
+        costs.cluster(c).memory.gap = Curve({{0, Seconds(1e-6)}, {1 << 20, Seconds(100e-6)}});
+    }
+    const Request request = request_for(Collective::scan, 8 << 20);
+    for (const bool is_one_cluster_first : {false, true}) {
+        std::vector<int> hosts;
+        std::vector<int> clusters;
+        for (int rank = 0; rank < kRanks; ++rank) {
+            hosts.push_back(rank % kHosts);
+            clusters.push_back(is_one_cluster_first ? hosts.back() / (kHosts / 2) : hosts.back() % 2);
+        }
+        const Machine machine(Topology::from_labels(kRanks, {clusters}), hosts);
+        const auto candidate = price_of("prefix-chain@64K", request, machine, costs);
+        REQUIRE(candidate);
+        CHECK(candidate->seconds > 4 * 8 * 1048576 / 12.5e6);
+        CHECK(candidate->seconds ==
+              Approx(simulated_seconds(plan_of(request, *candidate), machine, costs)).epsilon(0.1));
+    }
+}
+
+TEST_CASE("copies that leaders send in a prefix exchange share a trunk", "[pricing]") {
+    const Machine machine = test::grouped_machine({0, 0, 0, 0, 1, 1, 1, 1}, 4);
+    MachineCosts costs = test::uniform_costs(8, Seconds(100e-6), 125e6);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 4; b < 8; ++b) {
+            for (MachineCosts::Link* link : {&costs.link(a, b), &costs.link(b, a)}) {
+                link->latency = 10e-3;
+                link->all = 125e6;
+            }
+        }
+    }
+    const Request request = request_for(Collective::scan, 256 << 10);
+    for (const char* name : {"prefix-exchange", "prefix-exchange/4ary", "prefix-exchange@16K"}) {
+        const auto candidate = price_of(name, request, machine, costs);
+        REQUIRE(candidate);
+        INFO(name);
+        CHECK(candidate->seconds > 10e-3 + 16 * 262144 / 125e6);
+        CHECK(candidate->seconds ==
+              Approx(simulated_seconds(plan_of(request, *candidate), machine, costs)).epsilon(0.15));
+    }
+}
+
+TEST_CASE("a scan whose operation does not commute is chosen as any other", "[pricing]") {
+    constexpr int kHosts = 8;
+    std::vector<int> hosts;
+    std::vector<int> clusters;
+    for (int rank = 0; rank < 4 * kHosts; ++rank) {
+        hosts.push_back(rank % kHosts);
+        clusters.push_back(hosts.back() % 4);
+    }
+    const Machine machine(Topology::from_labels(4 * kHosts, {clusters}), hosts);
+    const MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    for (const Collective collective : {Collective::scan, Collective::exscan}) {
+        for (const Bytes bytes : {Bytes{8}, Bytes{4096}, Bytes{64} << 10, Bytes{1} << 20}) {
+            Request request = request_for(collective, bytes);
+            const Plan usual = choose_plan(request, machine, {}, costs);
+            request.commutative = false;
+            CHECK(choose_plan(request, machine, {}, costs).name() == usual.name());
+            // Of a network without rates nobody knows how far it is from one rank to the next.
+            if (bytes > 1024) CHECK(choose_plan(request, machine, {}).is_native());
+        }
+    }
+}
