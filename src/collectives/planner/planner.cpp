@@ -163,10 +163,8 @@ std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& requ
 
 /// The first that can be done of those that are good for such a size.
 Plan preferred(const Request& request, const Machine& machine, const Rules& rules) {
-    const std::vector<std::string> names = preferences(request, machine);
-    const char* why_native =
-        names.empty() ? "for ranks in this order only rates could tell" : "nothing else can do it exactly";
-    for (const std::string& name : names) {
+    const char* why_native = "nothing else can do it exactly";
+    for (const std::string& name : preferences(request, machine)) {
         AlgorithmPtr algorithm = parse_algorithm(name, request.collective);
         if (!algorithm->can_do(request, machine)) continue;
         if (!rules.forbids(*algorithm, request.collective, request.bytes()))

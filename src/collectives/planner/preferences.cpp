@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/algorithms/native.hpp"
 #include "collectives/collective/collective.hpp"
 #include "collectives/trees/hierarchy.hpp"
 
@@ -96,8 +97,7 @@ std::vector<std::string> preferences(const Request& request, const Machine& mach
         // From rank to rank a chain would cross to other clusters again and again, where those are dealt
         // round.
         if (!machine.has_consecutive_ranks())
-            return bytes <= kSmallToGather ? std::vector<std::string>{kPrefixGather}
-                                           : std::vector<std::string>{};
+            return {bytes <= kSmallToGather ? kPrefixGather : std::string(native()->name()), kPrefixChain};
         return {bytes <= kSmall ? kPrefixExchange : kPrefixChain};
     }
     if (is_combined_in_parts(request.collective))
