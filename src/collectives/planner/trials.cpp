@@ -24,6 +24,8 @@ constexpr int kMostRounds = 12;
 /// Rounds that only look at the best plan are so much rarer.
 constexpr double kRarely = 4;
 constexpr double kDrift = 1.5;
+/// Calls of other sizes that a round waits for its own.
+constexpr int kMostOthers = 32;
 
 /// Of a copy, as the order of `times` tells their age.
 double typical(std::vector<double> times) {
@@ -44,20 +46,33 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
     }
     drop_the_slow();
     settle();
-    due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
+    begin_saving();
 }
 
-Trials::Turn Trials::next(Seconds now, bool may_be_repeated) {
+/// For the next round.
+void Trials::begin_saving() {
+    usual_time_ = usual_time();
+    due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
+    if (is_settled()) saved_ = std::min(saved_, 0.0);
+}
+
+Trials::Turn Trials::next(Seconds now, bool may_be_repeated, std::uint64_t call) {
     const Turn usual{plan_of_calls(), false, 0};
-    const double alone = usual_time();
+    const double alone = usual_time_;
     const double time = overlap_ * alone;
     spent_ += Seconds(time);
     if (records_.size() < 2 || is_stopped_) return usual;
+    if (!turns_.empty() && call != call_of_round_) {
+        if (++others_in_round_ > kMostOthers) give_up_round();
+        return usual;
+    }
+    others_in_round_ = 0;
     if (!since_) since_ = now;
     saved_ += kSaved * time;
     const bool may_begin = !conditions_.is_for_later || may_be_repeated;
     if (may_begin && turns_.empty() && saved_ >= due_) {
         begin_round();
+        call_of_round_ = call;
         elapsed_ = (now - *since_).count();
     }
     if (turns_.empty()) {
@@ -75,24 +90,40 @@ void Trials::stop() {
     for (std::size_t plan = 0; plan < records_.size(); ++plan)
         records_[plan].is_in_play = plan == plan_of_calls();
     best_ = plan_of_calls();
+    usual_time_ = usual_time();
     is_stopped_ = true;
-    turns_.clear();
-    times_.clear();
+    end_round();
 }
 
-void Trials::add(Seconds mine) {
+/// What its turns have found is not kept.
+void Trials::give_up_round() {
+    const double cost = conditions_.start.count() * static_cast<double>(times_.size());
+    saved_ -= cost;
+    cost_ += Seconds(cost);
+    end_round();
+}
+
+void Trials::end_round() {
+    turns_.clear();
+    times_.clear();
+    waited_ = 0;
+}
+
+void Trials::add(Seconds mine, Seconds waited) {
     times_.push_back(mine.count());
+    waited_ += waited.count();
 }
 
 std::vector<double> Trials::times() const {
     std::vector<double> all = times_;
     all.push_back(elapsed_);
+    all.push_back(waited_);
     return all;
 }
 
 void Trials::conclude(std::span<const double> agreed) {
     const bool is_first = records_[plan_of_calls()].last <= 0;
-    const double believed = usual_time();
+    const double believed = usual_time_;
     for (std::size_t i = 0; i < turns_.size(); ++i) note(turns_[i], agreed[i]);
     if (is_first && usual_time() < believed) {
         // What was saved up is a share of the time that calls took, not of what they were believed to take.
@@ -104,13 +135,15 @@ void Trials::conclude(std::span<const double> agreed) {
     // Only now it is known what the calls take otherwise.
     double cost = conditions_.agreement.count();
     for (std::size_t i = 0; i < turns_.size(); ++i) cost += cost_of_turn(turns_[i], agreed[i]);
+    if (conditions_.may_run_ahead)
+        cost += std::max(
+            0.0, agreed[turns_.size() + 1] - conditions_.start.count() * static_cast<double>(turns_.size()));
     saved_ -= cost;
     cost_ += Seconds(cost);
-    turns_.clear();
-    times_.clear();
+    end_round();
     ++rounds_;
     learn();
-    due_ = cost_of_least_round() * (is_settled() ? kRarely : 1);
+    begin_saving();
 }
 
 /// Calls have taken no longer than they lasted together: a root of short messages may be far ahead.
@@ -257,7 +290,7 @@ void Trials::choose() {
     const std::size_t before = best_;
     const double most = kClearlyFaster * expected(before) - conditions_.doubt.count();
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
-        const bool is_faster = is_known(plan) && expected(plan) < most &&
+        const bool is_faster = records_[plan].is_in_play && is_known(plan) && expected(plan) < most &&
                                least(records_[plan].times) < least(records_[before].times);
         if (is_faster && expected(plan) < expected(best_)) best_ = plan;
     }
@@ -271,8 +304,10 @@ void Trials::drop_the_slow() {
         const bool is_slow =
             is_known(plan) && expected(plan) > kClearlySlower * best &&
             (records_[best_].times.empty() || least(record.times) > least(records_[best_].times));
-        const bool is_far_slower =
-            record.times.size() + 1 >= kEnough && least(record.times) > kFarSlower * best;
+        // Not by what earlier jobs have kept: two bad moments would count for ever. The first time is not
+        // kept.
+        const bool is_far_slower = record.rounds > 1 && record.times.size() + 1 >= kEnough &&
+                                   least(record.times) > kFarSlower * best;
         if (is_slow || is_far_slower || record.rounds >= kMostRounds) record.is_in_play = false;
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,9 @@ enum class Adapting {
 /// is out of play. Once the best one is alone, rounds are rarer, and only look whether it still takes as
 /// long; if not, all come into play again.
 ///
+/// Plans may be for calls of several sizes. A round compares equal calls: others go on as usual meanwhile,
+/// and where the one that began it does not come again soon, the round is given up.
+///
 /// A value without clocks or messages: every rank makes the same turns from the same agreed times.
 class Trials {
   public:
@@ -51,6 +55,8 @@ class Trials {
         /// What a plan may take longer at its first call: MPI makes connections, and TCP finds its rate. At
         /// most kFirstUse times what it is expected to take.
         Seconds first_use{0};
+        /// Ranks that are early wait at a start for what they would not wait for otherwise.
+        bool may_run_ahead = false;
     };
     struct Tried {
         Seconds predicted{0};        ///< not 0
@@ -65,15 +71,15 @@ class Trials {
         std::size_t beside = 0;  ///< the plan to be timed beside the call, before it; 0: none
     };
     /// What the next call does, which begins `now` by this rank's clock. Where it must not be repeated,
-    /// nothing is run beside it.
-    Turn next(Seconds now, bool may_be_repeated = true);
-    /// This rank's time of a call that next() wants timed.
-    void add(Seconds mine);
+    /// nothing is run beside it. `call`: equal for calls whose times can be compared, on all ranks.
+    Turn next(Seconds now, bool may_be_repeated = true, std::uint64_t call = 0);
+    /// This rank's time of a call that next() wants timed, before which it has `waited` for the start.
+    void add(Seconds mine, Seconds waited = Seconds(0));
     /// Whether the round is over: then the ranks shall agree on times(), for each the longest of all ranks,
     /// and give them to conclude().
     bool is_round_over() const { return !turns_.empty() && times_.size() == turns_.size(); }
-    /// Of this rank, in seconds, of each call of the round; the last one: of all calls since the round
-    /// before.
+    /// Of this rank, in seconds, of each call of the round; then of all calls since the round before; then
+    /// what this rank has waited at the starts.
     std::vector<double> times() const;
     void conclude(std::span<const double> agreed);
 
@@ -107,6 +113,9 @@ class Trials {
     bool is_known(std::size_t plan) const;
     double expected(std::size_t plan) const;
     double usual_time() const;
+    void begin_saving();
+    void give_up_round();
+    void end_round();
     double cost_of_least_round() const;
     void learn();
     void correct_what_is_saved(double elapsed);
@@ -127,15 +136,19 @@ class Trials {
     std::size_t best_ = 0;
     std::vector<std::size_t> turns_;  // of the round that is under way
     std::vector<double> times_;
-    double saved_ = 0;     // for rounds to come
-    double due_ = 0;       // what must be saved up for the next one: it changes with rounds only
-    double settled_ = 0;   // what the best one took when it was alone; 0: it is not
-    int rounds_ = 0;       // since all were in play
+    std::uint64_t call_of_round_ = 0;
+    int others_in_round_ = 0;  // calls since its last turn
+    double usual_time_ = 0;    // usual_time(), which changes with rounds only
+    double saved_ = 0;         // for rounds to come
+    double due_ = 0;           // what must be saved up for the next one: it changes with rounds only
+    double settled_ = 0;       // what the best one took when it was alone; 0: it is not
+    int rounds_ = 0;           // since all were in play
     double overlap_ = 1;   // what calls take of the time that one takes alone, as the last round has shown
     double credited_ = 0;  // the time of the calls since then, as it was believed, and
     double alone_ = 0;     // the same if each had waited for the one before
     std::optional<Seconds> since_;  // the first call after it has begun
     double elapsed_ = 0;            // until the round that is under way
+    double waited_ = 0;             // in it
     bool is_stopped_ = false;
     Seconds cost_{0};
     Seconds spent_{0};

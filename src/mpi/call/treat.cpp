@@ -108,10 +108,11 @@ int time_native(const Call& call, CommState& state, Trials& trials, const Expect
     int code = MPI_SUCCESS;
     {
         const ReturnErrors guard(call.comm);
+        const Seconds early = now();
         state.come_together();
         const Seconds start = now();
         code = pass_on(call, &state, bytes, expected);
-        trials.add(now() - start);
+        trials.add(now() - start, start - early);
         state.conclude(trials);
     }
     return finish(code, call.comm);
@@ -181,6 +182,7 @@ int treat(const Call& call) try {
     std::unique_ptr<Verification> verification;
     if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
+    const Seconds early = trials != nullptr ? now() : Seconds(0);
     if (trials != nullptr) state->come_together();
     CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
     const std::uint64_t number = CallRecord::number_of_blocking(*state);
@@ -196,7 +198,7 @@ int treat(const Call& call) try {
         code = run.finish();
     }
     if (links != nullptr) links->add(*times);
-    if (trials != nullptr) trials->add(now() - start);
+    if (trials != nullptr) trials->add(now() - start, start - early);
     record.done(*state, *plan, number);
     state->note_algorithm(plan->algorithm);
     // Where blocks differ, ranks may not all have met the error.

@@ -34,7 +34,7 @@ namespace {
 std::atomic<int> comm_keyval{MPI_KEYVAL_INVALID};
 
 /// A round of trials has a time of each plan, and one of the calls before it.
-constexpr std::size_t kMostToAgree = kMostToTry + 1;
+constexpr std::size_t kMostToAgree = kMostToTry + 2;
 
 /// The rank in MPI_COMM_WORLD of each rank of `comm`; nothing when one of them is from another world
 /// (spawned).

@@ -168,6 +168,7 @@ std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans, bool 
     if (plans.size() < 2 || std::any_of(plans.begin(), plans.end(), is_unknown)) return std::nullopt;
     Trials::Conditions conditions = conditions_of_trials();
     conditions.is_for_later = is_for_later;
+    conditions.may_run_ahead = !row_of(plans.front().request.collective).waits_for_all;
     return Trials(tried, conditions);
 }
 
@@ -308,7 +309,7 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     const bool may_recover = choice.is_by_limits;
     if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
         return {&prepared(request, usual, entry)};
-    const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated) : Trials::Turn{};
+    const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated, entry.number) : Trials::Turn{};
     LinkWatch* links = nullptr;
     if (turn.plan == usual && turn.beside == 0) {
         links = watch_of(request, usual, entry);
@@ -438,7 +439,7 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
         if (choices_of_calls_ >= kMostChoices) forget_plans(tried_calls());
         Choice& choice = choice_for(request);
         if (!std::exchange(choice.is_of_calls, true)) ++choices_of_calls_;
-        found = entries_.emplace(request, Entry{&choice, {}}).first;
+        found = entries_.emplace(request, Entry{&choice, {}, ++entries_made_}).first;
         found->second.plans.resize(choice.plans.size());
     }
     last_ = &*found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -136,6 +137,7 @@ class PlanCache {
     std::function<std::vector<SimulatedMessage>()> simulation_of(const Plan& plan) const;
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
     std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const PreparedPlan& prepared) const;
+        std::uint64_t number;  // of no other entry, before or after
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
     const Trials::Conditions& conditions_of_trials() const;
     bool may_adapt() const;
@@ -183,3 +185,4 @@ class PlanCache {
 };
 
 }  // namespace laple::mpi
+    std::uint64_t entries_made_ = 0;

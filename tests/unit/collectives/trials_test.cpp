@@ -289,6 +289,80 @@ TEST_CASE("what earlier jobs have found is not tried again") {
     }
 }
 
+TEST_CASE("two bad moments of an earlier job do not rule a plan out") {
+    const std::vector<Seconds> usual(3, Seconds(0.14));
+    const std::vector<Seconds> bad(2, Seconds(0.9));
+    Program program(std::vector<Trials::Tried>{{Seconds(0.14), usual}, {Seconds(0.10), bad}}, {0.14, 0.10});
+    CHECK(!program.trials.is_settled());
+    program.call(6000);
+    CHECK(program.trials.best() == 1);
+}
+
+TEST_CASE("once it is settled, what rounds cost is a quarter of what trials may") {
+    const std::vector<Seconds> slow(3, Seconds(0.14));
+    const std::vector<Seconds> fast(3, Seconds(0.10));
+    Program program(std::vector<Trials::Tried>{{Seconds(0.10), fast}, {Seconds(0.14), slow}}, {0.10, 0.14});
+    program.call(20000);
+    CHECK(program.share_lost() > 0.0005);
+    CHECK(program.share_lost() < 0.0025);
+}
+
+TEST_CASE("rounds compare equal calls") {
+    // Each other call takes as long again, by either plan.
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, kConditions);
+    int timed = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const bool is_long = i % 2 == 0;
+        const Trials::Turn turn = trials.next(later(), true, is_long ? 1 : 2);
+        if (turn.is_timed) trials.add(Seconds((turn.plan == 0 ? 0.100 : 0.104) * (is_long ? 1.25 : 1)));
+        timed += turn.is_timed ? 1 : 0;
+        if (!trials.is_round_over()) continue;
+        const std::vector<double> times = trials.times();
+        if (times.size() > 3) CHECK(times[1] / times[0] == Approx(1.04));
+        trials.conclude(times);
+    }
+    CHECK(timed > 20);
+    CHECK(trials.best() == 0);
+}
+
+TEST_CASE("a round whose call does not come again is given up, and has its price") {
+    Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}}, kConditions);
+    int timed = 0;
+    double lost = 0;
+    for (std::uint64_t call = 0; call < 5000; ++call) {
+        const Trials::Turn turn = trials.next(later(), true, call);
+        CHECK(turn.plan == 0);
+        if (!turn.is_timed) continue;
+        ++timed;
+        lost += kStart.count();
+        trials.add(Seconds(0.10));
+        REQUIRE(!trials.is_round_over());
+    }
+    CHECK(timed > 5);
+    CHECK(trials.cost().count() == Approx(lost).margin(kStart.count()));
+    CHECK(lost < Trials::kShare * trials.spent().count());
+}
+
+TEST_CASE("what early ranks wait at a start is a price where they would run ahead") {
+    for (const bool may_run_ahead : {false, true}) {
+        Trials trials({{Seconds(0.10), {}}, {Seconds(0.11), {}}},
+                      {kStart, kAgreement, Seconds(0), false, Seconds(0), may_run_ahead});
+        constexpr Seconds kLate(0.5);
+        double waited = 0;
+        for (int call = 0; call < 20000; ++call) {
+            const Trials::Turn turn = trials.next(later());
+            if (!turn.is_timed) continue;
+            trials.add(Seconds(turn.plan == 0 ? 0.10 : 0.11), kStart + kLate);
+            waited += kLate.count();
+            if (trials.is_round_over()) trials.conclude(trials.times());
+        }
+        CHECK(waited > 1);
+        const double share = waited / trials.spent().count();
+        CHECK(share < (may_run_ahead ? Trials::kShare : 1));
+        CHECK((trials.cost().count() > waited) == may_run_ahead);
+    }
+}
+
 TEST_CASE("rounds of several jobs add up") {
     std::vector<Trials::Tried> plans{{Seconds(0.10), {}}, {Seconds(0.11), {}}};
     const std::vector<double> real{0.14, 0.10};
