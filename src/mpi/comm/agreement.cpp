@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/index.hpp"
+#include "base/version.hpp"
 #include "collectives/cost/rank_delay.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
@@ -36,6 +38,7 @@ enum class Proposal { measure, off, file, agreed };
 
 /// What the proposals of all ranks of a communicator come to.
 struct Consensus {
+    bool is_one_build = false;  ///< all ranks have the same LaPle; else the rest is unknown
     Proposal best = Proposal::off;
     int source = 0;          ///< the lowest rank of those with that proposal; 0 for Proposal::measure
     bool may_race = false;   ///< some rank allows threads to call MPI at the same time
@@ -50,7 +53,14 @@ struct Consensus {
     bool is_traced = false;    ///< all ranks want it
 };
 
-using Maxima = std::array<std::int64_t, 12>;  // of what each rank brings
+/// Of what each rank brings: first its build, twice, so that builds of all times can tell that they differ.
+/// For this the length never changes; what is not used is 0.
+using Maxima = std::array<std::int64_t, 24>;
+
+/// Two builds of LaPle may choose two plans for the same call.
+std::int64_t number_of_build() {
+    return static_cast<std::int64_t>(fnv1a(version_text()) >> 2U);
+}
 
 /// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
 constexpr std::int64_t kAnyStreams = 1000;
@@ -81,7 +91,9 @@ int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Max
 std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
                                         Proposal proposal) {
     const Settings& settings = process.settings();
-    const Maxima mine{static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
+    const Maxima mine{number_of_build(),
+                      -number_of_build(),
+                      static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
                       may_threads_race() ? 1 : 0,
                       settings.reproducible == Reproducible::strict ? 0 : 1,
                       settings.verify ? 0 : 1,
@@ -96,21 +108,23 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
-    consensus.best = static_cast<Proposal>(most[0] / size);
-    consensus.source = static_cast<int>(size - 1 - most[0] % size);
-    consensus.may_race = most[1] != 0;
-    consensus.is_strict = most[2] == 0;
-    consensus.is_verified = most[3] == 0;
+    consensus.is_one_build = most[0] == -most[1];
+    if (!consensus.is_one_build) return consensus;
+    consensus.best = static_cast<Proposal>(most[2] / size);
+    consensus.source = static_cast<int>(size - 1 - most[2] % size);
+    consensus.may_race = most[3] != 0;
+    consensus.is_strict = most[4] == 0;
+    consensus.is_verified = most[5] == 0;
     // It says nothing of which calls of other threads come before it.
-    consensus.heeds_pcontrol = most[4] == 0 && !consensus.may_race;
-    consensus.block_memory = static_cast<Bytes>(-most[7]);
-    consensus.has_progress = most[8] == 0;
-    consensus.streams = streams_of(-most[9]);
-    consensus.is_profiled = most[10] != 0;
-    consensus.is_traced = most[11] == 0;
+    consensus.heeds_pcontrol = most[6] == 0 && !consensus.may_race;
+    consensus.block_memory = static_cast<Bytes>(-most[9]);
+    consensus.has_progress = most[10] == 0;
+    consensus.streams = streams_of(-most[11]);
+    consensus.is_profiled = most[12] != 0;
+    consensus.is_traced = most[13] == 0;
     // What is compared with MPI's own takes longer.
-    if (most[5] == 0 && !consensus.is_verified)
-        consensus.adapting = most[6] == 0 ? Adapting::always : Adapting::exact;
+    if (most[7] == 0 && !consensus.is_verified)
+        consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
     return consensus;
 }
 
@@ -171,8 +185,16 @@ class Agreeing {
           size_(static_cast<int>(in_world.size())),
           in_world_(in_world) {}
 
-    Terms run() {
-        if (process_.settled()) return *process_.settled();
+    std::shared_ptr<const Terms> run() {
+        if (process_.settled()) return process_.settled();
+        bool is_for_all = false;
+        auto terms = std::make_shared<const Terms>(find_terms(is_for_all));
+        if (is_for_all) process_.settle(terms);
+        return terms;
+    }
+
+  private:
+    Terms find_terms(bool& is_for_all) {
         const Settings& settings = process_.settings();
         const Agreement* agreed = process_.adopted(in_world_);
         const auto consensus = find_consensus(process_, comm_, rank_, size_,
@@ -181,6 +203,7 @@ class Agreeing {
                                               : settings.has_topology_file() ? Proposal::file
                                                                              : Proposal::measure);
         if (!consensus) return {};
+        if (!consensus->is_one_build) return none_with_other_builds();
         Terms terms{std::nullopt,
                     consensus->is_strict,
                     consensus->is_verified,
@@ -213,11 +236,21 @@ class Agreeing {
                 break;
         }
         if (agreement && !process_.adopted(in_world_)) process_.adopt(*agreement);
-        if ((agreement || is_for_good) && may_settle(*consensus)) process_.settle(terms);
+        is_for_all = (agreement || is_for_good) && may_settle(*consensus);
         return terms;
     }
 
-  private:
+    Terms none_with_other_builds() {
+        if (rank_ == 0 && process_.may_warn_of(Warning::builds))
+            say(fmt::format(
+                "some ranks of a communicator of {} have another build of LaPle than rank 0, which "
+                "has {}; MPI's own collectives are used there: install the same build on all hosts",
+                size_, version_text()));
+        Terms terms;
+        terms.why_none = "its ranks have different builds of LaPle";
+        return terms;
+    }
+
     /// All ranks of the job take part, and none can be in another communicator's collective before it is
     /// through with this one: calls on two communicators in opposite orders are an error in MPI, unless
     /// threads make them. Each process may have asked for threads of its own, so all are asked.
@@ -241,7 +274,7 @@ class Agreeing {
             // That file does not fit. Now all ranks read theirs.
             const auto consensus = find_consensus(process_, comm_, rank_, size_,
                                                   process_.model() ? Proposal::file : Proposal::off);
-            if (!consensus || consensus->best != Proposal::file) break;
+            if (!consensus || !consensus->is_one_build || consensus->best != Proposal::file) break;
             source = consensus->source;
         }
         warn_of_file();
@@ -474,7 +507,8 @@ class Agreeing {
 
 }  // namespace
 
-Terms agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world) {
+std::shared_ptr<const Terms> agree(Process& process, MPI_Comm comm, int rank,
+                                   const std::vector<Rank>& in_world) {
     return Agreeing(process, comm, rank, in_world).run();
 }
 

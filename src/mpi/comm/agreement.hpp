@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <mpi.h>
@@ -23,6 +24,7 @@ namespace laple::mpi {
 /// What changes calls without a topology, strict order and verification, holds where all ranks want it.
 ///
 /// Collective on `comm`, with MPI's own calls. An MPI error counts as no agreement.
-Terms agree(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world);
+std::shared_ptr<const Terms> agree(Process& process, MPI_Comm comm, int rank,
+                                   const std::vector<Rank>& in_world);
 
 }  // namespace laple::mpi

@@ -185,7 +185,8 @@ void CommState::set_up(MPI_Comm comm) {
         why_idle_ = "some of its ranks were spawned by others";
         return;
     }
-    const Terms terms = agree(*process_, comm, rank_, *in_world);
+    const std::shared_ptr<const Terms> agreed = agree(*process_, comm, rank_, *in_world);
+    const Terms& terms = *agreed;
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;
     is_profiled_ = terms.is_profiled;

@@ -191,8 +191,8 @@ const Agreement* Process::adopted(const std::vector<Rank>& ranks) {
     return nullptr;
 }
 
-void Process::settle(const Terms& terms) {
-    if (!settled_) settled_ = terms;
+void Process::settle(std::shared_ptr<const Terms> terms) {
+    if (!settled_) settled_ = std::move(terms);
 }
 
 void Process::learn_for(const std::vector<Node>& hosts) {

@@ -71,6 +71,7 @@ enum class Warning {
     rates,
     streams,
     broken_streams,
+    builds,
 };
 
 /// What LaPle knows for the whole process. Hangs on an attribute of MPI_COMM_SELF, whose delete callback MPI
@@ -110,9 +111,9 @@ class Process {
     /// What was agreed on for all of `ranks` of MPI_COMM_WORLD; nullptr when nothing was.
     const Agreement* adopted(const std::vector<Rank>& ranks);
     /// All ranks of MPI_COMM_WORLD have agreed on this: later communicators need not ask again.
-    void settle(const Terms& terms);
-    /// What was settled, or nothing when nothing was.
-    const std::optional<Terms>& settled() const { return settled_; }
+    void settle(std::shared_ptr<const Terms> terms);
+    /// What was settled; nullptr when nothing was.
+    const std::shared_ptr<const Terms>& settled() const { return settled_; }
     /// What calls of all ranks, which are on these hosts, show about plans is for the cache, at the end; and
     /// how long the job lasted. To be called on rank 0 of MPI_COMM_WORLD.
     void learn_for(const std::vector<Node>& hosts);
@@ -156,7 +157,7 @@ class Process {
     std::string rates_problem_;
     std::string topology_problem_;
     std::list<Agreement> adopted_;  // a list: pointers into it stay good
-    std::optional<Terms> settled_;
+    std::shared_ptr<const Terms> settled_;
     std::set<Warning> said_;
     std::string source_;
     std::string model_file_;
