@@ -49,6 +49,8 @@ class OwnComms {
     /// Makes the one with the ranks of the parent, at the first call. Collective; false where MPI has none
     /// left.
     bool create();
+    /// Whether the parent stays as long as MPI does.
+    bool is_for_world() const { return parent_ == MPI_COMM_WORLD; }
     /// MPI_COMM_NULL as long as it was not made.
     MPI_Comm inner() const { return ways_.comm; }
     /// Makes the one of this rank's cluster, at the first call. Collective; false where MPI has none left.

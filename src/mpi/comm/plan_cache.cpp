@@ -309,8 +309,30 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
     const bool may_recover = choice.is_by_limits;
     if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
         return {&prepared(request, usual, entry)};
+    if (!is_worth_its_comms(choice.plans[usual])) return {&left_to_mpi_, nullptr, nullptr, nullptr, false};
     const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated, entry.number) : Trials::Turn{};
     LinkWatch* links = nullptr;
+/// Communicators come and go, and what LaPle needs beside one takes as long to make as some collectives. So
+/// it is made when calls could have saved as much; but for MPI_COMM_WORLD, which stays.
+bool PlanCache::is_worth_its_comms(const Plan& plan) {
+    constexpr double kCollectives = 2;  // of MPI's own, to make a communicator
+    const bool is_known = plan.predicted > Seconds(0) && plan.native > Seconds(0) && rules_.rules.empty();
+    // Of calls whose blocks differ, ranks do not all ask as often; and sums keep their bits from the first
+    // call.
+    const bool may_wait = !plan.request.is_varied && (!plan.request.rounds || adapting_ == Adapting::always);
+    if (comms_.inner() != MPI_COMM_NULL || comms_.is_for_world() || plan.is_native() || !is_known ||
+        !may_wait)
+        return true;
+    if (!cost_of_comms_)
+        cost_of_comms_ = kCollectives * choose_plan(own_calls_.agreement, machine_, rules_, costs_).native;
+    could_have_saved_ += plan.native - plan.predicted;
+    if (could_have_saved_ >= *cost_of_comms_) return true;
+    left_to_mpi_.algorithm = native()->name();
+    left_to_mpi_.expected = {plan.native, plan.native, plan.is_native_measured,
+                             "its communicator is new, and may be gone soon"};
+    return false;
+}
+
     if (turn.plan == usual && turn.beside == 0) {
         links = watch_of(request, usual, entry);
         if (links != nullptr && have_links_changed(*links, choice))

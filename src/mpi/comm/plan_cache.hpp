@@ -163,6 +163,7 @@ class PlanCache {
     std::unordered_map<Request, AlgorithmPtr, RequestHash> former_;  // of choices, before links changed
     std::string agreed_rules_;
     Rules rules_;
+    bool is_worth_its_comms(const Plan& plan);
     OwnComms& comms_;
     NativeCalls& native_calls_;
     int rank_;
@@ -186,3 +187,6 @@ class PlanCache {
 
 }  // namespace laple::mpi
     std::uint64_t entries_made_ = 0;
+    Seconds could_have_saved_{0};           // calls that were left to MPI
+    std::optional<Seconds> cost_of_comms_;  // once it is needed
+    PreparedPlan left_to_mpi_;
