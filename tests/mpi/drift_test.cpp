@@ -79,9 +79,9 @@ LAPLE_EXPORT int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
 namespace {
 
 constexpr int kLong = 64 * 1024;
-constexpr int kUsual = 12;    // calls that show what is usual
+constexpr int kUsual = 18;    // calls that show what is usual, after some that nothing is watched by
 constexpr int kNoticed = 20;  // more show that this has changed
-constexpr int kBegun = 4;     // after so many calls a reduction is under way
+constexpr int kBegun = 8;     // after so many calls a reduction is under way
 
 std::size_t count_of_reductions() {
     const std::lock_guard lock(mutex);

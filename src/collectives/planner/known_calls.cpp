@@ -29,7 +29,7 @@ CallTime call_of(const Request& request) {
 }  // namespace
 
 KnownCalls::KnownCalls(const Request& request, const JobTimes& job, int ranks) {
-    if (job.ranks != ranks) return;
+    if (job.ranks != ranks || !request.counts.are_equal()) return;
     const CallTime wanted = call_of(request);
     for (const CallTime& call : job.calls) {
         if (kind_of(call) == kind_of(wanted)) calls_.push_back(&call);
@@ -56,6 +56,7 @@ const CallTime* KnownCalls::of(const Algorithm& algorithm) const {
 
 std::vector<CallTime> calls_by_trial(const std::vector<Plan>& plans, const Trials& trials) {
     std::vector<CallTime> calls;
+    if (!plans.front().request.counts.are_equal()) return calls;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         CallTime call = call_of(plans[i].request);
         call.algorithm = plans[i].name();

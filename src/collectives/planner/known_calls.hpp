@@ -14,7 +14,8 @@
 namespace laple {
 
 /// What earlier jobs have found out by trial about calls of one kind: a collective, a size class and a root.
-/// Measured times count for more than predicted ones.
+/// Measured times count for more than predicted ones. Of blocks whose counts differ nothing is kept: hardly
+/// two jobs have the same.
 class KnownCalls {
   public:
     /// Of a job with `ranks` ranks; nothing is known of another one.

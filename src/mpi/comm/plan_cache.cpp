@@ -138,7 +138,7 @@ bool PlanCache::keeps_its_plan(const Request& request) const {
 
 /// What calls went by before links changed.
 std::optional<Plan> PlanCache::former_plan(const Request& request) const {
-    const auto found = former_.find(request);
+    const auto found = former_.find(class_of(request));
     if (found == former_.end() || found->second->is_native()) return std::nullopt;
     return choose_plan(request, machine_, parse_rules(found->second->name()), costs_of(request));
 }
@@ -190,10 +190,23 @@ bool PlanCache::is_by_class(const Request& request) const {
     return rules_.rules.empty() && !request.in_fixed_order;
 }
 
+/// Where counts differ, programs may have other ones at each call: those that have about as much in all, and
+/// at most, go by one choice. But not sums, whose bits must not depend on what was called before.
+PlanCache::CallClass PlanCache::class_of(const Request& request) const {
+    if (!is_by_class(request)) return {request};
+    const bool has_counts = !request.counts.are_equal();
+    if (has_counts && request.rounds) return {request};
+    CallClass calls{size_class_of(request)};
+    if (has_counts) {
+        calls.request.counts = {};
+        calls.all_units = size_class_of(request.block_begin(machine_.rank_count()));
+    }
+    return calls;
+}
+
 PlanCache::Choice& PlanCache::choice_for(const Request& request) {
-    const auto [entry, is_new] =
-        choices_.try_emplace(is_by_class(request) ? size_class_of(request) : request);
-    if (is_new) entry->second = choose(entry->first);
+    const auto [entry, is_new] = choices_.try_emplace(class_of(request));
+    if (is_new) entry->second = choose(entry->first.all_units > 0 ? request : entry->first.request);
     return entry->second;
 }
 
@@ -299,19 +312,6 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
     return peers;
 }
 
-/// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking. Where
-/// links are slower for a while it is not for good.
-PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
-    Entry& entry = entry_for(request);
-    Choice& choice = *entry.choice;
-    std::optional<Trials>& trials = choice.trials;
-    const std::size_t usual = trials ? trials->plan_of_calls() : 0;
-    const bool may_recover = choice.is_by_limits;
-    if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
-        return {&prepared(request, usual, entry)};
-    if (!is_worth_its_comms(choice.plans[usual])) return {&left_to_mpi_, nullptr, nullptr, nullptr, false};
-    const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated, entry.number) : Trials::Turn{};
-    LinkWatch* links = nullptr;
 /// Communicators come and go, and what LaPle needs beside one takes as long to make as some collectives. So
 /// it is made when calls could have saved as much; but for MPI_COMM_WORLD, which stays.
 bool PlanCache::is_worth_its_comms(const Plan& plan) {
@@ -333,6 +333,19 @@ bool PlanCache::is_worth_its_comms(const Plan& plan) {
     return false;
 }
 
+/// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking. Where
+/// links are slower for a while it is not for good.
+PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
+    Entry& entry = entry_for(request);
+    Choice& choice = *entry.choice;
+    std::optional<Trials>& trials = choice.trials;
+    const std::size_t usual = trials ? trials->plan_of_calls() : 0;
+    const bool may_recover = choice.is_by_limits;
+    if (trials && trials->is_confirmed() && choice.plans[usual].is_native() && !may_recover)
+        return {&prepared(request, usual, entry)};
+    if (!is_worth_its_comms(choice.plans[usual])) return {&left_to_mpi_, nullptr, nullptr, nullptr, false};
+    const Trials::Turn turn = trials ? trials->next(now(), may_be_repeated, entry.number) : Trials::Turn{};
+    LinkWatch* links = nullptr;
     if (turn.plan == usual && turn.beside == 0) {
         links = watch_of(request, usual, entry);
         if (links != nullptr && have_links_changed(*links, choice))
@@ -368,14 +381,18 @@ bool PlanCache::shows_links(Choice& choice, std::size_t number) const {
 }
 
 /// Of calls whose messages tell how fast links are, and whose plan may be changed. nullptr: they are not
-/// watched. One request of the size class is. MPI's own calls tell nothing, but that they are made: where
-/// LaPle's would tell, limits do not stay for ever.
+/// watched. One request of the class is, unless its counts differ, as long as it is called. MPI's own calls
+/// tell nothing, but that they are made: where LaPle's would tell, limits do not stay for ever.
 LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry& entry) {
     constexpr int kMostClusters = 32;  // 8 KiB are agreed on then
     constexpr double kReductions = 4;  // what goes on beside calls may take that much longer
+    constexpr int kMostOthers = 64;    // then it is one of them
+    constexpr int kCallsBefore = 4;    // else what tells of links takes longer to find than calls do
     Choice& choice = *entry.choice;
     const Plan& plan = choice.plans[number];
+    if (choice.calls <= kCallsBefore) ++choice.calls;
     const bool may_be_watched = may_adapt() && !keeps_its_plan(request) && !request.is_varied &&
+                                request.counts.are_equal() && choice.calls > kCallsBefore &&
                                 plan.predicted >= kLong && machine_.cluster_count() > 1 &&
                                 machine_.cluster_count() <= kMostClusters;
     if (!may_be_watched) return nullptr;
@@ -387,7 +404,10 @@ LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry
         is_watched = is_watched || (tells && shows_links(choice, i));
     }
     if (!is_watched) return nullptr;
-    if (choice.links == nullptr || choice.links->plan() != number) {
+    const bool is_other = choice.links != nullptr && choice.links->request() != request;
+    choice.others = is_other ? choice.others + 1 : 0;
+    if (choice.links == nullptr || choice.links->plan() != number || choice.others > kMostOthers) {
+        choice.others = 0;
         const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);
         choice.links = nullptr;  // its reduction ends before the next one may begin
         choice.links = std::make_unique<LinkWatch>(request, number, machine_, rank_,
@@ -418,7 +438,7 @@ void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
     former_.clear();
     for (const auto& [request, entry] : entries_) {
         const Choice& choice = *entry.choice;
-        former_[size_class_of(request)] =
+        former_[class_of(request)] =
             choice.plans[choice.trials ? choice.trials->plan_of_calls() : 0].algorithm;
     }
     forget_plans(std::move(tried));
@@ -493,7 +513,7 @@ Expectation PlanCache::expected_at(const Plan& plan, const Request& request) con
 void PlanCache::forget_plans(std::vector<CallTime> tried) {
     forgotten_calls_ = std::move(tried);
     end_watches();
-    for (const auto& [request, choice] : choices_) {
+    for (const auto& [calls, choice] : choices_) {
         if (choice.trials) forgotten_trials_.add(choice.plans, *choice.trials);
     }
     forget_steps();
@@ -511,7 +531,7 @@ void PlanCache::forget_steps() {
 }
 
 void PlanCache::end_watches() {
-    for (auto& [request, choice] : choices_) {
+    for (auto& [calls, choice] : choices_) {
         if (choice.links) cost_of_watching_ += choice.links->cost();
         choice.links = nullptr;
     }
@@ -551,6 +571,7 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     Plan plan = entry.choice->plans[number];
     if (!request.in_fixed_order)
         plan.request = request;  // else it is that of the plan, with marks of its own
+    if (!request.counts.are_equal()) fit_windows(machine_, costs_of(request), plan);
     if (streams_ > 0 && !plan.is_native()) plan.streams = streams_;
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
@@ -582,7 +603,7 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
 TrialSummary PlanCache::trial_summary() const {
     TrialSummary summary = forgotten_trials_;
     Seconds cost = cost_of_watching_;
-    for (const auto& [request, choice] : choices_) {
+    for (const auto& [calls, choice] : choices_) {
         if (choice.trials) summary.add(choice.plans, *choice.trials);
         if (choice.links) cost += choice.links->cost();
     }
@@ -594,7 +615,7 @@ TrialSummary PlanCache::trial_summary() const {
 std::vector<CallTime> PlanCache::tried_calls() const {
     std::vector<CallTime> calls = forgotten_calls_;
     if (!links_now_.are_as_measured()) return calls;
-    for (const auto& [request, choice] : choices_) {
+    for (const auto& [kind, choice] : choices_) {
         const bool has_tried = choice.trials && choice.trials->cost() > Seconds(0);
         if (has_tried) gather_calls(calls_by_trial(choice.plans, *choice.trials), calls);
     }
@@ -605,14 +626,14 @@ void PlanCache::conclude(Trials& trials, std::span<const double> agreed) {
     const std::size_t before = trials.best();
     trials.conclude(agreed);
     if (trials.best() == before || process_.settings().debug < 1 || rank_ != 0) return;
-    for (const auto& [request, choice] : choices_) {
+    for (const auto& [calls, choice] : choices_) {
         if (!choice.trials || &*choice.trials != &trials) continue;
         const auto tell = [&](std::size_t plan) {
             return fmt::format("{} ({}, predicted {})", choice.plans[plan].name(),
                                format_seconds(trials.measured(plan)), format_seconds(trials.predicted(plan)));
         };
-        say(fmt::format("{} of about {} bytes: {} takes the place of {}", name_of(request.collective),
-                        request.bytes(), tell(trials.best()), tell(before)));
+        say(fmt::format("{} of about {} bytes: {} takes the place of {}", name_of(calls.request.collective),
+                        calls.request.bytes(), tell(trials.best()), tell(before)));
     }
 }
 

@@ -112,7 +112,17 @@ class PlanCache {
         std::size_t operator()(const Request& request) const;
     };
 
-    /// Of one size class.
+    /// Calls that go by one choice: those of one size class, or for one request.
+    struct CallClass {
+        Request request;              // without counts, where those in it differ
+        std::uint64_t all_units = 0;  // of them together then
+        bool operator==(const CallClass&) const = default;
+    };
+    struct CallClassHash {
+        std::size_t operator()(const CallClass& calls) const {
+            return RequestHash()(calls.request) ^ (calls.all_units * 0x9E3779B97F4A7C15u);
+        }
+    };
     struct Choice {
         std::vector<Plan> plans;       // the planner's choice first
         std::optional<Trials> trials;  // where there are several
@@ -120,11 +130,14 @@ class PlanCache {
         std::vector<std::optional<bool>> shows_links = {};  // of plans, once asked: calls tell of links
         std::unique_ptr<LinkWatch> links = nullptr;  // where calls tell of them; made when first needed
         bool is_of_calls = false;                    // not only of reports: then all ranks have it
+        int calls = 0;                               // that next() was asked for, as far as they are counted
+        int others = 0;                              // since the last one for the request that `links` is for
     };
-    /// Of one request: of the plans of its size class those that were needed.
+    /// Of one request: of the plans of its class those that were needed.
     struct Entry {
         Choice* choice;
         std::vector<std::shared_ptr<const PreparedPlan>> plans;
+        std::uint64_t number;  // of no other entry, before or after
     };
 
     Choice choose(const Request& request) const;
@@ -137,19 +150,20 @@ class PlanCache {
     std::function<std::vector<SimulatedMessage>()> simulation_of(const Plan& plan) const;
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
     std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const PreparedPlan& prepared) const;
-        std::uint64_t number;  // of no other entry, before or after
     std::optional<Trials> trials_of(const std::vector<Plan>& plans, bool is_for_later) const;
     const Trials::Conditions& conditions_of_trials() const;
     bool may_adapt() const;
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
     bool is_by_class(const Request& request) const;
+    CallClass class_of(const Request& request) const;
     Expectation expected_at(const Plan& plan, const Request& request) const;
     const Outlook& usual_outlook(const Request& request);
     std::optional<Plan> former_plan(const Request& request) const;
     bool depends_on_limits(const Request& request) const;
     bool shows_links(const Plan& plan) const;
     bool shows_links(Choice& choice, std::size_t number) const;
+    bool is_worth_its_comms(const Plan& plan);
     LinkWatch* watch_of(const Request& request, std::size_t number, Entry& entry);
     bool have_links_changed(LinkWatch& links, const Choice& choice);
     void make_plans_anew(std::vector<CallTime> tried);
@@ -160,10 +174,9 @@ class PlanCache {
     const Machine& machine_;
     MachineCosts costs_;
     LinksNow links_now_;
-    std::unordered_map<Request, AlgorithmPtr, RequestHash> former_;  // of choices, before links changed
+    std::unordered_map<CallClass, AlgorithmPtr, CallClassHash> former_;  // of choices, before links changed
     std::string agreed_rules_;
     Rules rules_;
-    bool is_worth_its_comms(const Plan& plan);
     OwnComms& comms_;
     NativeCalls& native_calls_;
     int rank_;
@@ -172,9 +185,10 @@ class PlanCache {
     bool is_traced_;
     using Entries = std::unordered_map<Request, Entry, RequestHash>;
     Entries entries_;
+    std::uint64_t entries_made_ = 0;
     Entries::value_type* last_ = nullptr;  ///< of entries_, that was found last: loops repeat one call
     std::unordered_map<Request, Outlook, RequestHash> outlooks_;  // what reports have asked for
-    std::unordered_map<Request, Choice, RequestHash> choices_;    // by size class, or request where rules are
+    std::unordered_map<CallClass, Choice, CallClassHash> choices_;
     std::size_t choices_of_calls_ = 0;
     std::size_t cached_steps_ = 0;
     OwnCalls own_calls_;
@@ -183,10 +197,9 @@ class PlanCache {
     TrialSummary forgotten_trials_;                         // likewise
     Seconds cost_of_watching_{0};                           // links, on this rank
     int changes_of_links_ = 0;
-};
-
-}  // namespace laple::mpi
-    std::uint64_t entries_made_ = 0;
     Seconds could_have_saved_{0};           // calls that were left to MPI
     std::optional<Seconds> cost_of_comms_;  // once it is needed
     PreparedPlan left_to_mpi_;
+};
+
+}  // namespace laple::mpi
