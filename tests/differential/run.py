@@ -86,11 +86,11 @@ def draw_algorithm(draw, collective):
 
 def draw_algorithms(draw):
     kind = draw.random()
-    if kind < 0.1:
+    if kind < 0.25:
         return ""
-    if kind < 0.4:
+    if kind < 0.45:
         return "^native"
-    if kind < 0.5:
+    if kind < 0.55:
         return draw.choice(["flat/native", "chain/native", "direct-exchange/native"])
     return ";".join(f"{c}:{draw_algorithm(draw, c)}" for c in ("bcast", "reduce", "allreduce", "barrier", "allgather",
                                                                   "gather", "scatter", "alltoall", "reduce_scatter",
