@@ -95,11 +95,17 @@ void Trials::stop() {
     end_round();
 }
 
-/// What its turns have found is not kept.
+/// What its turns have found is not kept, nor is it known what they have cost, on all ranks: each time twice
+/// as much is saved up for the next round, until one is concluded.
 void Trials::give_up_round() {
-    const double cost = conditions_.start.count() * static_cast<double>(times_.size());
+    double cost = 0;
+    for (std::size_t i = 0; i < times_.size(); ++i) cost += likely_cost_of_turn(turns_[i]);
     saved_ -= cost;
     cost_ += Seconds(cost);
+    due_ *= 2;
+    alone_ = 0;
+    credited_ = 0;
+    since_.reset();
     end_round();
 }
 
