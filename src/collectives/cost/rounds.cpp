@@ -2,6 +2,7 @@
 #include "collectives/cost/rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "plogp/uplink_burst.hpp"
@@ -207,9 +208,14 @@ void Rounds::index(Bytes bytes) {
 /// Of many rounds some are looked at, which stand for the others.
 void Rounds::pairwise(Bytes bytes, bool combines) {
     constexpr std::size_t kMostRounds = 256;
-    const std::size_t stride = (members() + kMostRounds - 1) / kMostRounds;
-    std::size_t rounds = 0;
-    for (std::size_t distance = 1; distance < members(); distance += stride) {
+    constexpr double kGoldenRatio = 0.6180339887498949;
+    const bool are_all = members() <= kMostRounds;
+    const std::size_t rounds = are_all ? members() - 1 : kMostRounds;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        const double multiple = static_cast<double>(round) * kGoldenRatio;
+        const double part = multiple - std::floor(multiple);
+        const std::size_t other =
+            are_all ? round : static_cast<std::size_t>(part * static_cast<double>(members() - 1));
         begin(bytes, combines);
         for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
         end();
