@@ -6,6 +6,7 @@
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/native_price.hpp"
 #include "collectives/algorithms/pricing.hpp"
+#include "collectives/cost/rounds.hpp"
 
 namespace laple {
 
@@ -27,11 +28,14 @@ constexpr double kDoubtOfCopies = 0.15;
 /// times in one cluster of eight hosts. And with short ones where hosts have several ranks, which all send to
 /// all: of 512 bytes, from 64 ranks on 16 hosts, four times.
 constexpr double kOptimism = 0.2;
-/// Between far clusters MPI's all-to-all, which sends all blocks at once, may fill the queue of a thin
-/// uplink, and what is lost is sent again after 200 ms: blocks of 4 KiB took 290 ms where 63 were estimated.
+/// Between clusters MPI's all-to-all, which sends all blocks at once, may fill the queue of a thin uplink,
+/// and what is lost is sent again after 200 ms: blocks of 4 KiB took 290 ms where 63 were estimated, between
+/// far ones; and 310 where 89 were, between sites 0.2 to 2 ms apart, of which one had 190 KB wait for its
+/// uplink.
 constexpr double kOptimismOfFloods = 0.4;
 constexpr Bytes kLeastFlood = 256;     // below, blocks go together
 constexpr double kFarOfFloods = 2e-3;  // seconds, one way
+constexpr double kWaitingOfFloods = 128 * 1024;
 constexpr Bytes kLong = 1 << 20;
 constexpr Bytes kLongBlock = kLeastToCut;
 
@@ -45,9 +49,16 @@ bool are_far(const Pricing& pricing) {
     return false;
 }
 
+bool may_flood(Pricing& pricing) {
+    if (pricing.request().bytes() <= kLeastFlood) return false;
+    return are_far(pricing) ||
+           Rounds(0, pricing.machine(), pricing.costs()).most_waiting(pricing.request().bytes()) >
+               kWaitingOfFloods;
+}
+
 /// Inside one cluster short calls are a matter of processors rather than of links: beside an estimate nothing
 /// is better for certain.
-double uncertainty(const Pricing& pricing, const NativePrice& price) {
+double uncertainty(Pricing& pricing, const NativePrice& price) {
     const MachineCosts& costs = pricing.costs();
     if (costs.link(0, 0).is_memory()) return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
     if (price.is_measured) return costs.rank_delay;
@@ -60,8 +71,7 @@ double uncertainty(const Pricing& pricing, const NativePrice& price) {
     const bool is_all_to_all = is_personalized(collective) && !row_of(collective).is_rooted;
     const bool is_of_blocks = !is_one_message(collective) && !is_prefix(collective);
     if (is_all_to_all && !pricing.machine().has_single_ranks()) return -kOptimism * price.seconds;
-    if (is_all_to_all && pricing.request().bytes() > kLeastFlood && are_far(pricing))
-        return -kOptimismOfFloods * price.seconds;
+    if (is_all_to_all && may_flood(pricing)) return -kOptimismOfFloods * price.seconds;
     const Bytes least = is_of_blocks ? kLongBlock : kLong;
     return pricing.request().bytes() >= least ? -kOptimism * price.seconds : 0;
 }

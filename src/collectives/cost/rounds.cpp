@@ -205,7 +205,8 @@ void Rounds::index(Bytes bytes) {
     }
 }
 
-/// Of many rounds some are looked at, which stand for the others.
+/// Of many rounds some are looked at, which stand for the others. Multiples of the golden ratio are spread
+/// evenly, and keep no step with ranks that are dealt round.
 void Rounds::pairwise(Bytes bytes, bool combines) {
     constexpr std::size_t kMostRounds = 256;
     constexpr double kGoldenRatio = 0.6180339887498949;
@@ -217,11 +218,10 @@ void Rounds::pairwise(Bytes bytes, bool combines) {
         const std::size_t other =
             are_all ? round : static_cast<std::size_t>(part * static_cast<double>(members() - 1));
         begin(bytes, combines);
-        for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
+        for (std::size_t i = 0; i < members(); ++i) send(i, (i + other + 1) % members());
         end();
-        ++rounds;
     }
-    if (stride == 1) return;
+    if (are_all) return;
     const double scale = static_cast<double>(members() - 1) / static_cast<double>(rounds);
     for (std::vector<double>* const times : {&ready_, &busy_}) {
         for (double& time : *times) time *= scale;
@@ -267,32 +267,49 @@ double Rounds::nearest_cluster(int c) const {
     return nearest;
 }
 
+/// Of each cluster, when all send `bytes_` to all others.
+std::vector<Rounds::Leaving> Rounds::all_that_leaves() const {
+    std::vector<double> ranks(out_.size(), 0);
+    std::vector<Leaving> leaving(out_.size());
+    std::vector<bool> is_counted(port_free_.size(), false);
+    for (std::size_t i = 0; i < members(); ++i) {
+        const auto c = static_cast<std::size_t>(cluster(i));
+        ++ranks[c];
+        if (!is_counted[host_of_[i]]) leaving[c].ports += costs_.cluster(cluster(i)).nic_out;
+        is_counted[host_of_[i]] = true;
+    }
+    for (std::size_t c = 0; c < ranks.size(); ++c)
+        leaving[c].bytes =
+            ranks[c] * (static_cast<double>(members()) - ranks[c]) * static_cast<double>(bytes_);
+    return leaving;
+}
+
+double Rounds::most_waiting(Bytes bytes) {
+    begin(bytes, false);
+    const std::vector<Leaving> leaving = all_that_leaves();
+    double most = 0;
+    for (std::size_t c = 0; c < leaving.size(); ++c) {
+        if (out_[c].rate > 0)
+            most = std::max(most, waiting_at_uplink(leaving[c].bytes, 0, leaving[c].ports, out_[c].rate));
+    }
+    return most;
+}
+
 /// When all have sent `bytes_` to all others. What waits at an uplink beyond its queue is lost: so overrun,
 /// all blocks of 64 KiB between 16 hosts at 4 sites took 5 times as long as the uplinks need, of 512 KiB 2.4.
 double Rounds::busiest_uplink() const {
     constexpr double kUsualQueue = 512 * 1024;
     constexpr double kOverrun = 2;
-    std::vector<double> ranks(static_cast<std::size_t>(costs_.count()), 0);
-    std::vector<double> ports(ranks.size(), 0);
-    std::vector<bool> is_counted(port_free_.size(), false);
-    for (std::size_t i = 0; i < members(); ++i) {
-        const auto c = static_cast<std::size_t>(cluster(i));
-        ++ranks[c];
-        if (is_counted[host_of_[i]]) continue;
-        ports[c] += costs_.cluster(cluster(i)).nic_out;
-        is_counted[host_of_[i]] = true;
-    }
+    const std::vector<Leaving> leaving = all_that_leaves();
     double longest = 0;
     for (int c = 0; c < costs_.count(); ++c) {
-        const double mine = ranks[static_cast<std::size_t>(c)];
-        const double all = mine * (static_cast<double>(members()) - mine) * static_cast<double>(bytes_);
+        const auto& [all, port] = leaving[static_cast<std::size_t>(c)];
         const double out = out_[static_cast<std::size_t>(c)].rate;
         const double in = in_[static_cast<std::size_t>(c)].rate;
         const double latency = nearest_cluster(c);  // what passes the uplink last has that way before it
         if (in > 0) longest = std::max(longest, all / in + latency);
         if (out <= 0) continue;
         const double queue = costs_.cluster(c).burst > 0 ? costs_.cluster(c).burst : kUsualQueue;
-        const double port = ports[static_cast<std::size_t>(c)];
         const bool overruns = waiting_at_uplink(all, 0, port, out) > queue;
         longest = std::max(longest, (overruns ? kOverrun : 1) * all / out + latency);
     }

@@ -60,6 +60,8 @@ class Rounds {
     void pairwise(Bytes bytes, bool combines);
     /// Everybody sends blocks of `bytes` to all others, one after the other, as fast as ports allow.
     void all_to_all(Bytes bytes);
+    /// The most bytes that wait at an uplink then, if its queue holds them.
+    double most_waiting(Bytes bytes);
     /// In round r everybody sends an empty message to the member 2^r to the right.
     void dissemination();
 
@@ -69,6 +71,11 @@ class Rounds {
     std::size_t folded(std::size_t i) const;
     void swap_folded(std::size_t distance, Bytes bytes, bool combines);
     double nearest_cluster(int c) const;
+    struct Leaving {
+        double bytes = 0;
+        double ports = 0;  // bytes a second of the NICs by which they leave their hosts
+    };
+    std::vector<Leaving> all_that_leaves() const;
     double busiest_uplink() const;
     /// What the busiest NIC takes, call after call.
     double busiest() const;

@@ -1167,3 +1167,18 @@ TEST_CASE("a scan whose operation does not commute is chosen as any other", "[pr
         }
     }
 }
+
+TEST_CASE("blocks that may overrun an uplink's queue are not left to MPI for little", "[pricing]") {
+    // Five hosts, whose NICs are twelve times as fast as their uplink, beside sites of few hosts.
+    const Machine machine = test::machine_of({5, 2, 4, 1, 2, 1});
+    MachineCosts costs = test::uniform_costs(6, Seconds(1e-3), 6.2e6);
+    for (int c = 0; c < 6; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 6.2e6;
+        costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = c == 0 ? 2.5e6 : 7e6;
+    }
+    const auto choice = [&](Bytes bytes) {
+        return choose_plan(request_for(Collective::alltoall, bytes), machine, {}, costs).name();
+    };
+    CHECK(choice(4096) == "direct");
+    CHECK(choice(2048) == "native");
+}
