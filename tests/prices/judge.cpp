@@ -266,7 +266,11 @@ std::vector<Candidate> candidates_to_judge(Pricing& pricing, Draw& draw) {
 double simulated(const Plan& plan, const DrawnMachine& drawn, std::uint64_t most_messages) {
     const auto ranks = static_cast<std::uint64_t>(drawn.machine.rank_count());
     if (plan.segments().count() * ranks > most_messages) return 0;
-    const auto schedules = expand_all(plan, drawn.machine);
+    // Prices of what is gathered know nothing of messages that are cut where there is no room to put blocks
+    // in order.
+    Machine machine = drawn.machine;
+    if (is_gathered(plan.request.collective)) machine.set_block_memory(Bytes{1} << 40U);
+    const auto schedules = expand_all(plan, machine);
     SimulationOptions options;
     options.network = simulated_network(drawn.machine, drawn.costs, plan.segments().count() > 1);
     const SimulationResult result = simulate(schedules, drawn.machine, nullptr, options);

@@ -137,10 +137,10 @@ std::optional<Candidate> PrefixChain::price(Pricing& pricing) const {
         }
         interval = std::max(interval, each);
     }
-    interval = std::max(interval, loads.busiest());
-    candidate.time.interval = interval;
-    candidate.time.last = candidate.time.first + (segments - 1) * interval;
-    candidate.time.sustained = segments * interval;
+    candidate.time.interval = std::max(interval, loads.busiest());
+    candidate.time.last =
+        std::max(candidate.time.first + (segments - 1) * interval, segments * loads.busiest());
+    candidate.time.sustained = segments * candidate.time.interval;
     candidate.seconds = candidate.time.last;
     candidate.hops = machine.rank_count() - 1;
     candidate.is_pipeline = true;

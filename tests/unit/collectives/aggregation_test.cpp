@@ -259,8 +259,9 @@ TEST_CASE("a gathered message that is too long to be put in order is never elsew
             for (const Counts& some : {Counts(), Counts(counts)}) {
                 request.counts = some;
                 request.units = some.are_equal() ? bytes : counts[11];
-                CHECK(verify(expand_all({request, algorithm, ""}, machine), request, machine, 1, false) ==
-                      "");
+                for (const bool in_place : {false, true})
+                    CHECK(verify(expand_all({request, algorithm, ""}, machine), request, machine, 1,
+                                 in_place) == "");
             }
         }
     }
