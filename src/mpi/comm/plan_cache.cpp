@@ -313,18 +313,21 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
 }
 
 /// Communicators come and go, and what LaPle needs beside one takes as long to make as some collectives. So
-/// it is made when calls could have saved as much; but for MPI_COMM_WORLD, which stays.
+/// it is made when calls could have saved as much; but for MPI_COMM_WORLD, which stays, and where calls are
+/// started, which go by LaPle's plans from the first blocking one on.
 bool PlanCache::is_worth_its_comms(const Plan& plan) {
     constexpr double kCollectives = 2;  // of MPI's own, to make a communicator
     const bool is_known = plan.predicted > Seconds(0) && plan.native > Seconds(0) && rules_.rules.empty();
     // Of calls whose blocks differ, ranks do not all ask as often; and sums keep their bits from the first
     // call.
     const bool may_wait = !plan.request.is_varied && (!plan.request.rounds || adapting_ == Adapting::always);
-    if (comms_.inner() != MPI_COMM_NULL || comms_.is_for_world() || plan.is_native() || !is_known ||
-        !may_wait)
+    if (comms_.inner() != MPI_COMM_NULL || comms_.is_for_world() || starts_calls_ || plan.is_native() ||
+        !is_known || !may_wait)
         return true;
     if (!cost_of_comms_)
         cost_of_comms_ = kCollectives * choose_plan(own_calls_.agreement, machine_, rules_, costs_).native;
+    // An estimate of MPI's own is of the best case: others are chosen that are predicted to take longer.
+    if (plan.native <= plan.predicted) return true;
     could_have_saved_ += plan.native - plan.predicted;
     if (could_have_saved_ >= *cost_of_comms_) return true;
     left_to_mpi_.algorithm = native()->name();
@@ -362,7 +365,9 @@ PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
 /// Whether calls by it are long, and have enough messages one after the other between two ranks.
 bool PlanCache::shows_links(const Plan& plan) const {
     constexpr std::size_t kMostMessages = 50000;  // their simulation takes some ten milliseconds
+    constexpr int kMostRanks = 512;               // whose schedules are made, on each of them
     if (plan.is_native() || plan.request.is_varied || plan.predicted < kLong ||
+        machine_.rank_count() > kMostRanks ||
         likely_messages(plan, plan.request, machine_.rank_count()) > kMostMessages)
         return false;
     try {
@@ -409,6 +414,7 @@ LinkWatch* PlanCache::watch_of(const Request& request, std::size_t number, Entry
     if (choice.links == nullptr || choice.links->plan() != number || choice.others > kMostOthers) {
         choice.others = 0;
         const double calls = kReductions * (conditions_of_trials().agreement / plan.predicted);
+        if (choice.links != nullptr) cost_of_watching_ += choice.links->cost();
         choice.links = nullptr;  // its reduction ends before the next one may begin
         choice.links = std::make_unique<LinkWatch>(request, number, machine_, rank_,
                                                    static_cast<int>(std::ceil(calls)) + 1,
@@ -450,6 +456,7 @@ void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
 
 std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait,
                                                              std::string_view& why_not) {
+    starts_calls_ = true;
     Entry& entry = entry_for(request);
     const std::optional<Trials>& trials = entry.choice->trials;
     const std::size_t usual = trials ? trials->plan_of_calls() : 0;

@@ -199,6 +199,7 @@ class PlanCache {
     int changes_of_links_ = 0;
     Seconds could_have_saved_{0};           // calls that were left to MPI
     std::optional<Seconds> cost_of_comms_;  // once it is needed
+    bool starts_calls_ = false;             // that go on by themselves: plan_to_start()
     PreparedPlan left_to_mpi_;
 };
 
