@@ -87,6 +87,10 @@ void BlockExchange::add_straight() {
         (block.is_sent ? sends_ : receives_).push_back(straight);
         bytes_left_ += memory.bytes;
     }
+    for (Straight& send : sends_) {
+        if (send.block->is_far) far_.push_back(&send);
+    }
+    far_that_may_start_ = far_.size();
     const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
     window_ = static_cast<int>(std::clamp<std::size_t>(kManySegments / blocks, 2, 8));
     seconds_per_byte_ = pace();
@@ -233,33 +237,40 @@ void BlockExchange::release(std::uint32_t number) {
     if (--waits_[number] == 0) ready_.push_back(number);
 }
 
+/// What is received, and what stays in the cluster, goes on as its segments complete (take_message).
 void BlockExchange::start_straight() {
-    for (Straight& receive : receives_) {
-        while (start_segment(receive)) {
-        }
+    const bool is_first = !std::exchange(has_begun_, true);
+    for (std::size_t i = 0; is_first && i < receives_.size(); ++i) start_segments(receives_[i]);
+    start_far();
+    for (std::size_t i = 0; is_first && i < sends_.size(); ++i) {
+        if (!sends_[i].block->is_far) start_segments(sends_[i]);
     }
-    // Those to other clusters take turns, one segment each.
-    std::size_t looked_at = 0;
-    while (looked_at < sends_.size()) {
-        Straight& send = sends_[next_send_];
-        if (send.block->is_far && clock_time() < next_paced_) {
-            looked_at = sends_.size();
-            break;
+}
+
+/// Sends to other clusters take turns, one segment each.
+void BlockExchange::start_far() {
+    while (far_that_may_start_ > 0 && !has_failed_ && clock_time() >= next_paced_) {
+        next_far_ %= far_.size();
+        Straight& send = *far_[next_far_];
+        if (send.started == send.memory.bytes) {
+            far_[next_far_] = far_.back();
+            far_.pop_back();
+            continue;
         }
-        next_send_ = (next_send_ + 1) % sends_.size();
-        looked_at = start_segment(send) ? 0 : looked_at + 1;
+        start_segment(send);
+        ++next_far_;
     }
-    for (Straight& send : sends_) {
-        while (!send.block->is_far && start_segment(send)) {
-        }
+}
+
+void BlockExchange::start_segments(Straight& straight) {
+    while (start_segment(straight)) {
     }
 }
 
 /// False where nothing is left, or enough under way.
 bool BlockExchange::start_segment(Straight& straight) {
     const StraightBlock& block = *straight.block;
-    if (straight.started == straight.memory.bytes || straight.under_way == window_ || has_failed_)
-        return false;
+    if (!may_start(straight) || has_failed_) return false;
     const std::size_t bytes = std::min(segment_of(block), straight.memory.bytes - straight.started);
     std::byte* const data = straight.memory.data + straight.started;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -273,9 +284,21 @@ bool BlockExchange::start_segment(Straight& straight) {
     }
     straight.started += bytes;
     ++straight.under_way;
+    if (is_far_send(straight) && !may_start(straight)) --far_that_may_start_;
     requests_.push_back(request);
     under_way_.push_back({0, &straight, bytes});
     return true;
+}
+
+/// A segment of it is done.
+void BlockExchange::go_on(Straight& straight) {
+    const bool had_to_wait = !may_start(straight);
+    --straight.under_way;
+    if (!is_far_send(straight)) {
+        start_segments(straight);
+    } else if (had_to_wait && may_start(straight)) {
+        ++far_that_may_start_;
+    }
 }
 
 /// Whether something has completed, with an error or without.
@@ -313,10 +336,7 @@ void BlockExchange::wait() {
         sched_yield();
         return;
     }
-    const auto waits_for_its_time = [&](const Straight& send) {
-        return send.block->is_far && send.started < send.memory.bytes && send.under_way < window_;
-    };
-    const bool is_paced = std::any_of(sends_.begin(), sends_.end(), waits_for_its_time);
+    const bool is_paced = far_that_may_start_ > 0;
     if (is_paced || requests_.empty()) {
         if (!look()) let_time_pass(next_paced_ - clock_time());
         return;
@@ -358,8 +378,8 @@ void BlockExchange::take_message(int finished, const MPI_Status& status) {
             check(PMPI_Get_count(&status, MPI_BYTE, &count));
             if (static_cast<std::size_t>(count) != message.bytes) check(MPI_ERR_TRUNCATE);
         }
-        --straight.under_way;
         bytes_left_ -= message.bytes;
+        go_on(straight);
         if (straight.under_way == 0 && straight.started == straight.memory.bytes) note_end(straight.number);
         return;
     }

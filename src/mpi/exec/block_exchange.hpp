@@ -109,7 +109,16 @@ class BlockExchange {
 
     void add_straight();
     void start_straight();
+    void start_far();
+    void start_segments(Straight& straight);
     bool start_segment(Straight& straight);
+    void go_on(Straight& straight);
+    bool may_start(const Straight& straight) const {
+        return straight.started < straight.memory.bytes && straight.under_way < window_;
+    }
+    static bool is_far_send(const Straight& straight) {
+        return straight.block->is_sent && straight.block->is_far;
+    }
     double pace() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
@@ -142,8 +151,11 @@ class BlockExchange {
     std::vector<Straight> sends_;
     std::vector<Straight> receives_;
     std::size_t bytes_left_ = 0;  // of what goes straight by MPI, as all before it
-    std::size_t next_send_ = 0;   // whose turn it is
-    int window_ = 2;              // segments under way of each block
+    bool has_begun_ = false;
+    std::vector<Straight*> far_;  // of sends_: to other clusters, and not all started
+    std::size_t next_far_ = 0;    // whose turn it is
+    std::size_t far_that_may_start_ = 0;
+    int window_ = 2;  // segments under way of each block
     double seconds_per_byte_ = 0;
     Seconds next_paced_{0};
     std::vector<MPI_Request> requests_;
