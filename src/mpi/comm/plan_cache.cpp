@@ -576,9 +576,10 @@ PreparedPlan PlanCache::make(const Request& request) {
 
 void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Entry& entry, Wait wait) {
     Plan plan = entry.choice->plans[number];
+    const bool has_other_counts = plan.request.counts != request.counts;
     if (!request.in_fixed_order)
         plan.request = request;  // else it is that of the plan, with marks of its own
-    if (!request.counts.are_equal()) fit_windows(machine_, costs_of(request), plan);
+    if (has_other_counts) fit_windows(machine_, costs_of(request), plan);
     if (streams_ > 0 && !plan.is_native()) plan.streams = streams_;
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),

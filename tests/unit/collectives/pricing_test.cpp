@@ -1182,3 +1182,16 @@ TEST_CASE("blocks that may overrun an uplink's queue are not left to MPI for lit
     CHECK(choice(4096) == "direct");
     CHECK(choice(2048) == "native");
 }
+
+TEST_CASE("rounds of MPI's own that are not all looked at stand for the others", "[pricing]") {
+    // Each other round crosses from site to site: with twice as many ranks there are twice as many.
+    const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 125e6);
+    const auto seconds = [&](int ranks) {
+        std::vector<int> sites;
+        for (int rank = 0; rank < ranks; ++rank) sites.push_back(rank % 2);
+        const Machine machine(Topology::from_labels(ranks, {sites}));
+        return price_of("native", request_for(Collective::reduce_scatter, 8192), machine, costs)->seconds;
+    };
+    CHECK(seconds(512) == Approx(2 * seconds(256)).epsilon(0.05));
+    CHECK(seconds(1024) == Approx(4 * seconds(256)).epsilon(0.05));
+}
