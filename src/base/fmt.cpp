@@ -4,9 +4,9 @@
 // of its own, and takes twice as long to compile; a preloaded library must not bring libfmt.so along, and not
 // every system has it as an archive.
 #ifndef FMT_HEADER_ONLY
-#include <fmt/format-inl.h>
-
 #include <locale>
+
+#include <fmt/format-inl.h>
 
 // What format.h declares to be instantiated elsewhere, in one version or another.
 FMT_BEGIN_NAMESPACE
