@@ -24,6 +24,7 @@
 #include "mpi/exec/join_host.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/exec/operation.hpp"
+#include "mpi/probe/native_probe.hpp"
 #include "mpi/probe/waiting.hpp"
 #include "support/algorithms.hpp"
 #include "support/random_topology.hpp"
@@ -415,6 +416,25 @@ TEST_CASE("a barrier lets nobody out before everybody is in") {
         INFO(name << " on " << describe(machine));
         CHECK(first_exit >= last_entry);
     }
+}
+
+TEST_CASE("MPI's own calls are measured beside messages that the program waits for", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    int received = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    const Seconds time(0.3);
+    const JobTimes times = mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::few, time,
+                                                {mpi::now() + time, nullptr}, {}, true);
+    int is_done = 1;
+    PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    CHECK(is_done == 0);
+    if (world_rank() == 0) CHECK(times.exchange > Seconds(0));
+    const int rank = world_rank();
+    PMPI_Barrier(MPI_COMM_WORLD);
+    PMPI_Send(&rank, 1, MPI_INT, (rank + 1) % world_size(), 4, MPI_COMM_WORLD);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(received == (rank + world_size() - 1) % world_size());
 }
 
 TEST_CASE("paced sends take the time of their bytes at least") {

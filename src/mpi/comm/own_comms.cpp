@@ -26,19 +26,11 @@ int count_tag_sets() {
 
 }  // namespace
 
-/// Not MPI_Comm_dup: it would run the copy callbacks of the user's attributes. Not MPI_Comm_split: it takes a
-/// collective more.
 bool OwnComms::create() {
     if (std::exchange(has_tried_to_create_, true)) return ways_.comm != MPI_COMM_NULL;
     const ReturnErrors guard(parent_);
-    MPI_Comm inner = MPI_COMM_NULL;
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(parent_, &group);
-    const int code = PMPI_Comm_create(parent_, group, &inner);
-    PMPI_Group_free(&group);
-    if (code != MPI_SUCCESS) return false;
-    PMPI_Comm_set_errhandler(inner, MPI_ERRORS_RETURN);
-    ways_.comm = inner;
+    ways_.comm = own_copy_of(parent_);
+    if (ways_.comm == MPI_COMM_NULL) return false;
     tag_sets_ = count_tag_sets();
     return true;
 }

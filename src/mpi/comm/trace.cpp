@@ -94,13 +94,8 @@ Trace::~Trace() {
 }
 
 void Trace::begin(MPI_Comm comm, const Machine& machine) {
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Comm own = MPI_COMM_NULL;
-    PMPI_Comm_group(comm, &group);
-    const int code = PMPI_Comm_create(comm, group, &own);
-    PMPI_Group_free(&group);
-    if (code != MPI_SUCCESS) return;
-    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Comm own = own_copy_of(comm);
+    if (own == MPI_COMM_NULL) return;
     Clock clock(own, ClockChoice::automatic);
     const std::lock_guard lock(mutex_);
     comm_ = own;

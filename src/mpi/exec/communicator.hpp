@@ -27,6 +27,20 @@ inline bool is_between_groups(MPI_Comm comm) {
     return is_inter != 0;
 }
 
+/// A communicator of the same ranks for LaPle's own messages, which returns errors; MPI_COMM_NULL where MPI
+/// has none left. To be freed. Collective. Not MPI_Comm_dup: it would run the copy callbacks of the user's
+/// attributes. Not MPI_Comm_split: it takes a collective more.
+inline MPI_Comm own_copy_of(MPI_Comm comm) {
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    const int code = PMPI_Comm_create(comm, group, &own);
+    PMPI_Group_free(&group);
+    if (code != MPI_SUCCESS) return MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    return own;
+}
+
 /// Whether threads of this process may call MPI at the same time.
 inline bool may_threads_race() {
     int level = MPI_THREAD_MULTIPLE;

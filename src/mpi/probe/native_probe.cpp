@@ -250,10 +250,20 @@ class NativeProbe {
 
 JobTimes measure_natives(MPI_Comm comm, NativeSizes sizes, Seconds most, const Patience& patience,
                          JobTimes known, bool wants_exchange) {
-    NativeProbe probe(comm, sizes, std::move(known));
-    if (rank_in(comm) == 0) return probe.lead(most, patience, wants_exchange);
-    probe.follow();
-    return {};
+    // The program may wait for messages on `comm`, and must not be given those of the clock, for example.
+    MPI_Comm own = own_copy_of(comm);
+    if (own == MPI_COMM_NULL) return known;
+    JobTimes times;
+    {
+        NativeProbe probe(own, sizes, std::move(known));
+        if (rank_in(own) == 0) {
+            times = probe.lead(most, patience, wants_exchange);
+        } else {
+            probe.follow();
+        }
+    }
+    PMPI_Comm_free(&own);
+    return times;
 }
 
 double measure_reduction() {
