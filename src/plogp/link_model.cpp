@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kNearlyAll = 0.90;
 
+constexpr const char* kOfPart =
+    "rates were measured by some ranks of a job, while others may have measured too: the next collective of "
+    "all ranks measures them again";
+
 /// Models of hundreds of clusters are searched as often as they have links.
 template <typename Links>
 auto at_or_after(Links& links, std::pair<int, int> pair) {
@@ -65,6 +69,14 @@ LinkPair& LinkModel::link(int a, int b) {
     fresh.a = a;
     fresh.b = b;
     return *links.insert(place, std::move(fresh));
+}
+
+void mark_as_of_part(LinkModel& model) {
+    model.warnings.emplace_back(kOfPart);
+}
+
+bool is_of_part(const LinkModel& model) {
+    return std::find(model.warnings.begin(), model.warnings.end(), kOfPart) != model.warnings.end();
 }
 
 }  // namespace laple

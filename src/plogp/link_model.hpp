@@ -89,4 +89,9 @@ struct LinkModel {
     bool operator==(const LinkModel&) const = default;
 };
 
+/// Rates that some ranks of a job have measured, while others of the same hosts may have done so, too: those
+/// ranks may go by them, but a job's measurement by all ranks begins anew.
+void mark_as_of_part(LinkModel& model);
+bool is_of_part(const LinkModel& model);
+
 }  // namespace laple

@@ -51,6 +51,8 @@ struct Consensus {
     int streams = 0;           ///< likewise
     bool is_profiled = false;  ///< one rank wants it
     bool is_traced = false;    ///< all ranks want it
+    /// Some rank has measured on parts of MPI_COMM_WORLD for as long as a job may.
+    bool have_parts_measured = false;
 };
 
 /// Of what each rank brings: first its build, twice, so that builds of all times can tell that they differ.
@@ -104,7 +106,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       ProgressEngine::is_there() ? 0 : 1,
                       -streams_in_order(settings.streams),
                       settings.is_profile ? 1 : 0,
-                      settings.trace.empty() ? 1 : 0};
+                      settings.trace.empty() ? 1 : 0,
+                      process.have_parts_measured() ? 1 : 0};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -125,6 +128,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     // What is compared with MPI's own takes longer.
     if (most[7] == 0 && !consensus.is_verified)
         consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
+    consensus.have_parts_measured = most[14] != 0;
     return consensus;
 }
 
@@ -228,7 +232,7 @@ class Agreeing {
                 terms.why_none = "neither LAPLE_TOPOLOGY nor LAPLE_MODEL names a file that fits its ranks";
                 break;
             case Proposal::measure:
-                agreement = agree_by_measuring();
+                agreement = agree_by_measuring(is_world() || !consensus->have_parts_measured);
                 break;
             case Proposal::off:
                 terms.why_none = "LAPLE_TOPOLOGY=off";
@@ -355,7 +359,8 @@ class Agreeing {
     }
 
     /// Rank 0 decides: from its cache, or else all measure, the network or MPI's own collectives on it.
-    std::optional<Agreement> agree_by_measuring() {
+    /// `may_measure`: where the cache does not know the hosts.
+    std::optional<Agreement> agree_by_measuring(bool may_measure) {
         // Ranks that share memory under several names are found out about only where their hosts are not
         // known as they name them.
         auto hosts = gather_hosts_by_name(comm_, 0);
@@ -363,14 +368,16 @@ class Agreeing {
         Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : unknown);
         if (payload.content == Content::unknown) {
             hosts = gather_hosts(comm_, 0);
-            payload = broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts) : Payload());
+            payload = broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts, may_measure) : Payload());
         }
         if (hosts && in_world_ == all_below(at(size_of(MPI_COMM_WORLD)))) process_.learn_for(*hosts);
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
-            const Discovery discovery =
+            const Seconds start = now();
+            Discovery discovery =
                 discover(comm_, process_.settings(), ModelCache(ModelCache::default_directory()));
-            if (rank_ == 0) found.agreement = of_discovery(discovery);
+            if (!is_world()) process_.note_parts_measured(now() - start);
+            if (rank_ == 0) found.agreement = of_discovery(std::move(discovery));
         } else if (payload.content == Content::measure_rates) {
             if (rank_ == 0) {
                 found.agreement = with_rates_of(*hosts);
@@ -400,21 +407,20 @@ class Agreeing {
         tell(describe_labels(hosts));
         tell(fmt::format("topology from {}", found->file));
         process_.note_source(fmt::format("measured by an earlier job ({})", found->file), found->file);
-        const bool is_world = size_ == size_of(MPI_COMM_WORLD);
-        if (is_world && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
+        if (is_world() && can_measure_rates(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_rates, std::nullopt};
-        if (is_world && !model.links.clusters.empty() &&
+        if (is_world() && !model.links.clusters.empty() &&
             can_measure_natives(model, Seconds(process_.settings().probe_budget)))
             return {Content::measure_natives, std::nullopt};
         return {Content::agreement, agreement_on(model)};
     }
 
-    Payload from_cache_or_anew(const std::vector<Node>& hosts) const {
+    Payload from_cache_or_anew(const std::vector<Node>& hosts, bool may_measure) const {
         Payload known = from_cache(hosts);
         if (known.content != Content::unknown) return known;
         tell(describe_labels(hosts));
         // Where measuring is off, it is not asked for again either.
-        if (process_.settings().probe_budget <= 0)
+        if (process_.settings().probe_budget <= 0 || !may_measure)
             return {Content::agreement, agreement_on(Topology::flat(size_))};
         return {Content::measure, std::nullopt};
     }
@@ -458,8 +464,10 @@ class Agreeing {
         if (found) job.add_what_others_kept(before, found->model.links.job);
     }
 
-    Agreement of_discovery(const Discovery& discovery) {
-        const std::optional<Model>& model = discovery.model;
+    bool is_world() const { return size_ == size_of(MPI_COMM_WORLD); }
+
+    Agreement of_discovery(Discovery discovery) {
+        std::optional<Model>& model = discovery.model;
         tell(discovery.note);
         if (!model) {
             if (process_.may_warn_of(Warning::topology)) {
@@ -475,6 +483,7 @@ class Agreeing {
         const ModelCache cache(ModelCache::default_directory());
         std::string note;
         cache.keep(*model, note);
+        if (!is_world() && !model->links.clusters.empty()) mark_as_of_part(model->links);
         process_.note_source("measured by this job",
                              note.empty() ? cache.file_for(model->nodes, model->mpi) : "");
         tell(note);

@@ -140,7 +140,8 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
 }
 
 bool can_measure_rates(const Model& model, Seconds budget) {
-    const bool are_missing = model.links.clusters.empty() || is_unfinished(model.links);
+    const bool are_missing =
+        model.links.clusters.empty() || is_unfinished(model.links) || is_of_part(model.links);
     // To begin takes about as long as a step.
     const Seconds least = longest_step_of_sweep(farthest(model)) +
                           (model.links.sweeps < kFreeSweeps ? Seconds(0) : model.links.next_step);
@@ -153,6 +154,10 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
     const NodeLayout layout(comm);
     LinkModel links = model.links;
     if (!layout.is_good()) return links;
+    if (is_of_part(links)) {
+        links = {};
+        links.job = model.links.job;
+    }
     const Seconds end = start + allowed_for_rates(model, Seconds(settings.probe_budget));
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), {end, nullptr});

@@ -320,6 +320,32 @@ void Process::make_profile() try {
 } catch (const std::exception&) {
     // No memory is left: the report does without.
 }
+void Process::note_set_up(Seconds time) {
+    const std::lock_guard lock(mutex_);
+    set_up_ += time;
+}
+
+void Process::note_waited(Seconds time) {
+    const std::lock_guard lock(mutex_);
+    waited_ += time;
+}
+
+void Process::note_parts_measured(Seconds time) {
+    const std::lock_guard lock(mutex_);
+    parts_measured_ += time;
+}
+
+bool Process::have_parts_measured() {
+    const std::lock_guard lock(mutex_);
+    return parts_measured_ > Seconds(settings_.probe_budget);
+}
+
+/// Threads may set up communicators at the same time.
+Report::Duration Process::duration() const {
+    const Seconds wall = now() - start_;
+    return {wall, std::clamp(set_up_ - waited_, Seconds(0), wall), std::min(waited_, wall)};
+}
+
 
 Report::Job Process::job() const {
     TrialSummary trials = trials_;

@@ -119,6 +119,14 @@ class Process {
     void learn_for(const std::vector<Node>& hosts);
     /// Where what is known of the network comes from, for the report.
     void note_source(const std::string& source, const std::string& model_file);
+    /// For the report: LaPle has taken `time` to set up a communicator; of that, it has waited so long until
+    /// all ranks had come to their first call there.
+    void note_set_up(Seconds time);
+    void note_waited(Seconds time);
+    /// Ranks have measured the network on a communicator that is a part of MPI_COMM_WORLD, for so long. A job
+    /// has a budget for all of its parts (LAPLE_PROBE_BUDGET), and another one for MPI_COMM_WORLD.
+    void note_parts_measured(Seconds time);
+    bool have_parts_measured();
     /// True the first time only: each of these is said once.
     bool may_warn_of(Warning warning);
 
@@ -152,6 +160,9 @@ class Process {
     Settings settings_;
     Seconds start_ = now();
     std::once_flag model_is_read_;
+    Seconds set_up_{0};
+    Seconds waited_{0};
+    Seconds parts_measured_{0};
     std::optional<Model> model_;
     std::optional<Model> rates_;
     std::string rates_problem_;

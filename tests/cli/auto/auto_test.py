@@ -331,6 +331,10 @@ class OnTwoSites(unittest.TestCase):
         run = self.run_job(PART_FIRST)
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
         self.assertIn("measured 4 hosts", run.stderr)
+        # Both halves have measured at the same time: what they found is not for all.
+        self.assertIn("measured more of the rates between these hosts", run.stderr)
+        with open(self.kept("?" * 16 + ".json"), encoding="utf-8") as file:
+            self.assertNotIn("some ranks of a job", json.dumps(json.load(file)["warnings"]))
 
     def test_a_file_for_another_order_of_hosts_and_parts_of_the_job_first(self):
         hosts = [{"name": name, "ranks": [2 * i, 2 * i + 1]} for i, name in enumerate(["b-1", "a-1", "b-2", "a-2"])]
