@@ -49,6 +49,9 @@ void Messages::opened(Line& line, Seconds time, Request request, Pending pending
     add(line, time);
     if (pending.is_sent && !pending.is_persistent) add(line, pending.message);
     with(pending.peer).time += time;
+    const auto former = requests_.find(request);
+    if (former != requests_.end() && former->second.is_sent && !former->second.is_persistent)
+        pending.is_shared = pending.is_sent && !pending.is_persistent;
     if (requests_.size() < kMostRequests || requests_.contains(request)) requests_[request] = pending;
 }
 
@@ -149,6 +152,7 @@ Rank Messages::farther_of(Rank one, Rank other) const {
 Rank Messages::complete(Request request) {
     const auto found = requests_.find(request);
     if (found == requests_.end()) return kElsewhere;
+    if (found->second.is_shared) return kNobody;
     const Rank peer = found->second.peer;
     if (!found->second.is_persistent) requests_.erase(found);
     return peer;

@@ -50,6 +50,9 @@ class Messages {
         bool is_sent = false;
         bool is_persistent = false;
         Message message{};  ///< where it is sent; of an exchange the peer is the farther one
+        /// MPI has given its handle to several messages that were sent at once (MPICH does): waiting for one
+        /// takes no time.
+        bool is_shared = false;
     };
     /// Requests beyond are not known. They are some MB.
     static constexpr std::size_t kMostRequests = 1U << 16U;

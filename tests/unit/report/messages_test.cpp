@@ -121,6 +121,23 @@ TEST_CASE("of several requests the farthest one counts", "[messages]") {
     }
 }
 
+TEST_CASE("messages that are sent at once, and share a handle, are not what is waited for", "[messages]") {
+    Messages messages;
+    learn(messages);
+    auto& isend = messages.line("Isend");
+    for (const Rank peer : {4, 1, 2}) messages.opened(isend, Seconds(0), 7, sent_to(peer, 100));
+    messages.opened(isend, Seconds(0), 8, sent_to(5, 100));
+    const std::array<Request, 4> requests{7, 7, 7, 8};
+    messages.waited_for_all(messages.line("Waitall"), kMilli, requests);
+    CHECK(time_with(messages, 5) == Approx(1e-3));
+    CHECK(messages.elsewhere().time.count() == 0);
+    CHECK(messages.traffic()[1].messages == 1);
+    // As a handle of a message that is received it stands for that one.
+    messages.opened(messages.line("Irecv"), Seconds(0), 7, {2});
+    messages.waited_for_all(messages.line("Wait"), kMilli, std::array<Request, 1>{7});
+    CHECK(time_with(messages, 2) == Approx(1e-3));
+}
+
 TEST_CASE("persistent requests send each time they are started", "[messages]") {
     Messages messages;
     learn(messages);
