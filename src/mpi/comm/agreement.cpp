@@ -78,7 +78,8 @@ int streams_of(std::int64_t in_order) {
 /// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
 /// long.
 int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxima& mine, Maxima& most) {
-    return find_maxima(mine, most, comm, kPatience, [&] {
+    const Seconds start = now();
+    const int code = find_maxima(mine, most, comm, kPatience, [&] {
         // Usually all ranks of a host lack LaPle: the first host has it, or the last one has.
         if ((rank != 0 && rank != size - 1) || !process.may_warn_of(Warning::absent_rank)) return;
         say(fmt::format(
@@ -87,6 +88,8 @@ int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Max
             "liblaple.so is on every host, and preloaded or linked on every rank",
             kPatience.count(), size));
     });
+    process.note_waited(now() - start);
+    return code;
 }
 
 /// That of the `size` ranks of `comm`, on each of them; nothing after an MPI error. One collective call.
@@ -125,10 +128,10 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.streams = streams_of(-most[11]);
     consensus.is_profiled = most[12] != 0;
     consensus.is_traced = most[13] == 0;
+    consensus.have_parts_measured = most[14] != 0;
     // What is compared with MPI's own takes longer.
     if (most[7] == 0 && !consensus.is_verified)
         consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
-    consensus.have_parts_measured = most[14] != 0;
     return consensus;
 }
 
@@ -480,10 +483,10 @@ class Agreeing {
             return agreement_on(Topology::flat(size_));
         }
         tell(fmt::format("measured {} hosts", model->nodes.size()));
+        if (!is_world() && !model->links.clusters.empty()) mark_as_of_part(model->links);
         const ModelCache cache(ModelCache::default_directory());
         std::string note;
         cache.keep(*model, note);
-        if (!is_world() && !model->links.clusters.empty()) mark_as_of_part(model->links);
         process_.note_source("measured by this job",
                              note.empty() ? cache.file_for(model->nodes, model->mpi) : "");
         tell(note);

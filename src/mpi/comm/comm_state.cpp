@@ -168,7 +168,9 @@ CommState::CommState(Process& process, MPI_Comm comm) : users_(comm), process_(&
         return;
     }
     const ReturnErrors guard(comm);
+    const Seconds start = now();
     set_up(comm);
+    process_->note_set_up(now() - start);
 }
 
 Report* CommState::report() const {

@@ -26,12 +26,14 @@ void add_up(std::vector<std::uint64_t>& cells) {
 
 }  // namespace
 
-Profile own_profile(const Report& report, Seconds wall, const std::optional<Machine>& machine) {
+Profile own_profile(const Report& report, const Report::Duration& job,
+                    const std::optional<Machine>& machine) {
     const Messages& messages = Messages::get();
-    const auto [collectives, late] = report.times(wall);
+    const auto [collectives, late] = report.times(job);
     RankTimes times;
     times.counts_messages = messages.are_counted() && configuration().settings.is_profile ? 1 : 0;
-    times.wall = wall.count();
+    times.wall = job.wall.count();
+    times.set_up = job.set_up.count();
     times.collectives = collectives.count();
     times.late = late.count();
     add_messages(messages, machine ? &*machine : nullptr, rank_in(MPI_COMM_WORLD), times);
@@ -41,11 +43,12 @@ Profile own_profile(const Report& report, Seconds wall, const std::optional<Mach
     return profile;
 }
 
-Profile gathered_profile(const Report& report, Seconds wall, const std::optional<Machine>& machine) {
+Profile gathered_profile(const Report& report, const Report::Duration& job,
+                         const std::optional<Machine>& machine) {
     static_assert(std::is_trivially_copyable_v<RankTimes>);
     constexpr int kNumbers = sizeof(RankTimes) / sizeof(double);
     const ReturnErrors guard(MPI_COMM_WORLD);
-    Profile profile = own_profile(report, wall, machine);
+    Profile profile = own_profile(report, job, machine);
     std::vector<RankTimes> all(at(size_of(MPI_COMM_WORLD)));
     PMPI_Gather(profile.ranks.data(), kNumbers, MPI_DOUBLE, all.data(), kNumbers, MPI_DOUBLE, 0,
                 MPI_COMM_WORLD);

@@ -9,11 +9,13 @@
 
 namespace laple::mpi {
 
-/// What is known of this rank alone, whose job lasts `wall`. `machine`: MPI_COMM_WORLD, where it is known.
-Profile own_profile(const Report& report, Seconds wall, const std::optional<Machine>& machine);
+/// What is known of this rank alone, whose job has lasted so long. `machine`: MPI_COMM_WORLD, where it is
+/// known.
+Profile own_profile(const Report& report, const Report::Duration& job, const std::optional<Machine>& machine);
 
 /// That of all ranks, on rank 0; on others anything. `machine` must be the same on all of them. Collective
 /// over MPI_COMM_WORLD.
-Profile gathered_profile(const Report& report, Seconds wall, const std::optional<Machine>& machine);
+Profile gathered_profile(const Report& report, const Report::Duration& job,
+                         const std::optional<Machine>& machine);
 
 }  // namespace laple::mpi

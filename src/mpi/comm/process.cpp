@@ -310,16 +310,16 @@ void Process::profile_all(const std::optional<Machine>& machine) {
 
 /// Collective where a communicator of all ranks was set up.
 void Process::make_profile() try {
-    const Seconds wall = now() - start_;
     if (size_of(MPI_COMM_WORLD) == 1 && settings_.is_profile) profile_all(Machine(Topology::flat(1)));
     if (is_profiled_by_all_) {
-        profile_ = gathered_profile(report_, wall, profiled_);
+        profile_ = gathered_profile(report_, duration(), profiled_);
     } else if (settings_.is_profile) {
-        profile_ = own_profile(report_, wall, profiled_);
+        profile_ = own_profile(report_, duration(), profiled_);
     }
 } catch (const std::exception&) {
     // No memory is left: the report does without.
 }
+
 void Process::note_set_up(Seconds time) {
     const std::lock_guard lock(mutex_);
     set_up_ += time;
@@ -346,7 +346,6 @@ Report::Duration Process::duration() const {
     return {wall, std::clamp(set_up_ - waited_, Seconds(0), wall), std::min(waited_, wall)};
 }
 
-
 Report::Job Process::job() const {
     TrialSummary trials = trials_;
     Report::Job job;
@@ -361,7 +360,7 @@ Report::Job Process::job() const {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (cores > 0 && ranks_on_host_ > static_cast<std::size_t>(cores))
         job.shared_cores = fmt::format("{} ranks share the {} cores of a host", ranks_on_host_, cores);
-    job.wall = now() - start_;
+    job.duration = duration();
     job.trials = trials.text();
     job.streams = streams_.report();
     if (profile_) {

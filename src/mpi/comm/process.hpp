@@ -150,6 +150,7 @@ class Process {
     void make_profile();
     void write_report() const;
     void write_profile(const Report::Job& job) const;
+    Report::Duration duration() const;
     Report::Job job() const;
     static std::string versions();
     std::string source() const;
@@ -159,10 +160,10 @@ class Process {
 
     Settings settings_;
     Seconds start_ = now();
-    std::once_flag model_is_read_;
     Seconds set_up_{0};
     Seconds waited_{0};
     Seconds parts_measured_{0};
+    std::once_flag model_is_read_;
     std::optional<Model> model_;
     std::optional<Model> rates_;
     std::string rates_problem_;

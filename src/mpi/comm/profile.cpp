@@ -232,6 +232,7 @@ void Profile::add_to(Json& json) const {
     for (const RankTimes& rank : ranks) {
         times.push_back({{"counts_messages", rank.counts_messages > 0},
                          {"wall", rank.wall},
+                         {"set_up", rank.set_up},
                          {"collectives", rank.collectives},
                          {"late", rank.late},
                          {"between_clusters", rank.between_clusters},

@@ -30,6 +30,7 @@ Parts parts_of(const Machine& machine);
 struct RankTimes {
     double counts_messages = 0;  ///< 1: liblaple_profile is there; 0: nothing is known of its messages
     double wall = 0;
+    double set_up = 0;       ///< in which LaPle has looked at the network
     double collectives = 0;  ///< in blocking ones
     double late = 0;         ///< of that, beyond what they take when all ranks come at once
     // In point-to-point calls, with ranks of other clusters, of other hosts of its own, of its own host, and
@@ -41,7 +42,7 @@ struct RankTimes {
 
     double messages() const { return between_clusters + in_cluster + on_host + elsewhere; }
     /// In none of these calls.
-    double outside() const { return wall - collectives - messages(); }
+    double outside() const { return wall - set_up - collectives - messages(); }
 };
 
 /// Messages and their bytes from part to part, row by row.

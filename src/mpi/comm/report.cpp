@@ -33,6 +33,14 @@ std::string gain_of(std::string_view function, Seconds saved, const Report::Job&
     return is_started(function) || !job.shared_cores.empty() ? "-" : time_or_dash(saved);
 }
 
+constexpr const char* kNoRates =
+    "there are no rates of this network. laple-discover --model measures them, and so do jobs that are given "
+    "the time (LAPLE_PROBE_BUDGET).";
+
+double share_of(Seconds part, Seconds whole) {
+    return whole > Seconds(0) ? 100 * (part / whole) : 0;
+}
+
 std::string shares_cores(const Report::Job& job) {
     return fmt::format(
         "What is gained cannot be told here: {}, so that calls take as long as ranks wait for a core.",
@@ -51,6 +59,10 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     const bool had_times = line.expected.predicted > Seconds(0) || line.expected.native > Seconds(0);
     const bool has_times = expected.predicted > Seconds(0) || expected.native > Seconds(0);
     if (has_times || !had_times) line.expected = expected;
+    line.predicted_sum += expected.predicted;
+    line.predicted_calls += expected.predicted > Seconds(0) ? 1U : 0U;
+    line.native_sum += expected.native;
+    line.native_calls += expected.native > Seconds(0) ? 1U : 0U;
     if (done_by == DoneBy::mpi && expected.native > Seconds(0)) {
         line.native += expected.native;
         line.native_total += time;
@@ -62,18 +74,32 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     line.priced_total += time;
 }
 
-/// `wall`: of the job. Threads that call collectives at the same time lose it once, not each. And where ranks
-/// need not wait for each other, as the root of a broadcast, calls take less than is expected of them: no
-/// more than that share is saved.
-Report::Sum Report::sum(Seconds wall) const {
+Seconds Report::Line::mean_predicted() const {
+    return predicted_sum / static_cast<double>(std::max<std::uint64_t>(predicted_calls, 1));
+}
+
+Seconds Report::Line::mean_native() const {
+    return native_sum / static_cast<double>(std::max<std::uint64_t>(native_calls, 1));
+}
+
+/// Threads that call collectives at the same time lose that time once, not each. And where ranks need not
+/// wait for each other, as the root of a broadcast, calls take less than is expected of them: no more than
+/// that share is saved.
+Report::Sum Report::sum(const Duration& job) const {
     Sum sum;
+    sum.total = job.waited;
     Seconds priced{0};
     Seconds priced_total{0};
     for (const auto& [key, line] : lines_) {
         sum.calls += line.calls;
-        if (std::get<3>(key) == kNativeCall) sum.native_calls += line.calls;
+        const bool is_by_mpi = std::get<3>(key) == kNativeCall;
+        if (is_by_mpi) sum.native_calls += line.calls;
         // The program works while those go on: their time is not lost, and what is saved of it not gained.
-        if (is_started(std::get<1>(key))) continue;
+        if (is_started(std::get<1>(key))) {
+            sum.started_calls += line.calls;
+            if (is_by_mpi) sum.started_native_calls += line.calls;
+            continue;
+        }
         sum.total += line.total;
         sum.saved += line.saved;
         priced += line.priced;
@@ -82,6 +108,7 @@ Report::Sum Report::sum(Seconds wall) const {
         if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
     }
     if (priced_total < priced) sum.share *= priced_total / priced;
+    const Seconds wall = job.of_program();
     if (sum.total > wall) {
         sum.share *= wall / sum.total;
         sum.total = wall;
@@ -90,9 +117,9 @@ Report::Sum Report::sum(Seconds wall) const {
     return sum;
 }
 
-Report::Times Report::times(Seconds wall) const {
+Report::Times Report::times(const Duration& job) const {
     const std::lock_guard lock(mutex_);
-    Times times{sum(wall).total, Seconds(0)};
+    Times times{sum(job).total, job.waited};
     for (const auto& [key, line] : lines_) {
         if (!is_started(std::get<1>(key)))
             times.late += std::max(line.native_total - line.native, Seconds(0));
@@ -103,7 +130,7 @@ Report::Times Report::times(Seconds wall) const {
 
 std::string Report::table(const Job& job) const {
     const bool is_profile = job.is_profile;
-    const double share = sum(job.wall).share;
+    const double share = sum(job.duration).share;
     std::size_t width = 28;
     for (const auto& [key, line] : lines_) width = std::max(width, std::get<3>(key).size());
     std::string text = is_profile
@@ -118,7 +145,7 @@ std::string Report::table(const Job& job) const {
             "{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}{}\n", name_for_people(function),
             format_bytes(bytes), algorithm, width, line.calls, time_or_dash(line.total),
             time_or_dash(line.total / static_cast<double>(line.calls)), time_or_dash(line.longest),
-            time_or_dash(line.expected.predicted), time_or_dash(line.expected.native),
+            time_or_dash(line.mean_predicted()), time_or_dash(line.mean_native()),
             is_profile ? fmt::format(" {:>10}", gain_of(function, line.saved * share, job)) : "");
     }
     return text;
@@ -139,51 +166,88 @@ std::string Report::reasons() const {
     return text;
 }
 
-std::string Report::outlook(const Job& job, const Sum& all) const {
+std::string Report::outlook(const Job& job, const Sum& all) {
+    const Seconds wall = job.duration.of_program();
     std::string text = fmt::format(
         "MPI did all collectives, as LAPLE_PROFILE wants it. Blocking ones took {} of {} ({:.1f} %); the "
         "rest, computing and other messages, LaPle does not change.\n",
-        format_seconds(all.total), format_seconds(job.wall), 100 * (all.total / job.wall));
-    const Seconds saved = std::min(all.saved, 0.99 * job.wall);
+        format_seconds(all.total), format_seconds(wall), share_of(all.total, wall));
+    const std::uint64_t blocking = all.calls - all.started_calls;
+    if (all.started_calls > 0) {
+        text +=
+            fmt::format("Of {} calls that were started (non-blocking, persistent) nothing is predicted.\n",
+                        all.started_calls);
+    }
+    if (blocking == 0) return text;
+    const std::uint64_t left = all.native_calls - all.started_native_calls;
+    if (left == blocking) return text + "LaPle would leave all blocking ones to MPI, and gain nothing.\n";
+    if (!all.is_known) return text + "What LaPle would gain is not known: " + kNoRates + "\n";
+    const Seconds saved = std::min(all.saved, 0.99 * wall);
     if (!(saved > Seconds(0))) return text + "LaPle would gain nothing here, by all that is known.\n";
     if (!job.shared_cores.empty()) return text + shares_cores(job) + "\n";
     return text + fmt::format(
-                      "LaPle would do {} of {} calls itself and save about {}: the job would take {} ({:.2f} "
-                      "times as fast; predicted, MPI's own calls {}).\n",
-                      all.calls - all.native_calls, all.calls, format_seconds(saved),
-                      format_seconds(job.wall - saved), job.wall / (job.wall - saved),
-                      all.is_measured ? "as measured" : "too");
+                      "LaPle would do {} of {} blocking calls itself and save about {}: the job would take "
+                      "{} ({:.2f} times as fast; predicted, MPI's own calls {}).\n",
+                      blocking - left, blocking, format_seconds(saved), format_seconds(wall - saved),
+                      wall / (wall - saved), all.is_measured ? "as measured" : "too");
+}
+
+/// What it has brought, against the job as it would have been without LaPle.
+std::string Report::gain(const Job& job, const Sum& all) {
+    constexpr double kLittle = 0.01;  // of the job's time
+    const Duration& job_time = job.duration;
+    const Seconds without = job_time.of_program() + all.saved;
+    const char* source = all.is_measured ? "measured" : "predicted";
+    if (all.saved <= kLittle * job_time.wall) {
+        return fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
+                           format_seconds(all.saved), source);
+    }
+    if (without < job_time.wall) {
+        return fmt::format(
+            "It has saved about {} (MPI's own calls: as {}), less than its own set-up took: see the next "
+            "line.",
+            format_seconds(all.saved), source);
+    }
+    return fmt::format(
+        "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own calls: "
+        "as {}).",
+        format_seconds(all.saved), without / job_time.wall, source);
+}
+
+/// Where that is worth a line.
+std::string Report::set_up(const Job& job) {
+    constexpr double kLittle = 0.01;
+    const Duration& job_time = job.duration;
+    if (job_time.set_up <= kLittle * job_time.wall) return "";
+    return fmt::format(
+        "LaPle's own set-up took {}, most of it to measure the network: what is measured is kept, and later "
+        "jobs on these hosts go on from there. {}\n",
+        format_seconds(job_time.set_up),
+        job.is_profile ? "It is not in the times above." : "It is in the job's time.");
 }
 
 std::string Report::verdict(const Job& job) const {
-    constexpr double kLittle = 0.01;  // of the job's time
-    const Sum all = sum(job.wall);
+    const Sum all = sum(job.duration);
     if (all.calls == 0) return "No collective was called that LaPle could do: it has changed nothing.\n";
-    const double share = job.wall > Seconds(0) ? all.total / job.wall : 0;
-    if (job.is_profile) return outlook(job, all);
+    if (job.is_profile) return outlook(job, all) + set_up(job);
+    const Seconds wall = job.duration.wall;
     std::string text =
         fmt::format("Blocking collectives took {} of {} ({:.1f} %); LaPle did {} of {} calls. ",
-                    format_seconds(all.total), format_seconds(job.wall), 100 * share,
+                    format_seconds(all.total), format_seconds(wall), share_of(all.total, wall),
                     all.calls - all.native_calls, all.calls);
-    const char* source = all.is_measured ? "measured" : "predicted";
     if (all.calls == all.native_calls) {
         text += "MPI's own were as good, or nothing better is known: it has changed nothing.";
     } else if (all.saved > Seconds(0) && !job.shared_cores.empty()) {
         text += shares_cores(job);
-    } else if (all.saved > kLittle * job.wall) {
-        text += fmt::format(
-            "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own "
-            "calls: as "
-            "{}).",
-            format_seconds(all.saved), (job.wall + all.saved) / job.wall, source);
     } else if (all.saved > Seconds(0)) {
-        text += fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
-                            format_seconds(all.saved), source);
+        text += gain(job, all);
+    } else if (all.calls == all.started_calls) {
+        text += "What calls save that go on beside the program cannot be told.";
     } else {
         text += all.is_known ? "By all that is known it has saved nothing."
                              : "What it has saved is not known: there are no times of MPI's own.";
     }
-    return text + "\n";
+    return text + "\n" + set_up(job);
 }
 
 /// Of the calls that took most of the time, where something was predicted of them.
@@ -212,7 +276,7 @@ std::string Report::text(const std::string& versions, const Job& job) const {
 
 Json Report::json(const std::string& versions, const Job& job) const {
     const std::lock_guard lock(mutex_);
-    const Sum all = sum(job.wall);
+    const Sum all = sum(job.duration);
     Json calls = Json::array();
     for (const auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
@@ -222,14 +286,18 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"calls", line.calls},
                          {"total", line.total.count()},
                          {"longest", line.longest.count()},
-                         {"predicted", line.expected.predicted.count()},
-                         {"native", line.expected.native.count()},
+                         {"predicted", line.mean_predicted().count()},
+                         {"native", line.mean_native().count()},
                          {"is_native_measured", line.expected.is_native_measured},
                          {"gain", is_started(function) ? 0 : line.saved.count() * all.share}});
     }
-    return {{"format", "laple-profile-1"},      {"versions", versions},
-            {"network", job.network},           {"wall", job.wall.count()},
-            {"shared_cores", job.shared_cores}, {"gain", std::max(all.saved, Seconds(0)).count()},
+    return {{"format", "laple-profile-1"},
+            {"versions", versions},
+            {"network", job.network},
+            {"wall", job.duration.wall.count()},
+            {"shared_cores", job.shared_cores},
+            {"set_up", job.duration.set_up.count()},
+            {"gain", all.is_known ? Json(std::max(all.saved, Seconds(0)).count()) : Json(nullptr)},
             {"collectives", std::move(calls)}};
 }
 

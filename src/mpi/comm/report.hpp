@@ -36,12 +36,24 @@ class Report {
     void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
              Seconds time, const Expectation& expected = {}, DoneBy done_by = DoneBy::laple);
 
+    /// How long a job has lasted.
+    struct Duration {
+        Seconds wall{0};    ///< since MPI_Init
+        Seconds set_up{0};  ///< of that, in which LaPle has measured the network and set up communicators
+        /// Of that, in the first calls on communicators until all ranks had come; not in `set_up`, nor in the
+        /// time of any call that was added.
+        Seconds waited{0};
+
+        /// How long the job would have lasted if LaPle had known everything.
+        Seconds of_program() const { return wall - set_up; }
+    };
+
     /// What the job was, for people: a line each, without its end.
     struct Job {
-        std::string network;       ///< which ranks, where; empty: nothing is known
-        std::string source;        ///< of what is known of the network; empty: nothing is
-        std::string model_file;    ///< by which plans were made; empty: none is known
-        Seconds wall{0};           ///< since MPI_Init
+        std::string network;     ///< which ranks, where; empty: nothing is known
+        std::string source;      ///< of what is known of the network; empty: nothing is
+        std::string model_file;  ///< by which plans were made; empty: none is known
+        Duration duration;
         std::string trials;        ///< lines on plans that were tried
         std::string streams;       ///< lines on connections
         std::string shared_cores;  ///< who shares cores, where ranks do, for people
@@ -62,32 +74,42 @@ class Report {
     /// Of a profile, the same for programs: docs/reference/formats.md.
     Json json(const std::string& versions, const Job& job) const;
 
-    /// What blocking collectives took in a job that lasts `wall`; of that, what they took beyond what MPI's
-    /// own take when all ranks come at once, as far as that is known.
+    /// What blocking collectives took in such a job; of that, what they took beyond what MPI's own take when
+    /// all ranks come at once, as far as that is known.
     struct Times {
         Seconds total{0};
         Seconds late{0};
     };
-    Times times(Seconds wall) const;
+    Times times(const Duration& job) const;
 
   private:
     struct Line {
         std::uint64_t calls = 0;
         Seconds total{0};
         Seconds longest{0};
-        Expectation expected;  // of the last call
-        Seconds saved{0};      // of what is expected of MPI's own
+        Expectation expected;  // of the last call of which something was expected
+        // Of all calls of which something was: the means are for people.
+        Seconds predicted_sum{0};
+        Seconds native_sum{0};
+        std::uint64_t predicted_calls = 0;
+        std::uint64_t native_calls = 0;  // of which it is known what MPI's own take
+        Seconds saved{0};                // of what is expected of MPI's own
         // Calls of which it is known what they and MPI's own take: what they were expected to take, and took.
         Seconds priced{0};
         Seconds priced_total{0};
         // Likewise, of calls by MPI: what those take when all ranks come at once, and took.
         Seconds native{0};
         Seconds native_total{0};
+
+        Seconds mean_predicted() const;  // 0: not known
+        Seconds mean_native() const;     // likewise
     };
     /// Of all lines.
     struct Sum {
         std::uint64_t calls = 0;
         std::uint64_t native_calls = 0;
+        std::uint64_t started_calls = 0;         // of all
+        std::uint64_t started_native_calls = 0;  // of those by MPI
         Seconds total{0};
         Seconds saved{0};
         bool is_known = false;    // something of what saved is the difference to
@@ -96,12 +118,14 @@ class Report {
     };
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
-    Sum sum(Seconds wall) const;
+    Sum sum(const Duration& job) const;
     std::string table(const Job& job) const;
     std::string reasons() const;
     std::string verdict(const Job& job) const;
     std::string how_to_learn_why(const Job& job) const;
-    std::string outlook(const Job& job, const Sum& all) const;
+    static std::string outlook(const Job& job, const Sum& all);
+    static std::string gain(const Job& job, const Sum& all);
+    static std::string set_up(const Job& job);
 
     mutable std::mutex mutex_;
     std::map<std::tuple<Collective, std::string_view, Bytes, std::string>, Line> lines_;

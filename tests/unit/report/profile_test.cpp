@@ -177,7 +177,7 @@ TEST_CASE("a profile in JSON has all of it", "[profile]") {
     expected.predicted = 4 * kMilli;
     report.add(Collective::bcast, "Bcast", 8, "flat/binomial", 12 * kMilli, expected, Report::DoneBy::mpi);
     Report::Job job;
-    job.wall = Seconds(1);
+    job.duration.wall = Seconds(1);
     job.is_profile = true;
     Json json = report.json("LaPle", job);
     profile().add_to(json);
