@@ -51,7 +51,7 @@ double allreduce_time(Rounds& rounds, Bytes bytes) {
 }
 
 double barrier_time(Rounds& rounds) {
-    rounds.dissemination();
+    rounds.barrier();
     return rounds.last();
 }
 

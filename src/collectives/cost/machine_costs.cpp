@@ -113,18 +113,27 @@ class LikelyRates {
     double usual_ = 0;
 };
 
+/// A sweep in passing measures how fast flows are, and not what a message takes that has no bytes.
+Curve with_likely_gap(Curve gap) {
+    if (gap.is_empty() || gap.at(0) > Seconds(0)) return gap;
+    for (const auto& [bytes, time] : std::vector(gap.known())) gap.set(bytes, std::max(time, kLikelyGap));
+    return gap;
+}
+
 /// As measured, or else a line.
 MachineCosts::Link link_of(const Plogp& plogp, double latency, double rate, double eager_limit = 0) {
     if (plogp.gap.is_empty()) {
         const Curve gap = line(rate, eager_limit, latency);
         return {latency, gap, gap, 0};
     }
-    return {plogp.latency.count(), plogp.gap, plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap, 0};
+    const Curve& flood_gap = plogp.flood_gap.is_empty() ? plogp.gap : plogp.flood_gap;
+    return {plogp.latency.count(), with_likely_gap(plogp.gap), with_likely_gap(flood_gap), 0};
 }
 
 MachineCosts::Link memory_of(const Plogp& measured) {
-    return measured.gap.is_empty() ? MachineCosts::usual_memory()
-                                   : link_of(measured, measured.latency.count(), 0);
+    if (measured.gap.is_empty()) return MachineCosts::usual_memory();
+    return {measured.latency.count(), measured.gap,
+            measured.flood_gap.is_empty() ? measured.gap : measured.flood_gap, 0};
 }
 
 /// Whether a link carries about what uplinks that were measured let through: then it carries no more.

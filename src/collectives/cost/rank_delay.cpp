@@ -2,31 +2,30 @@
 #include "collectives/cost/rank_delay.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "collectives/cost/rounds.hpp"
 
 namespace laple {
 namespace {
 
-int rounds_of_barrier(int ranks) {
-    return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
-}
-
 /// How much longer MPI's barrier took than `factor` times what its messages take; 0 where that is not known.
 double longer_than_by_messages(const Machine& machine, const MachineCosts& costs, double factor) {
     const Curve& barrier = costs.job.of("barrier");
     if (barrier.is_empty() || costs.job.ranks != machine.rank_count() || machine.rank_count() < 2) return 0;
     Rounds rounds(0, machine, costs);
-    rounds.dissemination();
+    rounds.barrier();
     return std::max(barrier.at(0).count() - factor * rounds.last(), 0.0);
+}
+
+int rounds_of_barrier(const Machine& machine, const MachineCosts& costs) {
+    return Rounds(0, machine, costs).rounds_of_barrier();
 }
 
 }  // namespace
 
 void add_rank_delay(const Machine& machine, MachineCosts& costs) {
-    if (costs.count() != 1 || machine.rank_count() < 2) return;
-    costs.rank_delay = longer_than_by_messages(machine, costs, 1) / rounds_of_barrier(machine.rank_count());
+    if (costs.count() != 1 || machine.host_count() < 2) return;
+    costs.rank_delay = longer_than_by_messages(machine, costs, 1) / rounds_of_barrier(machine, costs);
     costs.link(0, 0).latency += costs.rank_delay;
 }
 
@@ -44,7 +43,8 @@ void add_message_time(const Machine& machine, MachineCosts& costs) {
         costs.message_time = longer / (ranks * (ranks - 1));
         return;
     }
-    const int messages = machine.rank_count() * rounds_of_barrier(machine.rank_count());
+    const int on_hosts = 2 * (ranks - machine.host_count());
+    const int messages = on_hosts + machine.host_count() * rounds_of_barrier(machine, costs);
     costs.message_time = longer_than_by_messages(machine, costs, kDoubt) / messages;
 }
 

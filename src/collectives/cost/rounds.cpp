@@ -316,10 +316,42 @@ double Rounds::busiest_uplink() const {
     return longest;
 }
 
-void Rounds::dissemination() {
-    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+std::vector<std::size_t> Rounds::leaders() const {
+    std::vector<std::size_t> leaders;
+    std::vector<bool> has_leader(port_free_.size(), false);
+    for (std::size_t i = 0; i < members(); ++i) {
+        if (!has_leader[host_of_[i]]) leaders.push_back(i);
+        has_leader[host_of_[i]] = true;
+    }
+    return leaders;
+}
+
+int Rounds::rounds_of_barrier() const {
+    return static_cast<int>(std::bit_width(leaders().size() - 1));
+}
+
+/// By a binomial tree.
+void Rounds::tell_on_host() {
+    std::vector<unsigned> ranks(port_free_.size(), 0);
+    std::vector<double> last(port_free_.size(), 0);
+    for (std::size_t i = 0; i < members(); ++i) {
+        ++ranks[host_of_[i]];
+        last[host_of_[i]] = std::max(last[host_of_[i]], ready_[i]);
+    }
+    for (std::size_t i = 0; i < members(); ++i) {
+        const MachineCosts::Link& memory = costs_.cluster(cluster(i)).memory;
+        const auto steps = static_cast<double>(std::bit_width(ranks[host_of_[i]] - 1));
+        ready_[i] = last[host_of_[i]] + steps * (memory.gap.at(0).count() + memory.latency);
+    }
+}
+
+void Rounds::barrier() {
+    const std::vector<std::size_t> leaders = this->leaders();
+    tell_on_host();
+    for (std::size_t distance = 1; distance < leaders.size(); distance *= 2) {
         begin(0, false);
-        for (std::size_t i = 0; i < members(); ++i) send(i, (i + distance) % members());
+        for (std::size_t i = 0; i < leaders.size(); ++i)
+            send(leaders[i], leaders[(i + distance) % leaders.size()]);
         end();
     }
 }
@@ -360,6 +392,7 @@ double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {
 
 double Rounds::gap_of(std::size_t from, std::size_t to) {
     return is_local(from, to) ? gap_inside(cluster(from)) : gap_between(cluster(from), cluster(to));
+    tell_on_host();
 }
 
 double Rounds::gap_between(int a, int b) {

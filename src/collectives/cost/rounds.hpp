@@ -62,8 +62,11 @@ class Rounds {
     void all_to_all(Bytes bytes);
     /// The most bytes that wait at an uplink then, if its queue holds them.
     double most_waiting(Bytes bytes);
-    /// In round r everybody sends an empty message to the member 2^r to the right.
-    void dissemination();
+    /// Of each host, the ranks tell the first one; in round r that of a host sends an empty message to the
+    /// one 2^r hosts to the right; then it tells the others.
+    void barrier();
+    /// How many rounds between hosts that has.
+    int rounds_of_barrier() const;
 
   private:
     /// Those who go on after fold(): the largest power of two.
@@ -85,6 +88,10 @@ class Rounds {
     bool is_local(std::size_t a, std::size_t b) const { return host_of_[a] == host_of_[b]; }
     const MachineCosts::Link& link(std::size_t from, std::size_t to) const {
         return is_local(from, to) ? costs_.cluster(cluster(from)).memory
+    /// Of each host, the first member.
+    std::vector<std::size_t> leaders() const;
+    /// Each member is not ready before its host's ranks could have told each other that all are there.
+    void tell_on_host();
                                   : costs_.link(cluster(from), cluster(to));
     }
     double latency_of(std::size_t from, std::size_t to) const;

@@ -52,6 +52,28 @@ TEST_CASE("a barrier as fast as latencies say, or of other ranks, tells of no de
     }
 }
 
+TEST_CASE("messages that were not measured alone take some time each", "[rank-delay]") {
+    LinkModel swept;
+    swept.clusters.resize(1);
+    swept.clusters[0].nic_out = swept.clusters[0].nic_in = 125e6;
+    swept.clusters[0].inside.latency = Seconds(35e-6);
+    swept.clusters[0].inside.gap = Curve({{0, Seconds(0)}, {16384, Seconds(131e-6)}});
+    MachineCosts costs = costs_of(swept, {{Seconds(35e-6)}});
+    CHECK(costs.link(0, 0).gap.at(0) == kLikelyGap);
+    CHECK(costs.link(0, 0).stream.at(0) == kLikelyGap);
+    CHECK(costs.link(0, 0).gap.at(16384) == Seconds(131e-6));
+    // So a root does not send to 63 others as if to one.
+    const Machine machine(Topology::flat(64));
+    costs.job.ranks = 64;
+    costs.job.times["barrier"] = Curve({{0, Seconds(246e-6)}});
+    costs.job.times["allreduce"] = Curve({{8, Seconds(246e-6)}});
+    add_rank_delay(machine, costs);
+    const auto plan = choose_plan(request_for(Collective::allreduce, 8), machine, {}, costs);
+    CHECK(plan.algorithm->name().find("flat/flat") == std::string::npos);
+    Pricing pricing(request_for(Collective::allreduce, 8), machine, costs);
+    CHECK(parse_algorithm("flat/flat", Collective::allreduce)->price(pricing)->seconds > 600e-6);
+}
+
 TEST_CASE("while all ranks are at work no short segment and no handshake is for nothing", "[rank-delay]") {
     MachineCosts costs = costs_with(225e-6, 1e-3);
     costs.cluster(0).eager_limit = 16384;
