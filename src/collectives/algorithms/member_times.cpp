@@ -2,6 +2,7 @@
 #include "collectives/algorithms/member_times.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/ring_times.hpp"
@@ -167,6 +168,39 @@ void MemberTimes::doubling_allgather() {
 
 void MemberTimes::halving_reduce_scatter() {
     for (int distance = count() / 2; distance >= 1; distance /= 2) swap(distance, true);
+}
+
+void MemberTimes::combine_whole(std::span<const int> members) {
+    for (const int i : members) ready(i) += combining(i, pricing_.request().bytes());
+}
+
+void MemberTimes::doubling_allreduce() {
+    const Bytes bytes = pricing_.request().bytes();
+    const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(count())));
+    const int surplus = count() - power;
+    std::vector<int> swapping;
+    for (int i = 0; i < power; ++i) swapping.push_back(i < surplus ? 2 * i + 1 : i + surplus);
+    const auto folding = std::span(swapping).first(at(surplus));
+    const auto send_all = [&](const auto& send_each) {
+        sent_.clear();
+        send_each();
+        deliver();
+    };
+    if (surplus > 0)
+        send_all([&] {
+            for (const int i : folding) send(i - 1, i, bytes);
+        });
+    combine_whole(folding);
+    for (int distance = 1; distance < power; distance *= 2) {
+        send_all([&] {
+            for (int i = 0; i < power; ++i) send(swapping[at(i)], swapping[at(i ^ distance)], bytes);
+        });
+        combine_whole(swapping);
+    }
+    if (surplus > 0)
+        send_all([&] {
+            for (const int i : folding) send(i, i - 1, bytes);
+        });
 }
 
 void MemberTimes::disseminate() {

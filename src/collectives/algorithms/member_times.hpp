@@ -42,6 +42,10 @@ class MemberTimes {
     void halving_reduce_scatter();
     void disseminate();
 
+    /// Allreduce by recursive doubling: neighbours among those beyond a power of two fold before, and unfold
+    /// after.
+    void doubling_allreduce();
+
     /// Blocks go around the members of `range` (ring_times.hpp). Each member combines them with what it has
     /// where `combines`, else spreads them on its host.
     void pass_around(MemberRange range, const RingBlocks& blocks, bool combines);
@@ -80,6 +84,8 @@ class MemberTimes {
     /// Adds a message to those that are sent, or one of each slice; and all of these come to where they go.
     void send(int from, int to, Bytes bytes);
     void deliver();
+    /// Who has taken part in a message has combined it.
+    void combine_whole(std::span<const int> members);
     /// Partners `distance` apart swap: each has as many parts, from a multiple of that on, and sends them
     /// all, or where they halve, those that its partner goes on with.
     void swap(int distance, bool halves);

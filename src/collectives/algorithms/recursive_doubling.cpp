@@ -5,7 +5,10 @@
 //
 //     recursive-doubling/binomial
 //
+// In one cluster its hosts do that, for short messages: half as many latencies as a tree up and down.
+//
 // (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", 2005)
+#include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/phase_price.hpp"
 #include "collectives/algorithms/registry.hpp"
 
@@ -95,9 +98,11 @@ class RecursiveDoubling final : public PhaseAlgorithm {
         return "clusters combine inside, their leaders swap in rounds, clusters spread the result";
     }
     std::optional<Candidate> price(Pricing& pricing) const override {
+        if (pricing.clusters() == 1) return price_among_hosts(pricing);
         return phase_price(pricing, std::make_shared<RecursiveDoubling>(parameters()), parameters(),
                            LeadersTalk::in_rounds, 1);
     }
+    std::optional<Candidate> price_among_hosts(Pricing& pricing) const;
 
   protected:
     std::string_view keyword() const override { return kName; }
@@ -107,15 +112,36 @@ class RecursiveDoubling final : public PhaseAlgorithm {
     }
 };
 
+/// On one cluster its hosts are the groups.
+std::optional<Candidate> RecursiveDoubling::price_among_hosts(Pricing& pricing) const {
+    if (segment_bytes() > 0 || parameters().lanes > 1 || parameters().native_within ||
+        !parameters().between.empty() || pricing.machine().host_count() == 1)
+        return std::nullopt;
+    MemberTimes times(pricing);
+    times.combine_on_hosts();
+    times.doubling_allreduce();
+    times.spread_on_hosts();
+    Candidate candidate;
+    candidate.algorithm = std::make_shared<RecursiveDoubling>(parameters());
+    candidate.time.first = candidate.time.last = candidate.seconds = times.seconds();
+    return candidate;
+}
+
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     const auto parameters = parse_phase(name, kName);
     return parameters ? std::make_shared<RecursiveDoubling>(*parameters) : nullptr;
 }
 
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    if (pricing.clusters() == 1) return;
-    const RecursiveDoubling algorithm({{}, pricing.best_local(), false, 0, 1});
-    found.push_back(*algorithm.price(pricing));
+    if (pricing.clusters() > 1) {
+        const RecursiveDoubling algorithm({{}, pricing.best_local(), false, 0, 1});
+        found.push_back(*algorithm.price(pricing));
+        return;
+    }
+    // Longer messages are better cut into parts; and a barrier is better without folding.
+    if (pricing.request().bytes() >= kLeastToCut || !row_of(pricing.request().collective).has_data) return;
+    auto candidate = RecursiveDoubling({{}, kFlatShape, false, 0, 1}).price(pricing);
+    if (candidate) found.push_back(std::move(*candidate));
 }
 
 }  // namespace
