@@ -56,14 +56,23 @@ bool may_flood(Pricing& pricing) {
                kWaitingOfFloods;
 }
 
+/// Short blocks of many ranks may be a long call.
+bool is_short_call(const Request& request, const Machine& machine, double seconds) {
+    constexpr double kShort = 1e-3;
+    const bool is_of_blocks = !is_one_message(request.collective) && !is_prefix(request.collective);
+    const auto ranks = static_cast<Bytes>(machine.rank_count());
+    const bool is_much = is_of_blocks && request.bytes() * ranks >= kLeastToCut && seconds >= kShort;
+    return request.bytes() < kLeastToCut && !is_much;
+}
+
 /// Inside one cluster short calls are a matter of processors rather than of links: beside an estimate nothing
 /// is better for certain.
 double uncertainty(Pricing& pricing, const NativePrice& price) {
     const MachineCosts& costs = pricing.costs();
     if (costs.link(0, 0).is_memory()) return std::max(costs.rank_delay, kDoubtOfCopies * price.seconds);
     if (price.is_measured) return costs.rank_delay;
-    const bool is_short = pricing.request().bytes() < kLeastToCut;
     const Collective collective = pricing.request().collective;
+    const bool is_short = is_short_call(pricing.request(), pricing.machine(), price.seconds);
     if (pricing.clusters() == 1) {
         if (is_short) return price.seconds;
         return is_combined_in_parts(collective) ? -kOptimism * price.seconds : 0;

@@ -3,32 +3,55 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "collectives/cost/rounds.hpp"
 
 namespace laple {
 namespace {
 
-constexpr Bytes kLongBcast = 12 * 1024;
+// Where MPICH 4.0 changes its algorithm (src/mpi/coll/coll_selection.c and the tables that are compiled into
+// it): up to so many bytes, unless it says otherwise.
+constexpr Bytes kShortBcast = 12 * 1024;
+constexpr Bytes kLongBcastInRounds = 512 * 1024;
 constexpr std::size_t kFewRanks = 8;
-constexpr Bytes kLongReduction = 2 * 1024;
-constexpr Bytes kLongGather = 80 * 1024;
-constexpr Bytes kLongGatherInRounds = 512 * 1024;
+constexpr Bytes kShortReduce = 2 * 1024;
+constexpr Bytes kShortAllreduce = 8;
+constexpr Bytes kLongGather = 80 * 1024;           // from here on
+constexpr Bytes kLongGatherInRounds = 512 * 1024;  // likewise
 constexpr Bytes kShortAlltoall = 256;
-constexpr Bytes kLongReduceScatter = 512 * 1024;  // of all blocks
+constexpr Bytes kLongReduceScatter = 512 * 1024;  // of all blocks, from here on
+
+/// Whether the ranks combine a part of the message each: there are enough elements.
+bool are_parts_combined(const Rounds& rounds, const Request& request, Bytes most_whole) {
+    return request.bytes() > most_whole && request.units >= std::bit_floor(rounds.members());
+}
 
 double bcast_time(Rounds& rounds, Bytes bytes) {
-    const bool is_long = bytes >= kLongBcast && rounds.members() >= kFewRanks;
-    rounds.binomial_down(bytes, is_long);
-    if (is_long) rounds.ring(bytes / rounds.members(), false);
+    if (bytes <= kShortBcast || rounds.members() < kFewRanks) {
+        rounds.binomial_down(bytes);
+        return rounds.last();
+    }
+    const Bytes part = bytes / rounds.members();
+    rounds.blocks_down(part);
+    if (std::has_single_bit(rounds.members()) && bytes <= kLongBcastInRounds) {
+        rounds.doubling(part);
+    } else {
+        rounds.ring(part, false);
+    }
     return rounds.last();
 }
 
-double reduce_time(Rounds& rounds, Bytes bytes) {
-    if (bytes < kLongReduction) {
-        rounds.binomial_up(bytes, false, true);
+double reduce_time(Rounds& rounds, const Request& request) {
+    const Bytes bytes = request.bytes();
+    if (!are_parts_combined(rounds, request, kShortReduce)) {
+        rounds.binomial_up(bytes, true);
         return rounds.at_root();
     }
     rounds.fold(bytes);
@@ -37,15 +60,15 @@ double reduce_time(Rounds& rounds, Bytes bytes) {
     return rounds.at_root();
 }
 
-double allreduce_time(Rounds& rounds, Bytes bytes) {
-    if (bytes < kLongReduction) {
-        for (std::size_t distance = 1; distance <= rounds.half(); distance *= 2)
-            rounds.swap_all(distance, bytes, true);
-        return rounds.last();
-    }
+double allreduce_time(Rounds& rounds, const Request& request) {
+    const Bytes bytes = request.bytes();
     rounds.fold(bytes);
-    rounds.halving_near_first(bytes);
-    rounds.doubling_far_first(bytes / std::bit_floor(rounds.members()));
+    if (are_parts_combined(rounds, request, kShortAllreduce)) {
+        rounds.halving_near_first(bytes);
+        rounds.doubling_far_first(bytes / std::bit_floor(rounds.members()));
+    } else {
+        rounds.swap_folded(bytes);
+    }
     rounds.unfold(bytes);
     return rounds.last();
 }
@@ -58,8 +81,10 @@ double barrier_time(Rounds& rounds) {
 double allgather_time(Rounds& rounds, Bytes bytes) {
     const Bytes all = bytes * rounds.members();
     const bool is_power_of_two = std::has_single_bit(rounds.members());
-    if (all < (is_power_of_two ? kLongGatherInRounds : kLongGather)) {
+    if (is_power_of_two && all < kLongGatherInRounds) {
         rounds.doubling(bytes);
+    } else if (all < kLongGather) {
+        rounds.allgather_by_index(bytes);
     } else {
         rounds.ring(bytes, false);
     }
@@ -68,12 +93,12 @@ double allgather_time(Rounds& rounds, Bytes bytes) {
 
 /// Recursive halving or doubling of all blocks, whatever their size.
 double gather_time(Rounds& rounds, Bytes bytes) {
-    rounds.binomial_up(bytes, true, false);
+    rounds.blocks_up(bytes);
     return rounds.at_root();
 }
 
 double scatter_time(Rounds& rounds, Bytes bytes) {
-    rounds.binomial_down(std::bit_ceil(rounds.members()) * bytes, true);
+    rounds.blocks_down(bytes);
     return rounds.last();
 }
 
@@ -116,6 +141,28 @@ double beyond(const Curve& curve, Bytes bytes) {
     return time.count() + slope * static_cast<double>(bytes - last);
 }
 
+/// Of the sizes that were measured, how much longer calls took than is estimated, for `bytes` between them;
+/// sizes count by their logarithm. MPI may change its algorithm between two sizes: the estimate knows where.
+double longer_than_estimated(const Curve& curve, Bytes bytes, const std::function<double(Bytes)>& estimated) {
+    const auto ratio = [&](const std::pair<Bytes, Seconds>& known) {
+        const double estimate = estimated(known.first);
+        return estimate > 0 ? known.second.count() / estimate : 1;
+    };
+    const auto above = std::lower_bound(
+        curve.known().begin(), curve.known().end(), bytes,
+        [](const std::pair<Bytes, Seconds>& known, Bytes wanted) { return known.first < wanted; });
+    if (above == curve.known().begin() || above->first == bytes) return ratio(*above);
+    const auto& below = *std::prev(above);
+    const auto place = [](Bytes size) { return std::log2(static_cast<double>(size) + 1); };
+    const double part = (place(bytes) - place(below.first)) / (place(above->first) - place(below.first));
+    return (1 - part) * ratio(below) + part * ratio(*above);
+}
+
+Request with_bytes(Request request, Bytes bytes) {
+    if (request.unit_bytes > 0) request.units = std::max<std::uint64_t>(bytes / request.unit_bytes, 1);
+    return request;
+}
+
 }  // namespace
 
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs) {
@@ -125,9 +172,9 @@ double native_time(const Request& request, const Machine& machine, const Machine
         case Collective::bcast:
             return bcast_time(rounds, request.bytes());
         case Collective::reduce:
-            return reduce_time(rounds, request.bytes());
+            return reduce_time(rounds, request);
         case Collective::allreduce:
-            return allreduce_time(rounds, request.bytes());
+            return allreduce_time(rounds, request);
         case Collective::barrier:
             return barrier_time(rounds);
         case Collective::allgather:
@@ -152,15 +199,16 @@ NativePrice native_price(const Request& request, const Machine& machine, const M
     const bool is_known = !curve.is_empty() && costs.job.ranks > 0 && costs.job.ranks == machine.rank_count();
     const auto estimated = [&] { return native_time(request, machine, costs); };
     if (!is_known) return {estimated(), false};
-    const bool is_beyond = request.bytes() > curve.known().back().first;
-    double time = is_beyond ? beyond(curve, request.bytes()) : curve.at(request.bytes()).count();
-    if (request.root != 0) {
-        Request from_0 = request;
-        from_0.root = 0;
-        const double usual = native_time(from_0, machine, costs);
-        if (usual > 0) time *= estimated() / usual;
-    }
-    return {is_beyond ? std::max(time, estimated()) : time, !is_beyond};
+    Request from_0 = request;  // as it was measured
+    from_0.root = 0;
+    const auto estimated_of = [&](Bytes bytes) {
+        return native_time(with_bytes(from_0, bytes), machine, costs);
+    };
+    if (request.bytes() <= curve.known().back().first)
+        return {estimated() * longer_than_estimated(curve, request.bytes(), estimated_of), true};
+    const double usual = estimated_of(request.bytes());
+    const double time = beyond(curve, request.bytes()) * (usual > 0 ? estimated() / usual : 1);
+    return {std::max(time, estimated()), false};
 }
 
 }  // namespace laple

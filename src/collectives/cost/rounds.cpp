@@ -44,11 +44,15 @@ std::size_t Rounds::half() const {
 }
 
 void Rounds::begin(Bytes bytes, bool combines) {
-    bytes_ = bytes;
     combines_ = combines;
+    go_on_with(bytes);
+    next_ = ready_;
+}
+
+void Rounds::go_on_with(Bytes bytes) {
+    bytes_ = bytes;
     const auto clusters = static_cast<std::size_t>(costs_.count());
     known_.assign(clusters * (clusters + 1), -1);
-    next_ = ready_;
 }
 
 void Rounds::send(std::size_t from, std::size_t to) {
@@ -82,21 +86,42 @@ double Rounds::at_root() const {
     return std::max(ready_.front(), busiest());
 }
 
-void Rounds::binomial_down(Bytes bytes, bool halves) {
+void Rounds::binomial_down(Bytes bytes) {
     for (std::size_t distance = half(); distance >= 1; distance /= 2) {
-        if (halves) bytes = bytes / 2;
         begin(bytes, false);
         for (std::size_t i = 0; i + distance < members(); i += 2 * distance) send(i, i + distance);
         end();
     }
 }
 
-void Rounds::binomial_up(Bytes bytes, bool doubles, bool combines) {
+void Rounds::binomial_up(Bytes bytes, bool combines) {
     for (std::size_t distance = 1; distance <= half(); distance *= 2) {
         begin(bytes, combines);
         for (std::size_t i = 0; i + distance < members(); i += 2 * distance) send(i + distance, i);
         end();
-        if (doubles) bytes *= 2;
+    }
+}
+
+/// The last subtree may be smaller than the others.
+void Rounds::blocks_down(Bytes block) {
+    for (std::size_t distance = half(); distance >= 1; distance /= 2) {
+        begin(distance * block, false);
+        for (std::size_t i = 0; i + distance < members(); i += 2 * distance) {
+            if (below(i, distance) < distance) go_on_with(below(i, distance) * block);
+            send(i, i + distance);
+        }
+        end();
+    }
+}
+
+void Rounds::blocks_up(Bytes block) {
+    for (std::size_t distance = 1; distance <= half(); distance *= 2) {
+        begin(distance * block, false);
+        for (std::size_t i = 0; i + distance < members(); i += 2 * distance) {
+            if (below(i, distance) < distance) go_on_with(below(i, distance) * block);
+            send(i + distance, i);
+        }
+        end();
     }
 }
 
@@ -134,6 +159,11 @@ void Rounds::swap_folded(std::size_t distance, Bytes bytes, bool combines) {
     end();
 }
 
+void Rounds::swap_folded(Bytes bytes) {
+    for (std::size_t distance = 1; distance < folded_members(); distance *= 2)
+        swap_folded(distance, bytes, true);
+}
+
 void Rounds::halving(Bytes bytes) {
     for (std::size_t distance = folded_members() / 2; distance >= 1; distance /= 2)
         swap_folded(distance, bytes /= 2, true);
@@ -168,6 +198,14 @@ void Rounds::doubling(Bytes bytes) {
     for (std::size_t distance = 1; distance <= half(); distance *= 2) {
         swap_all(distance, bytes, false);
         bytes *= 2;
+    }
+}
+
+void Rounds::allgather_by_index(Bytes bytes) {
+    for (std::size_t distance = 1; distance < members(); distance *= 2) {
+        begin(bytes * std::min(distance, members() - distance), false);
+        for (std::size_t i = 0; i < members(); ++i) send(i, (i + members() - distance) % members());
+        end();
     }
 }
 
@@ -354,6 +392,7 @@ void Rounds::barrier() {
             send(leaders[i], leaders[(i + distance) % leaders.size()]);
         end();
     }
+    tell_on_host();
 }
 
 double Rounds::busiest() const {
@@ -392,7 +431,6 @@ double Rounds::ramp(std::size_t from, std::size_t to, double gap) const {
 
 double Rounds::gap_of(std::size_t from, std::size_t to) {
     return is_local(from, to) ? gap_inside(cluster(from)) : gap_between(cluster(from), cluster(to));
-    tell_on_host();
 }
 
 double Rounds::gap_between(int a, int b) {

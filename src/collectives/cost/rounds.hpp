@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <vector>
@@ -32,12 +33,16 @@ class Rounds {
     double last() const;
     double at_root() const;
 
-    /// Messages down a binomial tree: each half of the one before where `halves`, else the whole.
-    void binomial_down(Bytes bytes, bool halves);
-    /// The same upwards: each twice the one before where `doubles`.
-    void binomial_up(Bytes bytes, bool doubles, bool combines);
-    /// Partners `distance` apart swap.
+    /// The same message down a binomial tree, and up.
+    void binomial_down(Bytes bytes);
+    void binomial_up(Bytes bytes, bool combines);
+    /// Down a binomial tree go the blocks of all who are below; and up.
+    void blocks_down(Bytes block);
+    void blocks_up(Bytes block);
+    /// Partners `distance` apart swap; who has none does not.
     void swap_all(std::size_t distance, Bytes bytes, bool combines);
+    /// Allreduce by recursive doubling, between fold() and unfold().
+    void swap_folded(Bytes bytes);
     /// Where the members are no power of two, some give what they have to their right neighbours before the
     /// others begin; and get theirs in the end.
     void fold(Bytes bytes);
@@ -49,8 +54,11 @@ class Rounds {
     /// After the latter, of `bytes` each: allgather, and gather at the root.
     void doubling_far_first(Bytes bytes);
     void gathering_far_first(Bytes bytes);
-    /// Allgather by recursive doubling, from `bytes` each.
+    /// Allgather by recursive doubling, from `bytes` each; of a power of two members.
     void doubling(Bytes bytes);
+    /// Allgather: in round r everybody sends what it has, at most what is missing yet, to the member 2^r to
+    /// the left (Bruck et al.).
+    void allgather_by_index(Bytes bytes);
     /// Everybody passes blocks of `bytes` to the right until all have had all.
     void ring(Bytes bytes, bool combines);
     /// In round r everybody sends half of its blocks of `bytes` to the member 2^r to the right (Bruck et
@@ -73,7 +81,17 @@ class Rounds {
     std::size_t folded_members() const { return std::bit_floor(members()); }
     std::size_t folded(std::size_t i) const;
     void swap_folded(std::size_t distance, Bytes bytes, bool combines);
+    /// As begin(), but in the round that is going on.
+    void go_on_with(Bytes bytes);
+    /// How many members are below `i + distance` in a binomial tree, itself included.
+    std::size_t below(std::size_t i, std::size_t distance) const {
+        return std::min(distance, members() - i - distance);
+    }
     double nearest_cluster(int c) const;
+    /// Of each host, the first member.
+    std::vector<std::size_t> leaders() const;
+    /// Each member is not ready before its host's ranks could have told each other that all are there.
+    void tell_on_host();
     struct Leaving {
         double bytes = 0;
         double ports = 0;  // bytes a second of the NICs by which they leave their hosts
@@ -88,10 +106,6 @@ class Rounds {
     bool is_local(std::size_t a, std::size_t b) const { return host_of_[a] == host_of_[b]; }
     const MachineCosts::Link& link(std::size_t from, std::size_t to) const {
         return is_local(from, to) ? costs_.cluster(cluster(from)).memory
-    /// Of each host, the first member.
-    std::vector<std::size_t> leaders() const;
-    /// Each member is not ready before its host's ranks could have told each other that all are there.
-    void tell_on_host();
                                   : costs_.link(cluster(from), cluster(to));
     }
     double latency_of(std::size_t from, std::size_t to) const;

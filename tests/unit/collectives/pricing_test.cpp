@@ -378,7 +378,7 @@ TEST_CASE("MPI's own call costs what was measured, where it was", "[candidates]"
     const double estimated = native(bcast).seconds;
     const double estimated_from_5 = native(from_5).seconds;
     costs.job.ranks = kSites.rank_count();
-    costs.job.times["bcast"] = Curve({{0, Seconds(0.1)}, {8192, Seconds(0.3)}});
+    costs.job.times["bcast"] = Curve({{4096, Seconds(0.2)}, {8192, Seconds(0.3)}});
     CHECK(native(bcast).is_measured);
     CHECK(native(bcast).seconds == Approx(0.2));
     CHECK(native(from_5).seconds == Approx(0.2 * estimated_from_5 / estimated));

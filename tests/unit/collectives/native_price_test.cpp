@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/algorithms/native_price.hpp"
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/registry.hpp"
+#include "collectives/planner/planner.hpp"
+#include "simulated.hpp"
+#include "some_costs.hpp"
+
+using namespace laple;
+using test::machine_of;
+using test::plan_of;
+using test::price_of;
+using test::simulated_seconds;
+
+namespace {
+
+constexpr double kFar = 10e-3;
+
+/// How many far latencies MPI's own call of so many bytes takes between them.
+double far_latencies(Collective collective, Bytes bytes, const Machine& machine) {
+    const MachineCosts costs = test::uniform_costs(machine.cluster_count(), Seconds(kFar), 1e9);
+    return native_time(request_for(collective, bytes), machine, costs) / kFar;
+}
+
+/// Of doubles.
+Request sum_of(std::uint64_t count) {
+    Request request = request_for(Collective::allreduce, 8);
+    request.units = count;
+    request.unit_bytes = 8;
+    return request;
+}
+
+std::string choice(const Request& request, const Machine& machine, const MachineCosts& costs) {
+    return choose_plan(request, machine, {}, costs).algorithm->name();
+}
+
+}  // namespace
+
+TEST_CASE("MPI combines parts beyond 8 bytes, where each rank gets an element", "[native]") {
+    const Machine pair = machine_of({1, 1});
+    const MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 1e9);
+    const auto trips = [&](std::uint64_t count) { return native_time(sum_of(count), pair, costs) / kFar; };
+    CHECK(trips(1) == Approx(1).epsilon(0.05));
+    CHECK(trips(2) == Approx(2).epsilon(0.05));
+    CHECK(trips(128) == Approx(2).epsilon(0.05));
+    const Machine four = machine_of({2, 2});
+    CHECK(native_time(sum_of(3), four, costs) / kFar == Approx(1).epsilon(0.05));
+    CHECK(native_time(sum_of(4), four, costs) / kFar == Approx(2).epsilon(0.05));
+    // So it is not left to MPI.
+    CHECK(choice(sum_of(128), pair, costs) != "native");
+}
+
+TEST_CASE("ranks beyond a power of two fold, and everybody gets all", "[native]") {
+    CHECK(far_latencies(Collective::allreduce, 8, machine_of({8, 8})) == Approx(1).epsilon(0.05));
+    CHECK(far_latencies(Collective::allreduce, 8, machine_of({8, 1})) == Approx(2).epsilon(0.05));
+    CHECK(far_latencies(Collective::allreduce, 8, machine_of({4, 1})) == Approx(2).epsilon(0.05));
+}
+
+TEST_CASE("an allgather of ranks that are no power of two goes by index", "[native]") {
+    CHECK(far_latencies(Collective::allgather, 8, machine_of({8, 8})) == Approx(1).epsilon(0.05));
+    CHECK(far_latencies(Collective::allgather, 8, machine_of({2, 1})) == Approx(2).epsilon(0.05));
+    CHECK(far_latencies(Collective::allgather, 8, machine_of({8, 4})) == Approx(3).epsilon(0.05));
+    const MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 1e9);
+    CHECK(choice(request_for(Collective::allgather, 8), machine_of({8, 4}), costs) != "native");
+    CHECK(choice(request_for(Collective::allreduce, 8), machine_of({8, 1}), costs) != "native");
+}
+
+TEST_CASE("a root sends no blocks for ranks that are not there", "[native]") {
+    const double rate = 1e6;
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), rate);
+    const Bytes block = 1 << 20;
+    // 8 to 15, of which there is one: a block; then 4, 2 and 1.
+    const double blocks =
+        native_time(request_for(Collective::scatter, block), machine_of({9}), costs) * rate / block;
+    CHECK(blocks == Approx(8).epsilon(0.02));
+    CHECK(native_time(request_for(Collective::gather, block), machine_of({9}), costs) * rate / block < 8.1);
+}
+
+TEST_CASE("between two measured sizes MPI's call takes as much longer than estimated as there", "[native]") {
+    const Machine eight = machine_of({8});
+    MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const auto estimate = [&](std::uint64_t count) { return native_time(sum_of(count), eight, costs); };
+    const double short_one = estimate(1);
+    const double long_one = estimate(512);
+    costs.job.ranks = 8;
+    costs.job.times["allreduce"] = Curve({{8, Seconds(2 * short_one)}, {4096, Seconds(2 * long_one)}});
+    const auto price = [&](std::uint64_t count) { return native_price(sum_of(count), eight, costs); };
+    CHECK(price(1).seconds == Approx(2 * short_one));
+    CHECK(price(512).seconds == Approx(2 * long_one));
+    // Eight elements make two phases of it: a line between both sizes would not know.
+    CHECK(price(16).seconds == Approx(2 * estimate(16)));
+    CHECK(price(16).seconds > 1.5 * price(1).seconds);
+    CHECK(price(16).is_measured);
+    CHECK_FALSE(price(1024).is_measured);
+}
+
+TEST_CASE("a barrier of many ranks on few hosts crosses the network between hosts alone", "[native]") {
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < 64; ++rank) host_of.push_back(rank / 8);
+    const Machine machine(Topology::flat(64), host_of);
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const double round = costs.link(0, 0).latency + costs.link(0, 0).gap.at(0).count();
+    const double time = native_time(request_for(Collective::barrier, 0), machine, costs);
+    CHECK(time > 3 * round);
+    CHECK(time < 3 * round + 10e-6);
+}
+
+TEST_CASE("a long call of short blocks is not left to MPI where nothing was measured", "[native]") {
+    // 16 hosts of 16 ranks: MPI's pairwise exchange takes 256 rounds.
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < 256; ++rank) host_of.push_back(rank / 16);
+    const Machine machine(Topology::flat(256), host_of);
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    CHECK(choice(request_for(Collective::reduce_scatter, 8 * 1024), machine, costs) != "native");
+    CHECK(choice(request_for(Collective::reduce_scatter, 8), machine, costs) == "native");
+}
+
+TEST_CASE("in one cluster short sums go by recursive doubling of hosts", "[native]") {
+    const Machine machine = machine_of({32});
+    MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const Request request = sum_of(128);
+    // Five rounds, where MPI takes ten.
+    const MachineCosts::Link& link = costs.link(0, 0);
+    const double round = link.latency + link.gap.at(1024).count();
+    costs.job.ranks = 32;
+    costs.job.times["allreduce"] = Curve({{1024, Seconds(10 * round)}});
+    const auto doubling = price_of("recursive-doubling/flat", request, machine, costs);
+    REQUIRE(doubling);
+    CHECK(doubling->seconds == Approx(5 * round));
+    CHECK(doubling->seconds ==
+          Approx(simulated_seconds(plan_of(request, *doubling), machine, costs)).epsilon(0.02));
+    CHECK(choice(request, machine, costs) == "recursive-doubling/flat");
+    // With ranks that fold.
+    const Machine more = machine_of({37});
+    const auto folding = price_of("recursive-doubling/flat", request, more, costs);
+    CHECK(folding->seconds ==
+          Approx(simulated_seconds(plan_of(request, *folding), more, costs)).epsilon(0.02));
+}
