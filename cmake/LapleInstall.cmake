@@ -32,6 +32,3 @@ configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
 configure_file(cmake/laple-static.pc.in "${CMAKE_BINARY_DIR}/laple-static.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/laple.pc" "${CMAKE_BINARY_DIR}/laple-static.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
 
-configure_file(cmake/uninstall.cmake.in "${CMAKE_BINARY_DIR}/uninstall.cmake" @ONLY)
-add_custom_target(uninstall COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_BINARY_DIR}/uninstall.cmake" VERBATIM)
-
