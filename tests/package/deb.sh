@@ -5,6 +5,8 @@ build=$1 scratch=$2 mpiexec=$3 program=$4
 rm -rf "$scratch"
 mkdir -p "$scratch/root"
 (cd "$build" && cpack -B "$scratch" > "$scratch/cpack.log" 2>&1) || { cat "$scratch/cpack.log"; exit 1; }
+# CMake's own lists name files in /usr, which are another installation's if they are there at all.
+rm -f "$build"/install_manifest_*.txt
 for package in "$scratch"/*.deb; do
     dpkg-deb --field "$package" Depends | grep -q libmpich || { echo "$package depends on no MPI"; exit 1; }
     dpkg-deb --extract "$package" "$scratch/root"

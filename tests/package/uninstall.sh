@@ -13,6 +13,23 @@ uninstall() { cmake --build "$build" --target uninstall > "$scratch/log" 2>&1; }
 
 uninstall && wrong "what was not installed can be removed"
 
+# Packages and staged installations name files of this system that are not theirs.
+DESTDIR="$scratch/staged" install_into /usr
+for generator in DEB TGZ; do
+    (cd "$build" && cpack -G $generator -B "$scratch/packages") > "$scratch/log" || wrong "no package"
+done
+uninstall && wrong "what is in packages can be removed from this system"
+install_into "$scratch/prefix"
+DESTDIR="$scratch/staged" uninstall && wrong "uninstall leaves what was staged, and does not say so"
+uninstall || wrong "uninstall fails"
+[ -z "$(find "$scratch/prefix" ! -type d)" ] || wrong "uninstall leaves $(find "$scratch/prefix")"
+
+# Components, and several places.
+install_into "$scratch/one" --component tools
+install_into "$scratch/two" --component devel
+uninstall || wrong "uninstall fails"
+[ -z "$(find "$scratch/one" "$scratch/two" ! -type d)" ] || wrong "uninstall leaves $(find "$scratch/one" "$scratch/two")"
+
 # What others have put beside the files stays, with its folder, whatever a pattern would make of the folder's name.
 prefix="$scratch/a [*?b]"
 install_into "$prefix"
