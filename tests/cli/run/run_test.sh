@@ -244,6 +244,15 @@ ln -s bin/laple-run link
 status=0
 err=$(./link --print ./app 2>&1) || status=$?
 expect "through a link" "$err" "LD_PRELOAD=$tree/lib/x86_64-linux-gnu/liblaple.so ./app"
+# In a folder whose name is no pattern; a package without development files has only the name with a version.
+odd="$tree/odd[1]*?"
+mkdir -p "$odd/bin" "$odd/lib/x86_64-linux-gnu"
+cp "$1" "$odd/bin/laple-run"
+ln -s nowhere "$odd/lib/liblaple.so.0"
+touch "$odd/lib/x86_64-linux-gnu/liblaple.so.0"{,.1}
+status=0
+err=$("$odd/bin/laple-run" --print ./app 2>&1) || status=$?
+expect "a folder with an odd name" "$err" "LD_PRELOAD='$odd/lib/x86_64-linux-gnu/liblaple.so.0' ./app"
 rm -r "$tree/lib/x86_64-linux-gnu"
 run touch ran
 expect "no liblaple.so, status" "$status" 2
