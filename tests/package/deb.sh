@@ -17,6 +17,7 @@ for file in bin/laple-run include/laple/laple.h share/laple/grid/wan4x4.json \
     share/bash-completion/completions/laple-run share/doc/laple/examples/pi.py; do
     [ -e "$scratch/root/usr/$file" ] || { echo "not in a package: $file"; exit 1; }
 done
+[ -n "$(find "$scratch/root/usr/share/zsh" -name _laple)" ] || { echo "not in a package: completion for zsh"; exit 1; }
 # What the library package has serves by the name that job scripts preload.
 mkdir "$scratch/alone"
 dpkg-deb --extract "$scratch"/liblaple0_*.deb "$scratch/alone"
