@@ -28,6 +28,9 @@ install(FILES "${CMAKE_BINARY_DIR}/lapleConfig.cmake" "${CMAKE_BINARY_DIR}/laple
 
 # Relative to the file itself, so that an installation can be moved (or made with another --prefix).
 file(RELATIVE_PATH LAPLE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+# A folder that is absolute stays where it is.
+cmake_path(APPEND LAPLE_PC_LIBDIR "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+cmake_path(APPEND LAPLE_PC_INCLUDEDIR "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(cmake/laple.pc.in "${CMAKE_BINARY_DIR}/laple.pc" @ONLY)
 configure_file(cmake/laple-static.pc.in "${CMAKE_BINARY_DIR}/laple-static.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/laple.pc" "${CMAKE_BINARY_DIR}/laple-static.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
