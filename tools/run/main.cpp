@@ -41,6 +41,7 @@ int run(const std::vector<std::string>& arguments) {
     const auto library = paired_library(options->command, found);
     const std::string warning = launcher_warning(options->command, library);
     if (!warning.empty()) fmt::print(stderr, "laple-run: {}\n", warning);
+    for (const std::string& each : options->warnings) fmt::print(stderr, "laple-run: {}\n", each);
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/run/options.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <ostream>
 #include <stdexcept>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/configuration.hpp"
 #include "base/error.hpp"
@@ -190,6 +194,44 @@ Environment settings_of(const RawOptions& raw) {
     return settings;
 }
 
+/// Where `file` cannot be written by a process of this host, for people; else "".
+std::string output_warning(const std::string& name, const std::string& file) {
+    const std::filesystem::path path = absolute(file);
+    const std::filesystem::path folder = path.parent_path();
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(path, ignored);
+    const bool is_folder = std::filesystem::is_directory(path, ignored);
+    const int failure = is_there ? access(path.c_str(), W_OK) : access(folder.c_str(), W_OK | X_OK);
+    if (!is_folder && failure == 0) return "";
+    const int reason = is_folder ? EISDIR : errno;
+    const std::string advice =
+        reason == ENOENT ? fmt::format("make the folder {}", folder.string()) : "name another file";
+    return fmt::format(
+        "{}: {} cannot be written on this host: {}; {}, unless rank 0, which writes it when the job ends, is "
+        "on another host",
+        name, path.string(), std::strerror(reason), advice);
+}
+
+/// Of files that are written when the job ends: then it is too late to name others. What the options say, or
+/// else what is in force.
+std::vector<std::string> output_warnings(const Environment& settings) {
+    const Settings& in_force = configuration().settings;
+    const std::pair<const char*, std::string> outputs[] = {{"LAPLE_REPORT", in_force.report},
+                                                           {"LAPLE_TRACE", in_force.trace},
+                                                           {"LAPLE_PROFILE", in_force.profile_file}};
+    std::vector<std::string> warnings;
+    for (const auto& [name, in_force_file] : outputs) {
+        std::string file = in_force_file;
+        for (const auto& [given, value] : settings) {
+            if (given == name) file = value;
+        }
+        if (file.empty() || file == "-" || file == "0" || file == "1") continue;
+        const std::string warning = output_warning(name, file);
+        if (!warning.empty()) warnings.push_back(warning);
+    }
+    return warnings;
+}
+
 /// Takes the "--" off, and refuses an option that is not ours where the command should begin.
 std::vector<std::string> command_of(const CLI::App& app) {
     std::vector<std::string> words = app.remaining();
@@ -221,6 +263,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     Options options;
     options.command = command_of(app);
     options.settings = settings_of(raw);
+    options.warnings = output_warnings(options.settings);
     options.print_only = raw.print_only;
     options.is_quiet = raw.is_quiet;
     options.is_deep = raw.deep;

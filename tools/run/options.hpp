@@ -13,7 +13,8 @@ namespace laple::run {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct Options {
-    Environment settings;  ///< LAPLE_* only
+    Environment settings;               ///< LAPLE_* only
+    std::vector<std::string> warnings;  ///< of files that the job may not be able to write
     bool print_only = false;
     bool is_quiet = false;             ///< unless it is printed only
     bool is_deep = false;              ///< liblaple_deep.so instead of liblaple.so

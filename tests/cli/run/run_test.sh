@@ -94,6 +94,7 @@ for algorithm in bogus flat/bogus; do
     LAPLE_ALGORITHM=$algorithm run --print mpiexec ./app
     expect "inherited $algorithm, status" "$status" 2
 done
+mkdir in
 LAPLE_REPORT=in/out.txt run --print mpiexec ./app
 expect "inherited report" "$err" "mpiexec -genv LD_PRELOAD $library -genv LAPLE_REPORT $tree/in/out.txt ./app"
 run --print mpiexec -genv LD_PRELOAD=/nowhere/libother.so ./app
@@ -129,6 +130,21 @@ expect_part "no configuration file" "$err" "LAPLE_CONFIG: nowhere: cannot be ope
 export LAPLE_CONFIG=none
 run_with_home --print mpiexec ./app
 expect "no file is read" "$err" "mpiexec -genv LD_PRELOAD $library ./app"
+
+# Files that are written when the job ends: better said now that they cannot be, though only of this host.
+run --print --report=no/r.txt --trace no/t.json --profile --json no/p.json mpiexec ./app
+for file in "LAPLE_REPORT: $tree/no/r.txt" "LAPLE_TRACE: $tree/no/t.json" "LAPLE_PROFILE: $tree/no/p.json"; do
+    expect_part "no folder for $file" "$err" "laple-run: $file cannot be written on this host: No such file or directory; \
+make the folder $tree/no, unless rank 0, which writes it when the job ends, is on another host"
+done
+expect "no folder, status" "$status" 0
+printf 'LAPLE_TRACE = %s/no/t.json\nLAPLE_REPORT = 1\n' "$tree" >laple.conf
+LAPLE_CONFIG=laple.conf run --quiet true
+expect_part "no folder for what a configuration file names" "$err" "LAPLE_TRACE: $tree/no/t.json cannot be written"
+LAPLE_CONFIG=laple.conf run --quiet --trace in/t.json --report=/dev/null true
+expect "another file by an option" "$(grep -c "cannot be written" <<< "$err" || true)" 0
+run --print --trace in mpiexec ./app
+expect_part "a folder for a file" "$err" "LAPLE_TRACE: $tree/in cannot be written on this host: Is a directory; name another file"
 
 # An LD_PRELOAD that is there stays in front. ("env" sets it, so that this shell is not touched.)
 status=0
