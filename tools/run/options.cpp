@@ -226,6 +226,7 @@ std::vector<std::string> output_warnings(const Environment& settings) {
             if (given == name) file = value;
         }
         if (file.empty() || file == "-" || file == "0" || file == "1") continue;
+        if (file == "/dev/stdout" || file == "/dev/stderr") continue;  // the job's, which may be others
         const std::string warning = output_warning(name, file);
         if (!warning.empty()) warnings.push_back(warning);
     }

@@ -116,7 +116,8 @@ void Process::end() {
 Process::Process(Settings settings) : settings_(std::move(settings)), streams_(settings_) {
     // Asked for last: SimGrid ends a program that asks.
     for (std::string* const file : {&settings_.report, &settings_.trace, &settings_.profile_file}) {
-        if (!file->empty() && *file != "-" && was_spawned()) *file += fmt::format(".spawned-{}", getpid());
+        const bool is_file = !file->empty() && *file != "-" && !is_stream(*file);
+        if (is_file && was_spawned()) *file += fmt::format(".spawned-{}", getpid());
     }
     if (!settings_.trace.empty()) trace_.emplace(settings_.trace);
     try {
