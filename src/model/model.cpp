@@ -17,6 +17,7 @@
 #include "model/unfinished.hpp"
 #include "plogp/link_model_json.hpp"
 #include "topology/topology_file.hpp"
+#include "topology/typical_pair.hpp"
 
 namespace laple {
 namespace {
@@ -258,7 +259,9 @@ std::string describe(const Model& model) {
 }
 
 LinkSurveyInput link_survey_input(const Findings& found) {
-    return {found.clusters, latencies_of(found.between, found.inside)};
+    LinkSurveyInput input{found.clusters, latencies_of(found.between, found.inside)};
+    input.typical = found.typical;
+    return input;
 }
 
 LinkSurveyInput link_survey_input(const Model& model) {
@@ -274,6 +277,7 @@ LinkSurveyInput link_survey_input(const Model& model) {
         }
         input.clusters[at(cluster)].push_back(static_cast<int>(node));
     }
+    if (model.matrix.nodes() > 0) input.typical = typical_pairs(model.matrix, input.clusters);
     return input;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,9 @@ struct LinkSurveyInput {
     std::vector<std::vector<int>> clusters;
     std::vector<std::vector<Seconds>> latency;
     bool is_undisturbed = false;  ///< nothing else uses processors and network: a simulation
+    /// By cluster, two nodes as far from each other as is usual there: the first two may be virtual machines
+    /// on one host. Missing: nothing tells.
+    std::map<int, NodePair> typical = {};
 
     int count() const { return static_cast<int>(clusters.size()); }
     const std::vector<int>& nodes_of(int cluster) const {
@@ -95,6 +99,12 @@ struct LinkSurveyInput {
     }
     Seconds one_way(int a, int b) const {
         return latency[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+    }
+    /// A flow that stands for any between two nodes of a cluster of several.
+    Flow inside(int cluster) const {
+        const auto found = typical.find(cluster);
+        if (found != typical.end()) return {found->second.a, found->second.b, 1};
+        return {nodes_of(cluster)[0], nodes_of(cluster)[1], 1};
     }
     /// As many as the smaller one of both has nodes.
     int most_lanes(int a, int b) const {

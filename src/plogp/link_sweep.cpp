@@ -339,9 +339,8 @@ class LinkSweep {
     InsideFlows inside_flows(IsMissing is_missing) const {
         InsideFlows inside;
         for (int c = 0; c < input_.count(); ++c) {
-            const std::vector<int>& nodes = input_.nodes_of(c);
-            if (nodes.size() < 2 || !is_missing(model_.clusters[at(c)])) continue;
-            inside.flows.push_back({nodes[0], nodes[1]});
+            if (input_.nodes_of(c).size() < 2 || !is_missing(model_.clusters[at(c)])) continue;
+            inside.flows.push_back(input_.inside(c));
             inside.clusters.push_back(c);
             inside.longest = std::max(inside.longest, input_.one_way(c, c));
         }

@@ -8,6 +8,7 @@
 
 #include "base/index.hpp"
 #include "base/median.hpp"
+#include "topology/typical_pair.hpp"
 
 namespace laple {
 void KnownClusters::place(int node, int cluster) {
@@ -127,6 +128,10 @@ Findings KnownClusters::findings() const {
                 found.between.set(static_cast<int>(a), static_cast<int>(b), Seconds(usual));
         }
     }
+    std::vector<PairLatency> measured;
+    for (const auto& [pair, latency] : latencies_)
+        measured.push_back({{pair.first, pair.second}, Seconds(latency)});
+    found.typical = typical_pairs(measured, found.clusters);
     return found;
 }
 

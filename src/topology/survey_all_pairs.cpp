@@ -5,6 +5,7 @@
 #include "base/index.hpp"
 #include "topology/doubts.hpp"
 #include "topology/survey.hpp"
+#include "topology/typical_pair.hpp"
 
 namespace laple {
 namespace {
@@ -32,6 +33,7 @@ class AllPairs final : public Survey {
                              : split_where_far(matrix_, cluster_nodes(matrix_, options_));
         found.between = quotient(matrix_, found.clusters);
         for (const auto& cluster : found.clusters) found.inside.push_back(median_latency(matrix_, cluster));
+        found.typical = typical_pairs(matrix_, found.clusters);
         found.matrix = matrix_;
         found.pairs = matrix_.nodes() * (matrix_.nodes() - 1) / 2;
         return found;

@@ -198,6 +198,26 @@ TEST_CASE("what is wrong in a model is named with its place", "[model]") {
     }
 }
 
+TEST_CASE("what is measured inside a cluster is measured between typical hosts", "[model]") {
+    Model model;
+    model.topology = Topology::from_clusters(4, {{0, 1, 2, 3}});
+    model.nodes = {{"a", {0}}, {"b", {1}}, {"c", {2}}, {"d", {3}}};
+    model.inside = {Seconds(50e-6)};
+    model.between = LatencyMatrix(1);
+    CHECK(link_survey_input(model).inside(0) == Flow{0, 1});
+    model.matrix = LatencyMatrix(4);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < a; ++b) model.matrix.set(a, b, Seconds(a == 1 ? 10e-6 : 50e-6));
+    }
+    CHECK(link_survey_input(model).inside(0) == Flow{0, 2});
+    Findings found;
+    found.clusters = {{0, 1, 2, 3}};
+    found.between = LatencyMatrix(1);
+    found.inside = model.inside;
+    found.typical = {{0, {1, 3}}};
+    CHECK(link_survey_input(found).inside(0) == Flow{1, 3});
+}
+
 TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
     const Model model = two_sites();
     SECTION("nothing has changed") {

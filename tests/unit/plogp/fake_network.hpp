@@ -77,6 +77,7 @@ class FakeProbes final : public LinkProbes {
         const bool are_lanes = network_.cluster_of(flows[0].from) != network_.cluster_of(flows[0].to);
         if (are_lanes && nodes.size() == 2 * flows.size()) lanes.emplace_back(flows, options);
         if (are_lanes && nodes.size() < 2 * flows.size()) ++uplink_trials;
+        if (!are_lanes) inside.insert(inside.end(), flows.begin(), flows.end());
         least_window = std::min(least_window, options.window_bytes);
         std::map<std::pair<std::string, int>, int> users;
         const auto limits = [&](const Flow& flow) {
@@ -128,6 +129,7 @@ class FakeProbes final : public LinkProbes {
     std::vector<Seconds> bursts(const std::vector<Flow>& flows, Bytes bytes, Seconds rest) override {
         CHECK(rest >= Seconds(15e-3));
         if (network_.cluster_of(flows[0].from) == network_.cluster_of(flows[0].to)) {
+            inside.insert(inside.end(), flows.begin(), flows.end());
             const double waiting = std::max(static_cast<double>(bytes) - reserve, 0.0);
             return std::vector<Seconds>(flows.size(), 2 * network_.lan + Seconds(waiting / network_.nic));
         }
@@ -151,6 +153,7 @@ class FakeProbes final : public LinkProbes {
     std::vector<Bytes> eager_limits(const std::vector<Flow>& flows) override {
         std::set<int> nodes;
         for (const Flow& flow : flows) {
+            if (network_.cluster_of(flow.from) == network_.cluster_of(flow.to)) inside.push_back(flow);
             CHECK(nodes.insert(flow.from).second);
             CHECK(nodes.insert(flow.to).second);
         }
@@ -183,6 +186,7 @@ class FakeProbes final : public LinkProbes {
         return has_near_pair && network_.cluster_of(flow.from) < 2 && network_.cluster_of(flow.to) < 2;
     }
 
+    std::vector<Flow> inside;        ///< clusters
     std::vector<Flow> slower_flows;  ///< that were said to be likely to be
     bool has_near_pair = false;      ///< clusters 0 and 1 are near each other
     double reserve = 0;

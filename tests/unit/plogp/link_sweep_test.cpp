@@ -160,6 +160,17 @@ TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_swee
     CHECK(sweep(probes, 1000).clusters[0].reserve == 0);
 }
 
+TEST_CASE("inside a cluster two nodes that are as far apart as usual there stand for all", "[link_sweep]") {
+    FakeProbes probes(four_sites());
+    LinkSurveyInput input = input_for(four_sites());
+    input.typical[1] = {5, 7};
+    sweep_links(probes, input, [](Seconds) { return true; });
+    std::set<std::pair<int, int>> pairs;
+    for (const Flow& flow : probes.inside) pairs.insert({flow.from, flow.to});
+    CHECK(pairs == std::set<std::pair<int, int>>{{0, 1}, {5, 7}, {9, 10}});
+    CHECK(probes.inside.size() >= 9);  // rates, eager limits, reserves
+}
+
 TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[link_sweep]") {
     const auto flow_over = [](double uplink) {
         const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {uplink, uplink}};

@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/random.hpp"
+#include "topology/typical_pair.hpp"
 
 using namespace laple;
 using namespace laple::test;
@@ -273,4 +274,43 @@ TEST_CASE("a survey of all pairs can be used after the first look", "[survey]") 
     REQUIRE_FALSE(second.empty());  // 300 us may be noise on one LAN
     CHECK(survey->is_usable());
     CHECK(survey->findings().clusters == Clusters{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("two nodes on one machine do not stand for their cluster", "[survey]") {
+    for (const int nodes : {4, 100}) {
+        Machine machine = machine_of({nodes}, 50e-6, [] { return 10e-3; });
+        const auto survey = survey_sites(ascending(nodes));
+        const auto usual = run(*survey, machine).findings;
+        REQUIRE(usual.typical.size() == 1);
+        CHECK(usual.typical.at(0).a == 0);
+
+        const auto twins = survey_sites(ascending(nodes));
+        for (auto rounds = twins->next(); !rounds.empty(); rounds = twins->next()) {
+            for (const ProbeRound& round : rounds) {
+                for (const auto& [a, b] : round) {
+                    const bool are_twins = std::max(a, b) == 1;
+                    // The latencies of a network differ a little.
+                    twins->add(
+                        {{a, b}, are_twins ? Seconds(10e-6) : Seconds(50e-6 + 1e-7 * (a + b) / nodes)});
+                }
+            }
+        }
+        const Findings found = twins->findings();
+        REQUIRE(found.clusters.size() == 1);
+        const NodePair typical = found.typical.at(0);
+        CHECK(typical.a < typical.b);
+        CHECK(typical.b > 1);
+    }
+}
+
+TEST_CASE("of a usual network the first two nodes are typical", "[survey]") {
+    LatencyMatrix matrix(5);
+    for (int a = 0; a < 5; ++a) {
+        for (int b = 0; b < a; ++b) matrix.set(a, b, Seconds(50e-6 + 1e-6 * ((a + b) % 3)));
+    }
+    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == std::map<int, NodePair>{{0, {0, 1}}});
+    matrix.set(0, 1, Seconds(10e-6));
+    matrix.set(0, 2, Seconds(0.2));  // disturbed
+    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == std::map<int, NodePair>{{0, {0, 3}}});
+    CHECK(typical_pairs(LatencyMatrix(0), {}).empty());
 }
