@@ -308,8 +308,7 @@ class LinkSweep {
                 is_climbing = is_climbing || link.is_climbing();
                 fastest_ = std::max({fastest_, link.there.rate(), link.back.rate()});
             }
-            const bool is_filled = fastest_ * 2 * one_way.count() > kFilled * static_cast<double>(window);
-            if (is_filled && window < kMostWindow) {
+            if (is_filled(window, fastest_, one_way) && window < kMostWindow) {
                 window *= 4;
             } else if (is_climbing) {
                 ++climbs;
@@ -332,6 +331,12 @@ class LinkSweep {
         std::vector<Flow> flows;
         std::vector<int> clusters;
         Seconds longest{0};  // latency
+
+        void add(const Flow& flow, int cluster, Seconds one_way) {
+            flows.push_back(flow);
+            clusters.push_back(cluster);
+            longest = std::max(longest, one_way);
+        }
     };
 
     /// Of the clusters of several nodes of which `is_missing` is true.
@@ -340,25 +345,45 @@ class LinkSweep {
         InsideFlows inside;
         for (int c = 0; c < input_.count(); ++c) {
             if (input_.nodes_of(c).size() < 2 || !is_missing(model_.clusters[at(c)])) continue;
-            inside.flows.push_back(input_.inside(c));
-            inside.clusters.push_back(c);
-            inside.longest = std::max(inside.longest, input_.one_way(c, c));
+            inside.add(input_.inside(c), c, input_.one_way(c, c));
         }
         return inside;
     }
 
+    /// Whether a flow has as much under way as `window` allows, for all that is known: a larger one may
+    /// bring more.
+    static bool is_filled(Bytes window, double rate, Seconds one_way) {
+        return rate * 2 * one_way.count() > kFilled * static_cast<double>(window);
+    }
+
+    /// Nothing tells how fast NICs are, so windows grow until flows do not fill them.
     void measure_inside() {
-        const InsideFlows inside =
-            inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
-        const std::vector<FlowRate> measured = rates(inside.flows, inside.longest);
-        for (std::size_t i = 0; i < measured.size(); ++i) {
-            const int cluster = inside.clusters[i];
-            ClusterModel& model = model_.clusters[at(cluster)];
-            const double rate = measured[i].late;
-            model.inside = plogp_of(input_.one_way(cluster, cluster), rate);
-            model.nic_out = model.nic_in = rate;
-            fastest_ = std::max(fastest_, rate);
+        InsideFlows inside = inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
+        Bytes window = window_for(inside.longest);
+        while (true) {
+            const std::vector<FlowRate> measured = rates(inside.flows, inside.longest, window, 1);
+            if (measured.empty()) return;
+            InsideFlows filled;
+            for (std::size_t i = 0; i < measured.size(); ++i) {
+                const int cluster = inside.clusters[i];
+                const Seconds one_way = input_.one_way(cluster, cluster);
+                take_inside(cluster, measured[i].late);
+                if (is_filled(window, measured[i].late, one_way))
+                    filled.add(inside.flows[i], cluster, one_way);
+            }
+            if (window >= kMostWindow) return;
+            window = std::min(4 * window, kMostWindow);
+            inside = std::move(filled);
         }
+    }
+
+    /// The best of several windows: one that is too large may overfill a queue.
+    void take_inside(int cluster, double rate) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        rate = std::max(rate, model.nic_out);
+        model.inside = plogp_of(input_.one_way(cluster, cluster), rate);
+        model.nic_out = model.nic_in = rate;
+        fastest_ = std::max(fastest_, rate);
     }
 
     void note_eager_limit(Bytes limit) {

@@ -99,8 +99,12 @@ class FakeProbes final : public LinkProbes {
         std::map<int, int> flows_of;  // by cluster that sends
         for (const Flow& flow : flows) {
             double rate = network_.nic;
-            if (network_.cluster_of(flow.from) != network_.cluster_of(flow.to))
+            if (network_.cluster_of(flow.from) != network_.cluster_of(flow.to)) {
                 rate = std::min(rate, network_.far_flow);
+            } else {
+                const auto window = static_cast<double>(options.window_bytes);
+                rate = std::min(rate, window / (2 * network_.lan.count()));
+            }
             for (const auto& limit : limits(flow)) {
                 const bool is_nic = limit.first == "out" || limit.first == "in";
                 const double capacity =

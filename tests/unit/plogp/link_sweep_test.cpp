@@ -171,6 +171,27 @@ TEST_CASE("inside a cluster two nodes that are as far apart as usual there stand
     CHECK(probes.inside.size() >= 9);  // rates, eager limits, reserves
 }
 
+TEST_CASE("a window that a flow inside a cluster fills is made larger", "[link_sweep]") {
+    FakeNetwork fast{{{0, 1}, {2, 3}}, 1.25e9, {1.25e9, 1.25e9}};
+    fast.lan = Seconds(0.2e-3);
+    FakeProbes probes(fast);
+    const LinkModel model = sweep_links(probes, input_for(fast), [](Seconds) { return true; });
+    for (const ClusterModel& cluster : model.clusters) {
+        CHECK(cluster.nic_out == Approx(1.25e9));
+        CHECK(cluster.nic_in == Approx(1.25e9));
+        CHECK(cluster.inside.gap.at(1 << 20).count() == Approx((1 << 20) / 1.25e9));
+    }
+    // Not for ever, nor without time for it.
+    fast.nic = 1e12;
+    FakeProbes endless(fast);
+    CHECK(sweep_links(endless, input_for(fast), [](Seconds) { return true; }).clusters[0].nic_out ==
+          Approx((4 << 20) / 0.4e-3));
+    FakeProbes hasty(fast);
+    int steps = 1;
+    CHECK(sweep_links(hasty, input_for(fast), [&](Seconds) { return --steps >= 0; }).clusters[0].nic_out ==
+          Approx((128 << 10) / 0.4e-3));
+}
+
 TEST_CASE("a flow that is nearly as fast as a NIC counts as held up by it", "[link_sweep]") {
     const auto flow_over = [](double uplink) {
         const FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {uplink, uplink}};
