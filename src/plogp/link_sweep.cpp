@@ -92,7 +92,6 @@ class LinkSweep {
         : probes_(probes), input_(input), has_time_(has_time), model_(std::move(known)) {
         std::erase(model_.warnings, kRough);
         std::erase(model_.warnings, kUnfinished);
-        is_of_use_ = !model_.clusters.empty();
         model_.clusters.resize(input_.clusters.size());
         reached_.resize(input_.clusters.size());
         recall();
@@ -138,7 +137,6 @@ class LinkSweep {
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
         }
-        if (!is_of_use_) return {};
         add_handshakes();
         set_all_uplinks(has_rates);
         const bool has_all = has_rates && !misses_reserves_ && !misses_trials_ && !misses_streams();
@@ -252,7 +250,6 @@ class LinkSweep {
     /// Without a network, the time of reductions is all there is.
     void measure_node() {
         model_.clusters.front().reduction = probes_.reductions(input_.nodes_of(0)).front();
-        is_of_use_ = true;
     }
 
     Seconds longest_latency(const ProbeRound& round) const {
@@ -280,7 +277,6 @@ class LinkSweep {
         options.message_bytes = kMessage;
         options.duration = times * duration_of_flow(2 * one_way);
         options.window_bytes = window;
-        is_of_use_ = true;
         return probes_.rates(flows, options);
     }
 
@@ -858,7 +854,6 @@ class LinkSweep {
     bool misses_reserves_ = false;  // for want of time
     bool misses_trials_ = false;    // of uplinks, for want of time
     std::set<int> unsteady_;        // clusters of which a trial did not count
-    bool is_of_use_ = false;
 };
 
 }  // namespace
@@ -879,6 +874,16 @@ bool is_unfinished(const LinkModel& model) {
 Seconds longest_step_of_sweep(Seconds one_way) {
     const Seconds trip = 2 * one_way;
     return duration_of_flow(trip) + kOtherTrips * trip;
+}
+
+SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
+    if (budget <= Seconds(0)) return {};
+    const Seconds beginning = longest_step_of_sweep(one_way);  // takes about as long as a step
+    if (known.sweeps < kFreeSweeps && beginning < budget) return {budget, true};
+    const Seconds least = beginning + known.next_step;
+    const Seconds allowance = known.job.allowance;
+    if (least >= allowance) return {};
+    return {std::min(allowance, std::max(budget, least)), false};
 }
 
 }  // namespace laple

@@ -29,8 +29,8 @@ namespace laple {
 /// between 1 and the most; a warning says so.
 ///
 /// `has_time` is asked before each step with the time it will take, about; when it says no, what has been
-/// measured until then is the model, is_unfinished(), and may be `known` to a later sweep of the same
-/// clusters, which goes on.
+/// measured until then is the model, is_unfinished(), even if that is nothing; it may be `known` to a later
+/// sweep of the same clusters, which goes on.
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
                       const std::function<bool(Seconds)>& has_time, LinkModel known = {});
 
@@ -42,5 +42,19 @@ bool is_unfinished(const LinkModel& model);
 
 /// The longest step of a sweep of clusters that are not farther than `one_way` from each other.
 Seconds longest_step_of_sweep(Seconds one_way);
+
+/// So many sweeps may take the whole budget, however short the jobs are.
+inline constexpr int kFreeSweeps = 3;
+
+/// How long a job may go on with rates that those before it had no time for.
+struct SweepTime {
+    Seconds most{0};       ///< 0: not at all
+    bool is_free = false;  ///< else it comes out of what jobs have lasted (JobTimes::allowance)
+};
+
+/// For clusters that are not farther than `one_way` from each other. After kFreeSweeps, and where `budget`
+/// does not suffice for a step, jobs go on once those before them have lasted long enough for one, however
+/// far the clusters are. Nothing without a budget.
+SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget);
 
 }  // namespace laple

@@ -31,7 +31,6 @@ constexpr double kAfter = 1.8;
 constexpr double kOfNatives = 0.05;
 constexpr double kOfNativesOfSites = 0.25;
 constexpr double kOfNativesLater = 0.25;
-constexpr int kFreeSweeps = 3;
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
 constexpr double kOfClocks = 0.5;  // of that time, at most, to compare clocks
 
@@ -81,12 +80,6 @@ Seconds allowed_for_natives(const Model& model, Seconds budget) {
     const bool are_rates_next = is_unfinished(model.links) && model.links.sweeps >= kFreeSweeps;
     if (!job.is_unfinished || are_rates_next || job.allowance < kWorthConnecting) return Seconds(0);
     return std::min(job.allowance, kOfNativesLater * budget);
-}
-
-/// How long a later job may go on with rates: as long as the first one, but jobs after the third only in what
-/// those before them have lasted long enough for.
-Seconds allowed_for_rates(const Model& model, Seconds budget) {
-    return model.links.sweeps < kFreeSweeps ? budget : std::min(model.links.job.allowance, budget);
 }
 
 bool can_measure_natives_in(Seconds time, const Model& model) {
@@ -142,10 +135,8 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
 bool can_measure_rates(const Model& model, Seconds budget) {
     const bool are_missing =
         model.links.clusters.empty() || is_unfinished(model.links) || is_of_part(model.links);
-    // To begin takes about as long as a step.
-    const Seconds least = longest_step_of_sweep(farthest(model)) +
-                          (model.links.sweeps < kFreeSweeps ? Seconds(0) : model.links.next_step);
-    return are_missing && model.nodes.size() > 1 && least < allowed_for_rates(model, budget) &&
+    return are_missing && model.nodes.size() > 1 &&
+           time_for_sweep(model.links, farthest(model), budget).most > Seconds(0) &&
            !link_survey_input(model).clusters.empty();
 }
 
@@ -158,7 +149,8 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
         links = {};
         links.job = model.links.job;
     }
-    const Seconds end = start + allowed_for_rates(model, Seconds(settings.probe_budget));
+    const SweepTime time = time_for_sweep(links, farthest(model), Seconds(settings.probe_budget));
+    const Seconds end = start + time.most;
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), {end, nullptr});
         if (layout.nodes().empty()) {
@@ -172,8 +164,7 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
         }
     }
     layout.sleep_until_measured();
-    if (model.links.sweeps >= kFreeSweeps)
-        links.job.allowance = std::max(links.job.allowance - (now() - start), Seconds(0));
+    if (!time.is_free) links.job.allowance = std::max(links.job.allowance - (now() - start), Seconds(0));
     return links;
 }
 

@@ -25,12 +25,12 @@ struct Discovery {
 /// Collective; the result is rank 0's. (LAPLE_TOPOLOGY=auto)
 Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& cache);
 
-/// Whether an earlier job had no time for all rates of `model`, and `budget` suffices for some of the others.
+/// Whether an earlier job had no time for all rates of `model`, and this one has some (time_for_sweep).
 bool can_measure_rates(const Model& model, Seconds budget);
 
-/// Goes on with the rates of `model`, rank 0's, for the hosts of `comm`: for as long as the budget; after
-/// three jobs for as long as the allowance says (JobTimes), from which it is taken. Collective; the result is
-/// rank 0's: the links of `model` with what was measured since.
+/// Goes on with the rates of `model`, rank 0's, for the hosts of `comm`, for as long as time_for_sweep()
+/// says; what is not free is taken from the allowance (JobTimes). Collective; the result is rank 0's: the
+/// links of `model` with what was measured since.
 LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& model);
 
 /// Whether MPI's own collectives are to be measured on all ranks of `model`, or more of them. Not between far

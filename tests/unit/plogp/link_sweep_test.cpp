@@ -56,8 +56,13 @@ TEST_CASE("a sweep finds rates and latencies, and how many lanes are useful", "[
 
 TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]") {
     FakeProbes probes(four_sites());
-    CHECK(sweep(probes, 0) == LinkModel());
+    const LinkModel nothing = sweep(probes, 0);
     CHECK(probes.flow_trials == 0);
+    CHECK(nothing.links.empty());
+    CHECK(nothing.clusters == std::vector<ClusterModel>(4));
+    // It counts: jobs that never have time for anything do not try for ever.
+    CHECK(nothing.sweeps == 1);
+    CHECK(nothing.next_step > Seconds(0));
 
     CHECK(sweep(probes, 1).links.empty());
     CHECK(sweep(probes, 1).clusters[0].eager_limit == 0);
@@ -92,6 +97,37 @@ TEST_CASE("a sweep keeps what it has when there is no more time", "[link_sweep]"
     REQUIRE(part.links.size() == 1);
     CHECK(part.links[0].there.rate == std::map<int, double>{{4, 25e6}});
     CHECK(part.links[0].plogp.gap.at(16384).count() == Approx(16384 / 12.5e6));
+}
+
+TEST_CASE("later jobs have time for a sweep once those before have lasted long enough", "[link_sweep]") {
+    constexpr Seconds kBudget(2);
+    constexpr Seconds kNear(1e-3);
+    constexpr Seconds kFar(50e-3);    // a step takes 1.1 s
+    constexpr Seconds kFarther(0.1);  // longer than the budget
+    LinkModel known;
+    for (const int sweeps : {0, 1, 2}) {
+        known.sweeps = sweeps;
+        CHECK(time_for_sweep(known, kFar, kBudget).most == kBudget);
+        CHECK(time_for_sweep(known, kFar, kBudget).is_free);
+        CHECK(time_for_sweep(known, kFarther, kBudget).most == Seconds(0));
+        CHECK(time_for_sweep(known, kNear, Seconds(0)).most == Seconds(0));
+    }
+    known.next_step = Seconds(1.1);
+    known.sweeps = kFreeSweeps;
+    CHECK(time_for_sweep(known, kNear, kBudget).most == Seconds(0));
+    known.job.allowance = Seconds(2.15);
+    CHECK(time_for_sweep(known, kNear, kBudget).most == kBudget);
+    CHECK(time_for_sweep(known, kFar, kBudget).most == Seconds(0));
+    known.job.allowance = Seconds(10);
+    CHECK(time_for_sweep(known, kNear, kBudget).most == kBudget);
+    CHECK_FALSE(time_for_sweep(known, kNear, kBudget).is_free);
+    CHECK(time_for_sweep(known, kFar, kBudget).most.count() == Approx(2.2));
+    CHECK_FALSE(time_for_sweep(known, kFar, kBudget).is_free);
+    CHECK(time_for_sweep(known, kFar, Seconds(0)).most == Seconds(0));
+    // Where the budget never suffices, they need not fail three times.
+    known.sweeps = 1;
+    CHECK(time_for_sweep(known, kFarther, kBudget).most.count() == Approx(2.2 + 1.1));
+    CHECK_FALSE(time_for_sweep(known, kFarther, kBudget).is_free);
 }
 
 TEST_CASE("a sweep goes on where an earlier one stopped", "[link_sweep]") {
