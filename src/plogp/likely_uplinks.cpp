@@ -53,11 +53,13 @@ std::vector<int> all_others(const LinkSurveyInput& input, int cluster) {
     return others;
 }
 
-/// The most that is known to leave a cluster, or to come there, by MPI's connections.
+/// The most that has left a cluster, or come there, by MPI's connections: what flows of some links are only
+/// likely to carry must not overrule what a trial of all has shown.
 double seen(const LinkModel& model, const std::vector<UplinkRates>& together, int cluster, Way way) {
     double most = together.empty() ? 0 : rate_of(together[at(cluster)], way);
     for (const LinkPair& link : model.links) {
-        if (link.joins(cluster)) most = std::max(most, link_rate(model, cluster, link.other(cluster), way));
+        if (link.joins(cluster))
+            most = std::max(most, link.lanes_from(way == Way::out ? cluster : link.other(cluster)).seen());
     }
     return most;
 }

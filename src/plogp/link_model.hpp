@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,11 +18,15 @@ namespace laple {
 ///          └───────────── lanes
 struct Lanes {
     std::map<int, double> rate;  ///< by the number of lanes; empty: not measured
+    /// What flows have carried at most where more is likely, for TCP was on its way up; 0: most().
+    double reached = 0;
 
     /// Of one flow; 0 when it is not known.
     double of_one() const;
     /// Of as many as are useful; 0 when it is not known.
     double most() const;
+    /// The most that was measured.
+    double seen() const { return reached > 0 ? std::min(reached, most()) : most(); }
     /// Of `lanes`: measured, or as if each brought as much as the next lower number has brought on average,
     /// but no more than the next higher one; 0 when it is not known.
     double at(int lanes) const;

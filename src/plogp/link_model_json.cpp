@@ -120,6 +120,10 @@ void read_links(const JsonReader& in, int clusters, LinkModel& model) {
         link.plogp = read_plogp(in, item + "/plogp");
         link.there = read_lanes(in, item + "/there");
         link.back = read_lanes(in, item + "/back");
+        if (in.has(item + "/reached_there"))
+            link.there.reached = in.at_least_0(item + "/reached_there", "bytes a second");
+        if (in.has(item + "/reached_back"))
+            link.back.reached = in.at_least_0(item + "/reached_back", "bytes a second");
         link.streams_there = read_lanes(in, item + "/streams_there");
         link.streams_back = read_lanes(in, item + "/streams_back");
         if (in.has(item + "/carries_more")) link.carries_more = in.truth(item + "/carries_more");
@@ -208,6 +212,8 @@ void write_link_model_json(const LinkModel& model, Json& document) {
         Json object{{"between", {link.a, link.b}}, {"plogp", json_of(link.plogp)}};
         if (!link.there.rate.empty()) object["there"] = link.there.rate;
         if (!link.back.rate.empty()) object["back"] = link.back.rate;
+        if (link.there.reached > 0) object["reached_there"] = link.there.reached;
+        if (link.back.reached > 0) object["reached_back"] = link.back.reached;
         if (!link.streams_there.rate.empty()) object["streams_there"] = link.streams_there.rate;
         if (!link.streams_back.rate.empty()) object["streams_back"] = link.streams_back.rate;
         if (link.carries_more) object["carries_more"] = true;

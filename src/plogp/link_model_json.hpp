@@ -11,7 +11,8 @@ namespace laple {
 ///
 ///     "clusters": [{"inside": PLOGP, "nic_out", "nic_in", "uplink_out", "uplink_in", "reduction",
 ///                  "reserve", "burst", "eager_limit", "uplink_sure"}]
-///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...]}]
+///     "links":    [{"between": [0, 1], "plogp": PLOGP, "there": [[lanes, rate], ...], "back": [...],
+///                  "reached_there", "reached_back"}]
 ///     "native":   {"ranks", "bcast": CURVE, "reduce": CURVE, "allreduce": CURVE, "barrier": CURVE, ...}
 ///     "calls":    [{"collective", "bytes", "root", "algorithm", "predicted", "times"}], the best one first
 ///     "warnings": ["..."]

@@ -172,17 +172,16 @@ class LinkSweep {
             together_.resize(input_.clusters.size());
             together_[at(c)] = {cluster.uplink_out, cluster.uplink_in};
             // What trials have told was not always reached.
-            if (!cluster.is_uplink_sure)
-                note_reached({c, c}, std::max(cluster.uplink_out, cluster.uplink_in));
+            if (!cluster.is_uplink_sure) note_reached(c, together_[at(c)]);
         }
         for (LinkPair& link : model_.links) {
             for (Lanes* lanes : {&link.there, &link.back}) {
                 std::erase_if(lanes->rate, [](const auto& rate) { return !(rate.second > 0); });
                 if (lanes->rate.empty()) continue;
-                note_reached({link.a, link.b}, lanes->most());
                 const auto& [flows, rate] = *lanes->rate.begin();
                 if (flows == 1) fastest_ = std::max(fastest_, rate);
             }
+            note_reached({link.a, link.b}, link.there.seen(), link.back.seen());
         }
     }
 
@@ -314,13 +313,23 @@ class LinkSweep {
         }
     }
 
-    void note_reached(const NodePair& clusters, double rate) {
-        for (const int cluster : {clusters.a, clusters.b})
-            reached_[at(cluster)] = std::max(reached_[at(cluster)], rate);
+    void note_reached(int cluster, const UplinkRates& rates) {
+        UplinkRates& known = reached_[at(cluster)];
+        known.out = std::max(known.out, rates.out);
+        known.in = std::max(known.in, rates.in);
     }
 
-    /// What both clusters can send to others and get from them, for all that is known; 0: nothing is.
-    double likely_between(int a, int b) const { return std::min(reached_[at(a)], reached_[at(b)]); }
+    /// `there`: from the first of both to the second one.
+    void note_reached(const NodePair& clusters, double there, double back) {
+        note_reached(clusters.a, {there, back});
+        note_reached(clusters.b, {back, there});
+    }
+
+    /// What one cluster can send to others and another one get from them, for all that is known; 0: nothing
+    /// is.
+    double likely_from(int from, int to) const {
+        return std::min(reached_[at(from)].out, reached_[at(to)].in);
+    }
 
     /// Of each of some clusters, one flow inside.
     struct InsideFlows {
@@ -544,7 +553,7 @@ class LinkSweep {
         together_.resize(input_.clusters.size());
         for (int c = 0; c < input_.count(); ++c) {
             together_[at(c)] = {out[at(c)].rate(), in[at(c)].rate()};
-            note_reached({c, c}, std::max(together_[at(c)].out, together_[at(c)].in));
+            note_reached(c, together_[at(c)]);
         }
     }
 
@@ -558,9 +567,12 @@ class LinkSweep {
         together_.resize(input_.clusters.size());
         for (int c = 0; c < input_.count(); ++c) {
             UplinkRates& known = together_[at(c)];
+            const auto seems_slow = [&] {
+                const UplinkRates& reached = reached_[at(c)];
+                return known.out < kDoubtful * reached.out || known.in < kDoubtful * reached.in;
+            };
             // Packets that are lost make it seem slow.
-            for (int trial = 0; trial < 2 && std::min(known.out, known.in) < kDoubtful * reached_[at(c)];
-                 ++trial) {
+            for (int trial = 0; trial < 2 && seems_slow(); ++trial) {
                 const UplinkRates all = measure_with_all_others(c);
                 known.out = std::max(known.out, all.out);
                 known.in = std::max(known.in, all.in);
@@ -725,7 +737,8 @@ class LinkSweep {
         };
         double likely = fastest_;
         for (const int cluster : {a, b}) {
-            if (is_known(cluster)) likely = std::min(likely, reached_[at(cluster)] / lanes);
+            const UplinkRates& reached = reached_[at(cluster)];
+            if (is_known(cluster)) likely = std::min(likely, std::max(reached.out, reached.in) / lanes);
         }
         if (!(likely > 0)) return 1;
         return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
@@ -733,11 +746,11 @@ class LinkSweep {
 
     /// Whether the first rate may be far from what the link carries, and nothing else tells.
     bool says_little(const Measuring& link) const {
-        const double likely = likely_between(link.pair.a, link.pair.b);
-        const auto is_unsure = [likely](const MeasuredRate& rate) {
+        const auto is_unsure = [](const MeasuredRate& rate, double likely) {
             return rate.has_lost() || (rate.is_climbing() && likely <= kClimbing * rate.rate());
         };
-        return is_unsure(link.there) || is_unsure(link.back);
+        const auto& [a, b] = link.pair;
+        return is_unsure(link.there, likely_from(a, b)) || is_unsure(link.back, likely_from(b, a));
     }
 
     /// To links that were measured before it was known from which size on messages have one.
@@ -754,26 +767,32 @@ class LinkSweep {
         const auto& [a, b] = measured.pair;
         const int lanes = measured.lanes;
         LinkPair& link = model_.link(a, b);
-        const auto rate_of = [&](const MeasuredRate& rate, const Lanes& known) {
-            const auto before = known.rate.find(lanes);
-            const double likely = likely_reached(link, lanes, rate, known);
-            return before == known.rate.end() ? likely : std::max(likely, before->second);
-        };
         const double before = std::max(link.there.most(), link.back.most());
-        link.there.rate[lanes] = rate_of(measured.there, link.there);
-        link.back.rate[lanes] = rate_of(measured.back, link.back);
+        take_rate(link, a, lanes, measured.there);
+        take_rate(link, b, lanes, measured.back);
         if (before > 0 && std::max(link.there.most(), link.back.most()) > kClimbing * before)
             forget_trials(a, b);
-        note_reached(measured.pair, std::max(measured.there.rate(), measured.back.rate()));
+        note_reached(measured.pair, measured.there.rate(), measured.back.rate());
         const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
         if (lanes == link.there.rate.rbegin()->first)
-            link.carries_more = measured.is_climbing() && is_only_tcp(link);
+            link.carries_more = (measured.there.is_climbing() && is_only_tcp(link, a)) ||
+                                (measured.back.is_climbing() && is_only_tcp(link, b));
         if (measured.tell_of_one) tell_of_one(measured, link);
         const bool is_one_told = measured.tell_of_one && measured.is_climbing();
         const double of_one = is_one_told  ? std::min(link.there.of_one(), link.back.of_one())
                               : lanes == 1 ? slower
                                            : likely_of_one(a, b, slower);
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+    }
+
+    /// Of the direction that begins at `from`. What is likely is told apart from what was seen.
+    void take_rate(LinkPair& link, int from, int lanes, const MeasuredRate& measured) const {
+        Lanes& known = from == link.a ? link.there : link.back;
+        const double seen = std::max(known.seen(), measured.rate());
+        const double likely = likely_reached(link, from, lanes, measured);
+        double& rate = known.rate[lanes];
+        rate = std::max(rate, likely);
+        known.reached = seen < known.most() ? seen : 0;
     }
 
     /// Which supposed a slower link between them.
@@ -784,26 +803,30 @@ class LinkSweep {
     /// Where several flows are on their way up, one would be for longer yet and say nothing: it is not
     /// measured.
     void tell_of_one(const Measuring& measured, LinkPair& link) const {
-        for (Lanes* lanes : {&link.there, &link.back}) {
+        for (const int from : {link.a, link.b}) {
+            Lanes& lanes = from == link.a ? link.there : link.back;
             if (measured.is_climbing()) {
-                lanes->rate[1] = likely_of_one_climbing(link, measured.lanes, lanes->rate[measured.lanes]);
+                lanes.rate[1] =
+                    likely_of_one_climbing(link, from, measured.lanes, lanes.rate[measured.lanes]);
             } else {
-                lanes->rate.erase(1);
+                lanes.rate.erase(1);
             }
         }
     }
 
     /// Of one flow, where all lanes carry `together` and become faster yet. Where that is much less than a
     /// NIC can, and no more is known, nothing but TCP holds them up, which gives each the same.
-    double likely_of_one_climbing(const LinkPair& link, int lanes, double together) const {
-        return is_only_tcp(link) ? together / lanes : likely_of_one(link.a, link.b, together);
+    double likely_of_one_climbing(const LinkPair& link, int from, int lanes, double together) const {
+        return is_only_tcp(link, from) ? together / lanes : likely_of_one(link.a, link.b, together);
     }
 
-    /// Whether nothing is known that holds flows up at these rates, but that TCP has not found others yet.
-    bool is_only_tcp(const LinkPair& link) const {
-        const double rate = std::max(link.there.most(), link.back.most());
+    /// Whether nothing is known that holds flows from one end up at these rates, but that TCP has not found
+    /// others yet.
+    bool is_only_tcp(const LinkPair& link, int from) const {
+        const double rate = link.lanes_from(from).most();
         const double nic = slower_nic(link.a, link.b);
-        return likely_between(link.a, link.b) <= kClimbing * rate && (!(nic > 0) || rate <= kFilled * nic);
+        return likely_from(from, link.other(from)) <= kClimbing * rate &&
+               (!(nic > 0) || rate <= kFilled * nic);
     }
 
     /// 0: not known.
@@ -813,13 +836,13 @@ class LinkSweep {
 
     /// What flows would carry once TCP has found the link's rate: one flow, as all lanes of this link tell;
     /// or, where no more lanes are known, as much as both clusters have reached with others.
-    double likely_reached(const LinkPair& link, int lanes, const MeasuredRate& measured,
-                          const Lanes& known) const {
+    double likely_reached(const LinkPair& link, int from, int lanes, const MeasuredRate& measured) const {
         if (!measured.is_climbing()) return measured.rate();
+        const Lanes& known = link.lanes_from(from);
         const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
-        const double likely = are_more_known
-                                  ? likely_of_one_climbing(link, known.rate.rbegin()->first, known.most())
-                                  : as_nics_allow(link.a, link.b, lanes, likely_between(link.a, link.b));
+        const double likely =
+            are_more_known ? likely_of_one_climbing(link, from, known.rate.rbegin()->first, known.most())
+                           : as_nics_allow(link.a, link.b, lanes, likely_from(from, link.other(from)));
         return std::max(measured.rate(), likely);
     }
 
@@ -846,7 +869,7 @@ class LinkSweep {
     LinkModel known_;  // before this sweep
     LinkModel model_;
     double fastest_ = 0;                 // of the flows so far, in bytes a second
-    std::vector<double> reached_;        // of flows to and from others, by cluster
+    std::vector<UplinkRates> reached_;   // the most of flows to and from others, by cluster
     std::vector<UplinkRates> together_;  // of all flows of a cluster at once; empty: not measured
     Bytes eager_limit_ = 0;              // the least that was found
     Seconds refused_{0};                 // the shortest step that there was no time for; 0: there was for all

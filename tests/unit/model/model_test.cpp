@@ -63,6 +63,7 @@ Model two_sites() {
     link.streams_back.rate = {{8, 0}};
     link.back.rate = {{1, 10e6}};
     link.carries_more = true;
+    link.there.reached = 10e6;
     model.links.links.push_back(link);
     model.links.warnings = {"a warning"};
     return model;
@@ -237,6 +238,7 @@ TEST_CASE("a job on the same hosts finds its own ranks in a model", "[model]") {
         REQUIRE(other.links.links.size() == 1);
         CHECK(other.links.links[0].back.rate == model.links.links[0].there.rate);
         CHECK(other.links.links[0].there.rate == model.links.links[0].back.rate);
+        CHECK(other.links.links[0].back.reached == 10e6);
         CHECK(other.links.links[0].streams_back.rate == model.links.links[0].streams_there.rate);
         CHECK(other.links.links[0].streams_there.rate == model.links.links[0].streams_back.rate);
         CHECK(read(model_text(other)) == other);

@@ -22,7 +22,8 @@ Model full_model() {
     const Curve curve({{0, Seconds(1)}, {8, Seconds(2)}});
     const Plogp plogp{Seconds(1), curve, curve, curve, curve, curve, curve};
     model.links.clusters = {{plogp, 1, 1, 1, 1, 1, 1, 1, 1, true, true}, {}};
-    model.links.links = {{0, 1, plogp, {{{1, 1.0}}}, {{{1, 1.0}}}, {{{8, 1.0}}}, {{{8, 1.0}}}, true}};
+    model.links.links = {
+        {0, 1, plogp, {{{1, 1.0}}, 0.5}, {{{1, 1.0}}, 0.5}, {{{8, 1.0}}}, {{{8, 1.0}}}, true}};
     model.links.sweeps = 1;
     model.links.next_step = Seconds(1);
     model.links.job = {4,

@@ -24,6 +24,11 @@ struct FakeNetwork {
     Seconds one_way{10e-3};
     Seconds lan{50e-6};
     double far_flow = std::numeric_limits<double>::infinity();  ///< the most of one flow between clusters
+    std::vector<double> uplink_in = {};                         ///< empty: as `uplink`
+
+    double into(int cluster) const {
+        return (uplink_in.empty() ? uplink : uplink_in)[static_cast<std::size_t>(cluster)];
+    }
 
     int cluster_of(int node) const {
         for (std::size_t c = 0; c < clusters.size(); ++c) {
@@ -107,8 +112,10 @@ class FakeProbes final : public LinkProbes {
             }
             for (const auto& limit : limits(flow)) {
                 const bool is_nic = limit.first == "out" || limit.first == "in";
-                const double capacity =
-                    is_nic ? network_.nic : network_.uplink[static_cast<std::size_t>(limit.second)];
+                const double capacity = is_nic ? network_.nic
+                                        : limit.first == "uplink in"
+                                            ? network_.into(limit.second)
+                                            : network_.uplink[static_cast<std::size_t>(limit.second)];
                 rate = std::min(rate, capacity / users[limit]);
             }
             // The first times somebody measures, TCP is still slow.
@@ -118,6 +125,8 @@ class FakeProbes final : public LinkProbes {
             if (is_disturbed) part *= 0.85;
             rates.push_back({part * rate / 2, part * rate});
             if (part == 1 || is_disturbed) rates.back().early = part * rate;
+            if (is_far && !is_near(flow) && far_part < 1)
+                rates.back() = {far_part * rate / 2, far_part * rate};
             // Of an overfilled uplink: what waits for a lost packet arrives at once, then little does.
             if (is_far && options.window_bytes > lossless_window) rates.back() = {1.17 * rate, 0.6 * rate};
             // Of flows that share an uplink one is fast while the next is slow.
@@ -173,9 +182,9 @@ class FakeProbes final : public LinkProbes {
         for (const auto& [a, b] : pairs) {
             stream_trials[connections].push_back({network_.cluster_of(a), network_.cluster_of(b)});
             const auto from_to = [&](int from, int to) {
-                const double rate = std::min({network_.nic, connections * network_.far_flow,
-                                              network_.uplink[static_cast<std::size_t>(from)],
-                                              network_.uplink[static_cast<std::size_t>(to)]});
+                const double rate =
+                    std::min({network_.nic, connections * network_.far_flow,
+                              network_.uplink[static_cast<std::size_t>(from)], network_.into(to)});
                 return can_connect ? rate : 0;
             };
             found.push_back({from_to(network_.cluster_of(a), network_.cluster_of(b)),
@@ -205,6 +214,7 @@ class FakeProbes final : public LinkProbes {
     int flow_trials = 0;
     double slow_start = 1;
     int slow_trials = 1;
+    double far_part = 1;  ///< of their rate that far flows reach: less than 1, they are still on their way up
     bool flows_take_turns = false;
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others

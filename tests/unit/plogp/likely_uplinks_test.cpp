@@ -61,3 +61,20 @@ TEST_CASE("NICs of the hosts that flows begin at hold them up", "[likely_uplinks
     known.clusters[0].nic_out = known.clusters[0].nic_in = 5.5e6;  // 11 of two
     CHECK(uplink_trials(known, input(), {{11e6, 4e6}, {3e6, 11e6}, {3e6, 11e6}}).empty());
 }
+
+TEST_CASE("what flows are likely to carry does not overrule a trial of the uplink", "[likely_uplinks]") {
+    LinkModel known = model();
+    for (LinkPair& link : known.links) {
+        if (link.a == 0) link.there.reached = 3e6;  // of 10
+    }
+    std::vector<UplinkRates> together{{4e6, 4e6}, {2e6, 4e6}, {2e6, 4e6}};
+    const auto trials = uplink_trials(known, input(), together);
+    REQUIRE(trials.size() == 1);
+    CHECK(trials[0].cluster == 0);
+    CHECK(trials[0].others.size() == 1);  // whose link is likely to carry more than was seen
+    take_trial(trials[0], {5e6, 4e6}, known, input(), together);
+    set_uplinks(known, input(), together, true);
+    CHECK(known.clusters[0].uplink_out == Approx(5e6));
+    known.links[0].there.reached = 1e9;  // a cached file may hold anything
+    CHECK(known.links[0].there.seen() == Approx(10e6));
+}

@@ -317,6 +317,26 @@ TEST_CASE("a flow on its way up is not taken for as fast as the network at its e
     CHECK(model.links[0].there.rate.at(1) <= 1e6);
 }
 
+TEST_CASE("a flow on its way up out of a cluster is not taken for as fast as what comes in", "[link_sweep]") {
+    FakeNetwork uneven{{{0}, {1}, {2}}, 125e6, {12.5e6, 125e6, 125e6}};
+    uneven.uplink_in = {125e6, 125e6, 125e6};
+    LinkSurveyInput input = input_for(uneven);
+    input.latency[0][1] = input.latency[1][0] = Seconds(0.3e-3);
+    FakeProbes probes(uneven);
+    probes.has_near_pair = true;
+    probes.far_part = 0.3;
+    const LinkModel model = sweep_links(probes, input, [](Seconds) { return true; });
+    const LinkPair& far = *model.between(0, 2);
+    CHECK(model.between(0, 1)->there.of_one() == Approx(12.5e6));
+    CHECK(model.between(0, 1)->back.of_one() == Approx(125e6));
+    CHECK(far.there.of_one() == Approx(12.5e6));
+    CHECK(far.back.of_one() == Approx(0.3 * 125e6));
+    CHECK(model.clusters[0].uplink_out == Approx(12.5e6));
+    // Of what is likely the model tells what was seen.
+    CHECK(far.there.seen() == Approx(0.3 * 12.5e6));
+    CHECK(far.back.seen() == Approx(far.back.most()));
+}
+
 TEST_CASE("an uplink that binds is told from one that its peers hold up", "[link_sweep]") {
     const auto all = [](Seconds) { return true; };
     const FakeNetwork unlike{{{0}, {1, 2}, {3, 4}}, 12.5e6, {2e6, 12.5e6, 25e6}};
