@@ -72,6 +72,12 @@ class Landmarks final : public Survey {
         return found;
     }
 
+    /// While what was found is only checked, each node has its place.
+    bool is_usable() const override {
+        return step_ == nullptr || step_ == &Landmarks::check_again ||
+               step_ == &Landmarks::place_odd_nodes_anew;
+    }
+
   private:
     using Rounds = std::vector<ProbeRound>;
     /// Draws conclusions from what was measured, sets the next step, and returns what that one needs to know.

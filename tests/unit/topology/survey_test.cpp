@@ -276,6 +276,32 @@ TEST_CASE("a survey of all pairs can be used after the first look", "[survey]") 
     CHECK(survey->findings().clusters == Clusters{{0, 1}, {2, 3}});
 }
 
+TEST_CASE("a survey by landmarks can be used once all nodes have their places", "[survey]") {
+    const Machine machine = machine_of({60, 40}, 50e-6, [] { return 10e-3; });
+    Random random(11);
+    for (const double noise : {0.0, 0.2}) {  // of the measurements that are disturbed: nodes are placed anew
+        const auto survey = survey_by_landmarks(ascending(100));
+        CHECK_FALSE(survey->is_usable());
+        int usable = 0;
+        for (auto rounds = survey->next(); !rounds.empty(); rounds = survey->next()) {
+            std::size_t placed = 0;
+            for (const auto& cluster : survey->findings().clusters) placed += cluster.size();
+            // All are there when the checks begin, and these are not over.
+            CHECK((!survey->is_usable() || placed == 100));
+            if (survey->is_usable()) ++usable;
+            if (noise == 0 && survey->is_usable()) CHECK(survey->findings().clusters == machine.sites());
+            for (const ProbeRound& round : rounds) {
+                for (const auto& [a, b] : round) {
+                    const double disturbance = uniform(random, 0, 1) < noise ? uniform(random, 1, 20) : 1;
+                    survey->add({{a, b}, Seconds(machine.at(a, b) * disturbance)});
+                }
+            }
+        }
+        CHECK(usable > 0);
+        CHECK(survey->is_usable());
+    }
+}
+
 TEST_CASE("two nodes on one machine do not stand for their cluster", "[survey]") {
     for (const int nodes : {4, 100}) {
         Machine machine = machine_of({nodes}, 50e-6, [] { return 10e-3; });
