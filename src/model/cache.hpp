@@ -17,11 +17,11 @@ struct CachedModel {
     std::string file;
 };
 
-/// Where models of earlier jobs are kept: one file for each set of hosts and MPI, so that the next job there
-/// starts at once, whatever its rank order; and one for each placement of ranks on them with which
-/// collectives were measured since. Jobs at the same time do not disturb each other: files are put in
-/// their place whole, and the last one wins. Only files of the user's own that no one else can write are
-/// trusted.
+/// Where models of earlier jobs are kept: one file for each set of hosts and MPI (`mpi`: as name_of_mpi()
+/// names it, with its transport), so that the next job there starts at once, whatever its rank order; and one
+/// for each placement of ranks on them with which collectives were measured since. Jobs at the same time do
+/// not disturb each other: files are put in their place whole, and the last one wins. Only files of the
+/// user's own that no one else can write are trusted.
 class ModelCache {
   public:
     /// `directory` may be empty: then nothing is kept and nothing found.

@@ -19,6 +19,7 @@
 #include "base/configuration.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "model/mpi_name.hpp"
 #include "model/render.hpp"
 #include "model/unfinished.hpp"
 #include "mpi/probe/clock.hpp"
@@ -174,7 +175,7 @@ class Leader {
         }
         earlier_ = adapted_to(parse_model(document), nodes_, options_.resume);
         if (is_rough(earlier_.links)) earlier_.links = {};  // what a job has kept: its latencies are good
-        if (earlier_.mpi != mpi::mpi_version()) earlier_.links.job = {};
+        if (!is_of_version(earlier_.mpi, mpi::mpi_version())) earlier_.links.job = {};
         for (int a = 0; a < earlier_.matrix.nodes(); ++a) {
             for (int b = a + 1; b < earlier_.matrix.nodes(); ++b)
                 if (earlier_.matrix.at(a, b) <= kLongestLatency)
@@ -233,7 +234,7 @@ class Leader {
     }
 
     Model describe_findings(const Findings& found) const {
-        Model model = model_of(found, nodes_, options_.clustering, mpi::mpi_version());
+        Model model = model_of(found, nodes_, options_.clustering, mpi::mpi_in_use());
         model.date = mpi::now_in_utc();
         model.version = LAPLE_VERSION;
         model.node_levels = node_levels_;

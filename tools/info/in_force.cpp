@@ -58,7 +58,7 @@ InForce in_force(const Settings& settings, const std::vector<Node>& hosts, int r
     if (ranks < 2) return {"auto: one rank, every call is MPI's own", {}, ""};
     InForce result;
     const ModelCache cache(ModelCache::default_directory());
-    auto found = cache.find(hosts, mpi::mpi_version(), result.problem);
+    auto found = cache.find(hosts, mpi::mpi_in_use(), result.problem);
     if (found) result.model = std::move(found->model);
     result.source = found ? fmt::format("auto: kept in {}", found->file)
                     : settings.probe_budget <= 0

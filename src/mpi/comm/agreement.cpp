@@ -17,6 +17,7 @@
 #include "collectives/cost/rank_delay.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
+#include "model/mpi_name.hpp"
 #include "mpi/comm/discovery.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
@@ -140,9 +141,10 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
 void add_costs(const Model& model, const std::vector<Rank>* in_world, Agreement& agreement) {
     agreement.costs = costs_of(model.links, cluster_latencies(model));
     if (agreement.costs.is_empty()) return;
-    // Measured on all ranks in their order; and another MPI has other algorithms.
+    // Measured on all ranks in their order; and another MPI has other algorithms, by whatever transport.
     const int world = size_of(MPI_COMM_WORLD);
-    if ((in_world != nullptr && *in_world != all_below(at(world))) || model.mpi != mpi_version())
+    if ((in_world != nullptr && *in_world != all_below(at(world))) ||
+        !is_of_version(model.mpi, mpi_version()))
         agreement.costs.job = {};
     const Machine machine = agreement.host_of.empty() ? Machine(agreement.topology)
                                                       : Machine(agreement.topology, agreement.host_of);
@@ -403,7 +405,7 @@ class Agreeing {
     Payload from_cache(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
-        const auto found = cache.find(hosts, mpi_version(), note);
+        const auto found = cache.find(hosts, mpi_in_use(), note);
         if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
         if (!found) return {Content::unknown, std::nullopt};
         const Model& model = found->model;
@@ -432,7 +434,7 @@ class Agreeing {
     Agreement with_rates_of(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
-        auto found = cache.find(hosts, mpi_version(), note);
+        auto found = cache.find(hosts, mpi_in_use(), note);
         Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
         const JobTimes before = model.links.job;
         model.links = discover_rates(comm_, process_.settings(), model);
@@ -448,7 +450,7 @@ class Agreeing {
     Agreement with_natives(const std::vector<Node>& hosts) const {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
-        auto found = cache.find(hosts, mpi_version(), note);
+        auto found = cache.find(hosts, mpi_in_use(), note);
         Model model = found ? std::move(found->model) : Model();  // it may have been removed meanwhile
         const JobTimes before = model.links.job;
         model.links.job = discover_natives(comm_, process_.settings(), model);
@@ -463,7 +465,7 @@ class Agreeing {
     static void add_what_others_kept(const ModelCache& cache, const std::vector<Node>& hosts,
                                      const JobTimes& before, JobTimes& job) {
         std::string ignored;
-        const auto found = cache.find(hosts, mpi_version(), ignored);
+        const auto found = cache.find(hosts, mpi_in_use(), ignored);
         if (found) job.add_what_others_kept(before, found->model.links.job);
     }
 

@@ -40,14 +40,14 @@ Discovery lead(Prober& prober, const std::vector<Node>& nodes, const ModelCache&
     Discovery discovery;
     const ClusteringOptions options;
     RememberedSurvey survey(survey_sites(by_name(nodes), options),
-                            cache.find_latencies(nodes, mpi_version(), discovery.note));
+                            cache.find_latencies(nodes, mpi_in_use(), discovery.note));
     if (!prober.survey_quickly(survey, kSettle)) {
         discovery.is_kept = !survey.known().empty() &&
-                            cache.keep_latencies(nodes, mpi_version(), survey.known(), discovery.note);
+                            cache.keep_latencies(nodes, mpi_in_use(), survey.known(), discovery.note);
         return discovery;
     }
     const Findings found = survey.findings();
-    Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_version()));
+    Model& model = discovery.model.emplace(model_of(found, nodes, options, mpi_in_use()));
     // Of near sites MPI's own collectives are measured after that, and clocks are compared for them.
     if (farthest(model) < kFar) end -= 2 * kOfNatives * budget;
     const Seconds end_of_rates = std::max(end, now() + kForRates * budget);

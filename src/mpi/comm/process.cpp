@@ -391,7 +391,7 @@ void Process::keep_what_was_learnt() try {
     if (hosts_.empty()) return;
     std::string note;
     const ModelCache cache(ModelCache::default_directory());
-    auto found = cache.find(hosts_, mpi_version(), note);
+    auto found = cache.find(hosts_, mpi_in_use(), note);
     if (!found) return;  // removed meanwhile
     JobTimes& job = found->model.links.job;
     const bool may_measure = job.is_unfinished || is_unfinished(found->model.links);

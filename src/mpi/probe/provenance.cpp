@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <string_view>
 
@@ -12,20 +11,28 @@
 #include <mpi.h>
 #include <unistd.h>
 
-namespace laple::mpi {
+#include "model/mpi_name.hpp"
 
-std::string mpi_version() {
+namespace laple::mpi {
+namespace {
+
+std::string library_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
     int length = 0;
     PMPI_Get_library_version(text.data(), &length);
-    std::string line(text.data());
-    line.resize(std::min(line.find('\n'), line.size()));
-    // MPICH aligns its columns by tabs.
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return std::isspace(c) != 0; }, ' ');
-    line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
-               line.end());
-    return line;
+    return text.data();
+}
+
+}  // namespace
+
+std::string mpi_version() {
+    return version_of_mpi(library_version());
+}
+
+std::string mpi_in_use() {
+    // A program may change its environment, which its messages do not go by any more.
+    static const std::string name = name_of_mpi(library_version(), mpi_environment());
+    return name;
 }
 
 std::string now_in_utc() {

@@ -9,6 +9,10 @@ namespace laple::mpi {
 /// The first line of what MPI says of itself: "MPICH Version: 4.0.2".
 std::string mpi_version();
 
+/// How models name this MPI, with the transport that was chosen for this process when it first asked
+/// (model/mpi_name.hpp). Environments of ranks may differ: rank 0's counts.
+std::string mpi_in_use();
+
 /// The time, for people and files: ISO 8601, UTC.
 std::string now_in_utc();
 

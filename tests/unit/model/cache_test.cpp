@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "model/model_file.hpp"
+#include "model/mpi_name.hpp"
 #include "support/temporary_directory.hpp"
 
 using namespace laple;
@@ -42,6 +43,38 @@ TEST_CASE("a fingerprint knows the hosts and the MPI, in any order", "[cache]") 
     CHECK(fingerprint(kNodes, "MPI 1") != fingerprint(kNodes, "MPI 2"));
     CHECK(fingerprint({{"a", {0}}, {"b", {1}}}, "") != fingerprint({{"ab", {0}}}, ""));
     CHECK(fingerprint({{"a", {0}}, {"b", {1}}}, "").size() == 16);
+}
+
+TEST_CASE("an MPI has a name for each transport", "[cache]") {
+    const std::string mpich =
+        "MPICH Version:    \t4.0.2\nMPICH Release date:\tThu Apr  7\nMPICH Device:    \tch4:ofi\nMPICH "
+        "CC:\tgcc";
+    CHECK(version_of_mpi(mpich) == "MPICH Version: 4.0.2");
+    CHECK(name_of_mpi(mpich, {}) == "MPICH Version: 4.0.2; device ch4:ofi");
+    CHECK(name_of_mpi(mpich, {{"HOME", "/"}, {"UCX_TLS", "tcp"}, {"FI_PROVIDER", "verbs"}}) ==
+          "MPICH Version: 4.0.2; device ch4:ofi; FI_PROVIDER=verbs; UCX_TLS=tcp");
+    CHECK(name_of_mpi("Open MPI v4.1.4", {}) == "Open MPI v4.1.4");
+    CHECK(name_of_mpi("", {}).empty());
+    // What older models name, and others of this version.
+    CHECK(is_of_version("MPICH Version: 4.0.2", version_of_mpi(mpich)));
+    CHECK(is_of_version(name_of_mpi(mpich, {{"UCX_TLS", "tcp"}}), version_of_mpi(mpich)));
+    CHECK_FALSE(is_of_version("MPICH Version: 4.0.20", version_of_mpi(mpich)));
+    CHECK_FALSE(is_of_version("", version_of_mpi(mpich)));
+
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    Model over_tcp = model_of(kNodes);
+    over_tcp.mpi = name_of_mpi(mpich, {{"UCX_TLS", "tcp"}});
+    Model usual = model_of(kNodes);
+    usual.mpi = name_of_mpi(mpich, {});
+    CHECK(cache.file_for(kNodes, over_tcp.mpi) != cache.file_for(kNodes, usual.mpi));
+    std::string note;
+    cache.keep(over_tcp, note);
+    CHECK_FALSE(cache.find(kNodes, usual.mpi, note));
+    cache.keep(usual, note);
+    CHECK(cache.find(kNodes, usual.mpi, note)->model == usual);
+    CHECK(cache.find(kNodes, over_tcp.mpi, note)->model == over_tcp);
+    CHECK(note.empty());
 }
 
 TEST_CASE("a model that was kept is found by a job on the same hosts", "[cache]") {
