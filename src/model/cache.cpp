@@ -57,22 +57,62 @@ void add_job(const std::string& file, CachedModel& found, std::string& note) {
 /// As much as a job may read to find a model of more hosts: some 10 ms.
 constexpr std::uintmax_t kMostToRead = 8U << 20;
 
-/// The files of models, not of single placements, the latest first.
-std::vector<std::string> models_in(const std::string& directory) {
-    std::vector<std::pair<fs::file_time_type, std::string>> found;
+/// That a directory holds at most; then so many are left, so that not every job has to look at all of them.
+constexpr std::size_t kMostFiles = 500;
+constexpr std::size_t kFewerFiles = 400;
+
+/// By their names alone: to ask the file system about each takes long where it is far.
+template <typename IsOne>
+std::vector<fs::path> files_in(const std::string& directory, IsOne is_one) {
+    std::vector<fs::path> found;
     std::error_code failure;
     for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
          entry.increment(failure)) {
-        const fs::path& path = entry->path();
-        std::error_code ignored;
-        const auto written = entry->last_write_time(ignored);
-        if (!ignored && path.extension() == ".json" && path.stem().string().size() == kFingerprintDigits)
-            found.emplace_back(written, path.string());
+        if (is_one(entry->path())) found.push_back(entry->path());
+    }
+    return found;
+}
+
+/// Of a model, not of a single placement.
+bool is_model(const fs::path& file) {
+    return file.extension() == ".json" && file.stem().string().size() == kFingerprintDigits;
+}
+
+/// Of a model, a placement of ranks, or latencies of an unfinished survey.
+bool is_own(const fs::path& file) {
+    const std::string stem = file.stem().string();
+    if (file.extension() != ".json" && file.extension() != ".latencies") return false;
+    const bool has_length = stem.size() == kFingerprintDigits ||
+                            (stem.size() == 2 * kFingerprintDigits + 1 && stem[kFingerprintDigits] == '-');
+    return has_length && stem.find_first_not_of("0123456789abcdef-") == std::string::npos;
+}
+
+std::vector<std::string> latest_first(const std::vector<fs::path>& files) {
+    std::vector<std::pair<fs::file_time_type, std::string>> found;
+    for (const fs::path& file : files) {
+        std::error_code failure;
+        const auto written = fs::last_write_time(file, failure);
+        if (!failure) found.emplace_back(written, file.string());
     }
     std::sort(found.rbegin(), found.rend());
-    std::vector<std::string> files;
-    for (auto& [written, file] : found) files.push_back(std::move(file));
-    return files;
+    std::vector<std::string> ordered;
+    for (auto& [written, file] : found) ordered.push_back(std::move(file));
+    return ordered;
+}
+
+std::vector<std::string> models_in(const std::string& directory) {
+    return latest_first(files_in(directory, is_model));
+}
+
+/// Makes room where jobs on ever new hosts have left many files.
+void remove_oldest(const std::string& directory) {
+    const std::vector<fs::path> files = files_in(directory, is_own);
+    if (files.size() < kMostFiles) return;
+    const std::vector<std::string> ordered = latest_first(files);
+    for (std::size_t i = kFewerFiles; i < ordered.size(); ++i) {
+        std::error_code ignored;
+        if (fs::is_regular_file(fs::symlink_status(ordered[i], ignored))) fs::remove(ordered[i], ignored);
+    }
 }
 
 }  // namespace
@@ -129,8 +169,9 @@ std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node
     for (const std::string& file : models_in(directory_)) {
         std::error_code failure;
         const std::uintmax_t size = fs::file_size(file, failure);
-        if (failure || size > kMostToRead - bytes) continue;
+        if (failure || size > kMostToRead) continue;
         bytes += size;
+        if (bytes > kMostToRead) return std::nullopt;
         try {
             const std::string text = read_own_file(file);
             if (!names_all(text, nodes)) continue;
@@ -148,6 +189,7 @@ std::optional<CachedModel> ModelCache::find_on_more_hosts(const std::vector<Node
 }
 
 void ModelCache::keep(const Model& model, std::string& note) const {
+    if (!directory_.empty()) remove_oldest(directory_);
     write(model.nodes, model_text(model), file_for(model.nodes, model.mpi), note);
     std::error_code ignored;
     fs::remove(latencies_file_for(model.nodes, model.mpi), ignored);

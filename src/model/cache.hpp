@@ -39,7 +39,7 @@ class ModelCache {
                                     std::string& note) const;
 
     /// Keeps `model` for later jobs on its hosts. Not when hosts share a name: they could not be told apart.
-    /// A failure is harmless; `note` tells of it.
+    /// A failure is harmless; `note` tells of it. Of some hundred files the oldest are removed.
     void keep(const Model& model, std::string& note) const;
 
     /// Keeps `model`, which find() has found, with what was measured with its ranks since: MPI's own

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/cache.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -238,6 +241,63 @@ TEST_CASE("each placement of ranks has its own times of MPI's collectives", "[ca
     model.date = "tuesday";  // the network was measured anew
     cache.keep(model, note);
     CHECK(cache.find(cyclic, "MPI 1", note)->model.links.job.ranks == 0);
+    CHECK(note.empty());
+}
+
+TEST_CASE("of very many files the oldest go", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    const auto now = fs::file_time_type::clock::now();
+    const auto add = [&](const std::string& name, int hours) {
+        const std::string file = directory.path() + "/" + name;
+        std::ofstream(file) << "{}";
+        fs::last_write_time(file, now - std::chrono::hours(hours));
+        return file;
+    };
+    std::vector<std::string> files;
+    for (int i = 0; i < 1000; ++i) {
+        const char* ending = i % 4 == 1 ? "-0123456789abcdef.json" : i % 4 == 2 ? ".latencies" : ".json";
+        files.push_back(add(fmt::format("{:016x}{}", i, ending), i + 1));
+    }
+    const std::string foreign = add("notes of the last month.json", 10000);
+    const std::string other = add("0123456789abcdef.txt", 10000);
+    fs::create_directory(directory.path() + "/fedcba9876543210.json");
+    fs::last_write_time(directory.path() + "/fedcba9876543210.json", now - std::chrono::hours(10000));
+    cache.keep(model_of(kNodes), note);
+    CHECK(note.empty());
+    CHECK(cache.find(kNodes, "MPI 1", note)->model == model_of(kNodes));
+    const auto left =
+        std::count_if(files.begin(), files.end(), [](const auto& file) { return fs::exists(file); });
+    CHECK(left >= 300);
+    CHECK(left <= 500);
+    for (long i = 0; i < 1000; ++i) CHECK(fs::exists(files[static_cast<std::size_t>(i)]) == (i < left));
+    CHECK(fs::exists(foreign));
+    CHECK(fs::exists(other));
+    CHECK(fs::exists(directory.path() + "/fedcba9876543210.json"));
+    // Below that nothing goes.
+    cache.keep(model_of(kOtherOrder), note);
+    CHECK(std::count_if(files.begin(), files.end(), [](const auto& file) { return fs::exists(file); }) ==
+          left);
+}
+
+TEST_CASE("of models of other hosts a job reads the latest ones only", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    const std::vector<Node> three{{"a", {0}}, {"b", {1}}, {"c", {2}}};
+    cache.keep(model_of(three), note);
+    const auto add = [&](const std::string& name, std::uintmax_t bytes) {
+        std::ofstream(directory.path() + "/" + name) << "{}";
+        fs::resize_file(directory.path() + "/" + name, bytes);
+    };
+    fs::last_write_time(cache.file_for(three, "MPI 1"),
+                        fs::file_time_type::clock::now() - std::chrono::hours(1));
+    add("0000000000000001.json", 9U << 20);  // too large to be looked at
+    CHECK(cache.find(kNodes, "MPI 1", note));
+    add("0000000000000002.json", 5U << 20);
+    add("0000000000000003.json", 5U << 20);
+    CHECK_FALSE(cache.find(kNodes, "MPI 1", note));
     CHECK(note.empty());
 }
 
