@@ -437,6 +437,15 @@ TEST_CASE("MPI's own calls are measured beside messages that the program waits f
     CHECK(received == (rank + world_size() - 1) % world_size());
 }
 
+TEST_CASE("where time is over no call is measured to its end", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    const JobTimes times = mpi::measure_natives(MPI_COMM_WORLD, mpi::NativeSizes::few, Seconds(1e-6),
+                                                {mpi::now() + Seconds(10), nullptr}, {}, true);
+    if (world_rank() != 0) return;
+    CHECK(times.exchange == Seconds(0));
+    CHECK(times.is_unfinished);
+}
+
 TEST_CASE("paced sends take the time of their bytes at least") {
     const int size = world_size();
     if (size < 2) return;

@@ -357,7 +357,8 @@ Report::Job Process::job() const {
         if (state->is_like_world() && state->is_machine_known()) job.network = describe(state->machine());
     }
     job.source = source();
-    job.model_file = settings_.has_rates_file() ? settings_.model : model_file_;
+    const std::string& problem = settings_.has_rates_file() ? rates_problem_ : topology_problem_;
+    job.model_file = !settings_.model.empty() && problem.empty() ? settings_.model : model_file_;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (cores > 0 && ranks_on_host_ > static_cast<std::size_t>(cores))
         job.shared_cores = fmt::format("{} ranks share the {} cores of a host", ranks_on_host_, cores);

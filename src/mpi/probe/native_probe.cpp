@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -67,10 +68,11 @@ class NativeProbe {
 
     JobTimes lead(Seconds most, const Patience& patience, bool wants_exchange) {
         const Seconds end = now() + most;
+        end_of_values_ = end + most;
         const auto is_over = [&] { return patience.is_over() || now() > end; };
         if (wants_exchange && times_.exchange <= Seconds(0) && size_of(comm_) <= kMostOfExchange &&
             !is_over())
-            times_.exchange = usual_time(kExchange, 0);
+            times_.exchange = usual_time(kExchange, 0).value_or(Seconds(0));
         for (const Collective collective : kAllCollectives) {
             if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty() && !is_over())
                 measure(collective, 0);
@@ -146,17 +148,23 @@ class NativeProbe {
 
     /// Adds it to what is known.
     void measure(Collective collective, Bytes bytes) {
-        const auto call = static_cast<std::int64_t>(collective);
-        times_.times[std::string(name_of(collective))].set(bytes, usual_time(call, bytes));
+        const auto time = usual_time(static_cast<std::int64_t>(collective), bytes);
+        if (time) {
+            times_.times[std::string(name_of(collective))].set(bytes, *time);
+        } else {
+            times_.is_unfinished = true;
+        }
     }
 
-    /// The median of some values.
-    Seconds usual_time(std::int64_t call, Bytes bytes) {
+    /// The median of some values. Nothing where these take too long: on busy hosts each may take some tenths
+    /// of a second.
+    std::optional<Seconds> usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
         if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
+            if (now() > end_of_values_) return std::nullopt;
             values.push_back(measure_once(call, bytes).count());
             if (values.front() > kLong.count()) break;
             if (values.front() < kShort.count()) {
@@ -178,7 +186,8 @@ class NativeProbe {
             const Worst worst = run(call, bytes, start);
             const Seconds needed = lead_ + worst.command;
             lead_ = std::min(std::max(1.5 * needed + kMargin, lead_ / 2), kMostLead);
-            if (worst.start <= std::max(kLate, kLateShare * worst.finish) || look == kMostLooks)
+            const bool is_good = worst.start <= std::max(kLate, kLateShare * worst.finish);
+            if (is_good || look == kMostLooks || now() > end_of_values_)
                 return worst.finish - std::max(worst.start, Seconds(0));
         }
     }
@@ -241,6 +250,7 @@ class NativeProbe {
     NativeSizes sizes_;
     JobTimes times_;
     Seconds lead_ = std::chrono::milliseconds(20);
+    Seconds end_of_values_{0};
     std::set<std::int64_t> connected_;  // what was called
     std::vector<double> input_;
     std::vector<double> output_;
