@@ -26,6 +26,7 @@ constexpr Bytes kShortAllreduce = 8;
 constexpr Bytes kLongGather = 80 * 1024;           // from here on
 constexpr Bytes kLongGatherInRounds = 512 * 1024;  // likewise
 constexpr Bytes kShortAlltoall = 256;
+constexpr Bytes kMediumAlltoall = 32 * 1024;
 constexpr Bytes kLongReduceScatter = 512 * 1024;  // of all blocks, from here on
 
 /// Whether the ranks combine a part of the message each: there are enough elements.
@@ -105,6 +106,8 @@ double scatter_time(Rounds& rounds, Bytes bytes) {
 double alltoall_time(Rounds& rounds, Bytes bytes) {
     if (bytes <= kShortAlltoall && rounds.members() >= kFewRanks) {
         rounds.index(bytes);
+    } else if (bytes > kMediumAlltoall) {
+        rounds.pairwise(bytes, false);
     } else {
         rounds.all_to_all(bytes);
     }

@@ -24,7 +24,7 @@ namespace laple {
 ///     gather          a binomial tree, of all that is below
 ///     scatter         the same downwards
 ///     alltoall        Bruck et al.: log P rounds of half of all blocks, up to 256 bytes of 8 ranks and more;
-///                     else all to all
+///                     all to all; beyond 32 KiB pairwise
 ///     reduce-scatter  recursive halving; from 512 KiB in all on pairwise
 ///     scan, exscan    recursive doubling
 ///

@@ -141,3 +141,27 @@ TEST_CASE("in one cluster short sums go by recursive doubling of hosts", "[nativ
     CHECK(folding->seconds ==
           Approx(simulated_seconds(plan_of(request, *folding), more, costs)).epsilon(0.02));
 }
+
+TEST_CASE("long blocks between all hosts of a cluster go straight, where MPI exchanges them in pairs",
+          "[native]") {
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 1.25e9);
+    const Machine machine = machine_of({16});
+    const auto proposed = [&](const Request& request, const Machine& on) {
+        Pricing pricing(request, on, costs);
+        for (const Candidate& candidate : pricing.all()) {
+            if (candidate.algorithm->name() == "direct") return true;
+        }
+        return false;
+    };
+    const Request request = request_for(Collective::alltoall, 64 * 1024);
+    CHECK(proposed(request, machine));
+    CHECK_FALSE(proposed(request_for(Collective::alltoall, 32 * 1024), machine));
+    CHECK_FALSE(proposed(request, machine_of({65})));
+    CHECK_FALSE(proposed(request_for(Collective::gather, 64 * 1024), machine));
+    // Fifteen rounds, of which each waits for the one before.
+    const double latency = costs.link(0, 0).latency;
+    const double gap = costs.link(0, 0).gap.at(64 * 1024).count();
+    CHECK(native_time(request, machine, costs) > 15 * (latency + gap));
+    CHECK(price_of("direct", request, machine, costs)->seconds < 15 * gap + 2 * latency);
+    CHECK(choice(request, machine, costs) == "direct");
+}
