@@ -31,6 +31,7 @@ constexpr char kControl[] = "bbr";
 /// Of lanes that carry nothing, in seconds, and how often: as long as TCP tries to send.
 constexpr int kIdle = 10;
 constexpr int kProbes = 90;
+constexpr std::size_t kNothing = 64U << 10;
 constexpr int kMostFramesAtOnce = 64;  // of a lane, before others have their turn
 constexpr Seconds kLeastPatience = std::chrono::milliseconds(500);
 constexpr double kTripsOfPatience = 10;
@@ -396,7 +397,6 @@ bool Link::receive_on(Lane& lane) {
 
 /// What comes twice, or beyond the end of what the receiver expects, is read into nothing.
 std::byte* Link::place_for(Lane& lane, std::size_t& room) {
-    static thread_local std::array<std::byte, 65536> nothing;
     if (lane.header_come < kFrameBytes) {
         room = kFrameBytes - lane.header_come;
         return lane.header.data() + lane.header_come;
@@ -415,8 +415,9 @@ std::byte* Link::place_for(Lane& lane, std::size_t& room) {
             }
         }
     }
-    room = static_cast<std::size_t>(std::min<std::uint64_t>(left, nothing.size()));
-    return nothing.data();
+    nothing_.resize(kNothing);
+    room = static_cast<std::size_t>(std::min<std::uint64_t>(left, nothing_.size()));
+    return nothing_.data();
 }
 
 void Link::take_frame(Lane& lane) {

@@ -199,7 +199,8 @@ class Link {
     std::size_t turn_ = 0;               // the lane that is first to send
     std::uint64_t unclaimed_there_ = 0;  // bytes, by the newest news
     std::uint64_t news_there_ = 0;
-    std::set<MessageKey> claimed_;  // by the other end, of messages to come
+    std::set<MessageKey> claimed_;    // by the other end, of messages to come
+    std::vector<std::byte> nothing_;  // what nobody wants is read into this; empty as long as there is none
     Account account_;
 };
 
