@@ -31,14 +31,17 @@ struct Lane {
     bool is_alive() const { return socket.is_open(); }
 
     std::size_t number;     ///< in the link
-    bool is_still = false;  ///< no receipt has come for so long that others do its work
+    bool is_still = false;  ///< it has carried nothing for so long that others do its work
     Descriptor socket;
 
     std::shared_ptr<Stripe> going;                    ///< the stripe of which a part has gone
     std::size_t gone = 0;                             ///< bytes of it
     std::deque<std::shared_ptr<Stripe>> unconfirmed;  ///< gone, without a receipt, in their order
     std::uint64_t confirmed = 0;                      ///< receipts
-    Seconds last_receipt{0};                          ///< or when there was nothing to wait for
+    Seconds last_receipt{0};
+    Seconds last_sign{0};  ///< that it carries something, or when there was nothing to wait for
+    Seconds last_look{0};  ///< at what the kernel says, and that: bytes
+    std::uint64_t acknowledged = 0;
 
     std::array<std::byte, kFrameBytes> receipt{};  ///< that goes
     std::size_t receipt_left = 0;                  ///< bytes of it

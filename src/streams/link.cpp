@@ -210,7 +210,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
     const std::uint64_t confirmed = lane.confirmed;
     bool has_moved = receive_on(lane);
     if (lane.is_alive() && lane.confirmed != confirmed) {
-        lane.last_receipt = now;
+        lane.last_receipt = lane.last_sign = now;
         lane.is_still = false;
     }
     if (lane.is_alive() && send_on(lane, now)) has_moved = true;
@@ -288,7 +288,7 @@ void Link::tell_again(Seconds now) {
 
 void Link::take_stripe(Lane& lane, Seconds now) {
     lane.going = next_stripe();
-    if (lane.going != nullptr && lane.unconfirmed.empty()) lane.last_receipt = now;
+    if (lane.going != nullptr && lane.unconfirmed.empty()) lane.last_sign = now;
 }
 
 /// The whole stripe is with the system.
@@ -541,21 +541,34 @@ void Link::put_again(const std::shared_ptr<Stripe>& stripe) {
     again_.push_back(stripe);
 }
 
-/// No receipt has come from it for long, while another one has got some since: the receiver was at work.
-bool Link::is_behind(const Lane& lane, Seconds now) const {
-    const Seconds patience = std::max(kLeastPatience, kTripsOfPatience * options_.round_trip);
+/// It has something on the way, and another one has got receipts since it showed a sign: the receiver was at
+/// work.
+bool Link::is_behind(const Lane& lane) const {
     const bool has_work = !lane.unconfirmed.empty() || lane.going != nullptr;
-    if (!lane.is_alive() || lane.is_still || !has_work || now - lane.last_receipt < patience) return false;
+    if (!lane.is_alive() || lane.is_still || !has_work) return false;
     return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& other) {
         return other->is_alive() && !other->is_still &&
-               other->last_receipt > lane.last_receipt + options_.round_trip;
+               other->last_receipt > lane.last_sign + options_.round_trip;
     });
+}
+
+/// Nothing has moved on it for long. On a slow one receipts are far apart, for there is one for each stripe:
+/// the kernel knows of what goes between them. The first look is what a later one is compared with.
+bool Link::stands_still(Lane& lane, Seconds now) const {
+    const Seconds patience = std::max(kLeastPatience, kTripsOfPatience * options_.round_trip);
+    if (now - std::max(lane.last_sign, lane.last_look) < patience / 2 || !is_behind(lane)) return false;
+    const std::uint64_t acknowledged = options_.acknowledged(lane.socket.number());
+    const bool is_first = lane.last_look < lane.last_sign;
+    if (!is_first && acknowledged != lane.acknowledged) lane.last_sign = now;
+    lane.acknowledged = acknowledged;
+    lane.last_look = now;
+    return !is_first && now - lane.last_sign >= patience;
 }
 
 /// Others send what such a lane has, and it gets nothing more until a receipt comes.
 void Link::help_those_behind(Seconds now) {
     for (const auto& lane : lanes_) {
-        if (!is_behind(*lane, now)) continue;
+        if (!stands_still(*lane, now)) continue;
         lane->is_still = true;
         for (const auto& stripe : lane->unconfirmed) put_again(stripe);
         if (lane->going != nullptr) put_again(lane->going);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,8 @@ struct LinkOptions {
     /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on. The
     /// other end keeps no more of messages without a receive either. The same at both ends.
     std::uint64_t window_bytes = 32U << 20;
+    /// Of the connection with that descriptor, bytes that have reached the other end's system.
+    std::function<std::uint64_t(int)> acknowledged = acknowledged_bytes;
 };
 
 /// Several TCP connections between two processes, as one way for messages:
@@ -156,7 +159,8 @@ class Link {
     bool is_known(std::uint64_t message) const;
     void break_lane(Lane& lane);
     void put_again(const std::shared_ptr<Stripe>& stripe);
-    bool is_behind(const Lane& lane, Seconds now) const;
+    bool is_behind(const Lane& lane) const;
+    bool stands_still(Lane& lane, Seconds now) const;
     void help_those_behind(Seconds now);
     void watch(Lane& lane, bool for_room);
     bool put_control(Lane& lane);

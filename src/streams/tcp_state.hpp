@@ -20,4 +20,7 @@ struct TcpState {
 /// Nothing where the kernel does not say.
 std::optional<TcpState> tcp_state(int descriptor);
 
+/// Bytes that the other end's kernel has said to have got, so far; 0 where this one does not count them.
+std::uint64_t acknowledged_bytes(int descriptor);
+
 }  // namespace laple::streams

@@ -35,12 +35,14 @@ struct Pipe {
     int from = -1;
     int to = -1;
     Data waiting;
+    std::uint64_t carried = 0;
 
     void carry(std::size_t most) {
         std::array<std::byte, 65536> piece;
         while (waiting.size() < most) {
             const ssize_t come = read(from, piece.data(), std::min(piece.size(), most - waiting.size()));
             if (come <= 0) break;
+            carried += static_cast<std::uint64_t>(come);
             waiting.insert(waiting.end(), piece.begin(), piece.begin() + come);
         }
         const ssize_t gone = waiting.empty() ? 0 : send(to, waiting.data(), waiting.size(), MSG_NOSIGNAL);
@@ -60,12 +62,15 @@ class Pair {
             ends[1].push_back(std::move(second));
         }
         for (std::size_t end = 0; end < 2; ++end)
-            links_[end] =
-                std::make_unique<Link>(std::move(ends[end]), LinkOptions{Seconds(0.01), patience, window});
+            links_[end] = std::make_unique<Link>(
+                std::move(ends[end]),
+                LinkOptions{Seconds(0.01), patience, window, [this](int own) { return carried_from(own); }});
     }
 
     Link& operator[](std::size_t end) { return *links_[end]; }
     void hold_up(std::size_t lane, bool yes) { wires_[lane].is_held_up = yes; }
+    /// It carries so many bytes in a millisecond at most.
+    void slow_down(std::size_t lane, std::size_t bytes) { wires_[lane].most = bytes; }
     /// What is on the way is lost.
     void cut(std::size_t lane) {
         Wire& wire = wires_[lane];
@@ -87,7 +92,7 @@ class Pair {
         if (second && links_[1]) links_[1]->progress(now_);
         for (Wire& wire : wires_) {
             if (!wire.is_there || wire.is_held_up) continue;
-            for (Pipe& pipe : wire.pipes) pipe.carry(bytes);
+            for (Pipe& pipe : wire.pipes) pipe.carry(std::min(bytes, wire.most));
         }
     }
     /// Without a look.
@@ -111,7 +116,19 @@ class Pair {
         std::array<Pipe, 2> pipes;
         bool is_there = true;
         bool is_held_up = false;
+        std::array<int, 2> own{-1, -1};  // descriptors of the links' ends, in the order of pipes
+        std::size_t most = ~std::size_t{0};
     };
+
+    /// What the kernel knows of TCP.
+    std::uint64_t carried_from(int own) const {
+        for (const Wire& wire : wires_) {
+            for (std::size_t end = 0; end < 2; ++end) {
+                if (wire.own[end] == own) return wire.pipes[end].carried;
+            }
+        }
+        return 0;
+    }
 
     /// The two ends of a new one.
     static std::pair<Descriptor, Descriptor> connect(Wire& wire) {
@@ -123,7 +140,8 @@ class Pair {
                 Descriptor(second[0]),
                 {Pipe{first[1], second[0], {}}, Pipe{second[0], first[1], {}}},
                 true,
-                false};
+                false,
+                {first[0], second[1]}};
         return {Descriptor(first[0]), Descriptor(second[1])};
     }
 
@@ -390,6 +408,26 @@ TEST_CASE("others do the work of a lane that stands still, and what it brings la
     pair[0].send(key(1), data.data(), data.size(), again_sent);
     REQUIRE(pair.until_done({&again_sent, &again_received}));
     CHECK((result == data));
+}
+
+TEST_CASE("slow lanes, of which each carries a stripe in seconds, have others do nothing of it",
+          "[streams]") {
+    const unsigned seed = GENERATE(range(0U, 10U));
+    std::mt19937 draw(seed);
+    Pair pair(8);
+    const Data data = drawn(8000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    for (int tenths = 0; tenths < 200 && !received.is_done; ++tenths) {
+        for (std::size_t lane = 0; lane < 8; ++lane) pair.slow_down(lane, 30 + draw() % 300);
+        pair.steps(100);
+    }
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK((result == data));
+    CHECK(pair[0].account().sent_again == 0);
+    CHECK(pair[1].account().dropped == 0);
 }
 
 TEST_CASE("a receiver that is busy elsewhere is waited for, and nothing is sent again", "[streams]") {
