@@ -204,25 +204,31 @@ class Departure {
 }  // namespace
 
 std::optional<Listener> Listener::open(const Endpoint& address, PortRange ports) {
-    Descriptor socket = new_socket(address);
-    // A port of the range may be that of connections which have ended a moment ago.
-    const int yes = 1;
-    if (socket.is_open()) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    for (int port = ports.first; socket.is_open() && port <= ports.last; ++port) {
+    for (int port = ports.first; port <= ports.last; ++port) {
         Endpoint endpoint = address;
         endpoint.port = static_cast<std::uint16_t>(port);
-        socklen_t length = 0;
-        sockaddr_storage storage = to_system(endpoint, length);
-        if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&storage), length) != 0) continue;
-        length = sizeof storage;
-        if (listen(socket.number(), kBacklog) != 0 ||
-            getsockname(socket.number(), reinterpret_cast<sockaddr*>(&storage), &length) != 0)
-            return std::nullopt;
-        const auto bound = from_system(storage);
-        if (!bound) return std::nullopt;
-        return Listener(std::move(socket), *bound);
+        auto listener = open_at(endpoint);
+        if (listener) return listener;
     }
     return std::nullopt;
+}
+
+std::optional<Listener> Listener::open_at(const Endpoint& endpoint) {
+    Descriptor socket = new_socket(endpoint);
+    // A port of the range may be that of connections which have ended a moment ago. With this option others
+    // may be bound to the same one: of these the first to listen has it.
+    const int yes = 1;
+    if (socket.is_open()) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    socklen_t length = 0;
+    sockaddr_storage storage = to_system(endpoint, length);
+    auto* const general = reinterpret_cast<sockaddr*>(&storage);
+    if (bind(socket.number(), general, length) != 0 || listen(socket.number(), kBacklog) != 0)
+        return std::nullopt;
+    length = sizeof storage;
+    if (getsockname(socket.number(), general, &length) != 0) return std::nullopt;
+    const auto bound = from_system(storage);
+    if (!bound) return std::nullopt;
+    return Listener(std::move(socket), *bound);
 }
 
 struct Joining::Arrivals {

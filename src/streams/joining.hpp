@@ -33,6 +33,7 @@ class Listener {
     int descriptor() const { return socket_.number(); }
 
   private:
+    static std::optional<Listener> open_at(const Endpoint& endpoint);
     Listener(Descriptor socket, const Endpoint& endpoint) : socket_(std::move(socket)), endpoint_(endpoint) {}
 
     Descriptor socket_;

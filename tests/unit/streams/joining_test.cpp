@@ -2,17 +2,26 @@
 #include "streams/joining.hpp"
 
 #include <array>
+#include <barrier>
 #include <chrono>
+#include <functional>
+#include <numeric>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
+#include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace laple;
 using namespace laple::streams;
 
 namespace {
+
+std::function<void(int)> before_listening;
 
 Seconds now() {
     return std::chrono::steady_clock::now().time_since_epoch();
@@ -83,6 +92,12 @@ bool are_connected(const Descriptor& a, const Descriptor& b, char mark) {
 }
 
 }  // namespace
+
+/// In place of the system's.
+extern "C" int listen(int socket, int backlog) {
+    if (before_listening) std::exchange(before_listening, nullptr)(socket);
+    return static_cast<int>(syscall(SYS_listen, socket, backlog));
+}
 
 TEST_CASE("links of several lanes are joined, each lane to its own", "[streams]") {
     const auto listener = Listener::open(loopback(), {});
@@ -226,4 +241,45 @@ TEST_CASE("a listener takes a port of the range that is free", "[streams]") {
         REQUIRE(other);
         CHECK(other->endpoint().port > taken);
     }
+}
+
+TEST_CASE("a listener takes the next port where another one was quicker", "[streams]") {
+    const Descriptor other(::socket(AF_INET, SOCK_STREAM, 0));
+    const int yes = 1;
+    REQUIRE(setsockopt(other.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0);
+    std::uint16_t taken = 0;
+    before_listening = [&](int socket) {
+        sockaddr_in address{};
+        socklen_t length = sizeof address;
+        auto* const general = reinterpret_cast<sockaddr*>(&address);
+        REQUIRE(getsockname(socket, general, &length) == 0);
+        REQUIRE(bind(other.number(), general, length) == 0);
+        REQUIRE(listen(other.number(), 1) == 0);
+        taken = ntohs(address.sin_port);
+    };
+    const auto listener = Listener::open(loopback(), {61000, 61999});
+    before_listening = nullptr;
+    REQUIRE(taken >= 61000);
+    REQUIRE(listener);
+    CHECK(listener->endpoint().port > taken);
+}
+
+TEST_CASE("each of many that look for a port at the same time gets one", "[streams]") {
+    constexpr int kCount = 20;
+    constexpr PortRange kPorts{61000, 61999};
+    std::barrier all(kCount);
+    std::vector<int> failures(kCount);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        threads.emplace_back([&, i] {
+            for (int turn = 0; turn < 100; ++turn) {
+                all.arrive_and_wait();
+                const auto listener = Listener::open(loopback(), kPorts);
+                failures[i] += listener ? 0 : 1;
+                all.arrive_and_wait();
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(std::accumulate(failures.begin(), failures.end(), 0) == 0);
 }
