@@ -215,7 +215,7 @@ bool apply_setting(std::string_view name, const std::string& given, Settings& se
     } else if (name == "LAPLE_STREAM_INTERFACE") {
         settings.stream_interface = value;
     } else if (name == "LAPLE_STREAM_PORTS") {
-        if (!take_ports(value, settings)) return refuse("two ports, for example 50000-50100");
+        if (!take_ports(value, settings)) return refuse("two ports, for example 61000-61100");
     } else if (name == "LAPLE_SHARED_MEMORY") {
         return take_bytes(settings.shared_memory);
     } else if (name == "LAPLE_BLOCK_MEMORY") {
