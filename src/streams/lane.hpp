@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,6 +24,9 @@ struct Stripe {
     bool is_again = false;         ///< it goes once more
 };
 
+/// They move from one such list to another one without memory being taken.
+using Stripes = std::list<std::shared_ptr<Stripe>>;
+
 /// One connection of a link: what is on the way there, and what is coming.
 struct Lane {
     Lane(Descriptor connection, std::size_t its_number) : number(its_number), socket(std::move(connection)) {}
@@ -34,10 +37,10 @@ struct Lane {
     bool is_still = false;  ///< it has carried nothing for so long that others do its work
     Descriptor socket;
 
-    std::shared_ptr<Stripe> going;                    ///< the stripe of which a part has gone
-    std::size_t gone = 0;                             ///< bytes of it
-    std::deque<std::shared_ptr<Stripe>> unconfirmed;  ///< gone, without a receipt, in their order
-    std::uint64_t confirmed = 0;                      ///< receipts
+    Stripes going;                ///< the one of which a part has gone, if any
+    std::size_t gone = 0;         ///< bytes of it
+    Stripes unconfirmed;          ///< gone, without a receipt, in their order
+    std::uint64_t confirmed = 0;  ///< receipts
     Seconds last_receipt{0};
     Seconds last_sign{0};  ///< that it carries something, or when there was nothing to wait for
     Seconds last_look{0};  ///< at what the kernel says, and that: bytes

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -54,6 +55,10 @@ void keep_alive(int descriptor) {
     set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
+void put_last(Stripes& all, Stripes stripes) noexcept {
+    all.splice(all.end(), stripes);
+}
+
 bool would_wait() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
@@ -77,7 +82,7 @@ Link::~Link() {
     end.kind = Frame::Kind::end;
     const auto bytes = encode(end);
     for (const auto& lane : lanes_) {
-        if (lane->is_alive() && lane->going == nullptr && lane->receipt_left == 0)
+        if (lane->is_alive() && lane->going.empty() && lane->receipt_left == 0)
             ::send(lane->socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     }
 }
@@ -151,7 +156,7 @@ void Link::forget(Posted& posted) {
         if (message.posted != &posted) continue;
         message.posted = nullptr;
         if (message.cut == 0 && message.unsent == 0) message.total = 0;
-        while (message.cut < message.total) again_.push_back(cut(message));
+        while (message.cut < message.total) put_last(again_, cut(message));
     }
     for (auto& [key, incoming] : incoming_) {
         if (incoming.posted != &posted) continue;
@@ -203,12 +208,18 @@ void Link::wait_for_lanes(Seconds now) {
     fail_all();
 }
 
-/// Of a lane that has something to read, or room.
+/// Of a lane that has something to read, or room. Where there is no memory for what comes, the lane breaks,
+/// and it comes again.
 bool Link::look_after(std::size_t number, Seconds now) {
     Lane& lane = *lanes_[number];
     if (!lane.is_alive()) return false;
     const std::uint64_t confirmed = lane.confirmed;
-    bool has_moved = receive_on(lane);
+    bool has_moved = false;
+    try {
+        has_moved = receive_on(lane);
+    } catch (const std::bad_alloc&) {
+        break_lane(lane);
+    }
     if (lane.is_alive() && lane.confirmed != confirmed) {
         lane.last_receipt = lane.last_sign = now;
         lane.is_still = false;
@@ -222,14 +233,14 @@ bool Link::send_on(Lane& lane, Seconds now) {
     bool has_moved = false;
     while (lane.is_alive()) {
         const bool is_receipt = lane.receipt_left > 0 || (lane.gone == 0 && put_control(lane));
-        if (!is_receipt && lane.going == nullptr && !lane.is_still) take_stripe(lane, now);
-        if (!is_receipt && lane.going == nullptr) {
+        if (!is_receipt && lane.going.empty() && !lane.is_still) take_stripe(lane, now);
+        if (!is_receipt && lane.going.empty()) {
             watch(lane, false);
             return has_moved;
         }
         const std::span<const std::byte> rest =
             is_receipt ? std::span<const std::byte>(lane.receipt).last(lane.receipt_left)
-                       : std::span<const std::byte>(lane.going->bytes).subspan(lane.gone);
+                       : std::span<const std::byte>(lane.going.front()->bytes).subspan(lane.gone);
         const ssize_t sent = ::send(lane.socket.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
         if (sent < 0) {
             if (would_wait()) {
@@ -244,7 +255,7 @@ bool Link::send_on(Lane& lane, Seconds now) {
             lane.receipt_left -= static_cast<std::size_t>(sent);
         } else {
             lane.gone += static_cast<std::size_t>(sent);
-            if (lane.gone == lane.going->bytes.size()) has_gone(lane);
+            if (lane.gone == lane.going.front()->bytes.size()) has_gone(lane);
         }
     }
     return has_moved;
@@ -288,15 +299,14 @@ void Link::tell_again(Seconds now) {
 
 void Link::take_stripe(Lane& lane, Seconds now) {
     lane.going = next_stripe();
-    if (lane.going != nullptr && lane.unconfirmed.empty()) lane.last_sign = now;
+    if (!lane.going.empty() && lane.unconfirmed.empty()) lane.last_sign = now;
 }
 
 /// The whole stripe is with the system.
 void Link::has_gone(Lane& lane) {
-    is_on_its_way(*lane.going);
-    lane.going->is_sent = true;
-    lane.unconfirmed.push_back(std::move(lane.going));
-    lane.going = nullptr;
+    is_on_its_way(*lane.going.front());
+    lane.going.front()->is_sent = true;
+    put_last(lane.unconfirmed, std::exchange(lane.going, {}));
     lane.gone = 0;
 }
 
@@ -310,20 +320,25 @@ void Link::watch(Lane& lane, bool for_room) {
     epoll_ctl(poller_.number(), EPOLL_CTL_MOD, lane.socket.number(), &event);
 }
 
-std::shared_ptr<Stripe> Link::next_stripe() {
+/// None where there is none that may go.
+Stripes Link::next_stripe() {
+    Stripes next;
     while (!again_.empty()) {
-        const std::shared_ptr<Stripe> stripe = again_.front();
-        again_.pop_front();
-        if (stripe->is_received) continue;
-        if (stripe->is_again) account_.sent_again += stripe->frame.bytes;
-        return stripe;
+        const Stripe& stripe = *again_.front();
+        if (stripe.is_received) {
+            again_.pop_front();
+            continue;
+        }
+        if (stripe.is_again) account_.sent_again += stripe.frame.bytes;
+        next.splice(next.end(), again_, again_.begin());
+        return next;
     }
-    if (kept_ > 0 && kept_ >= options_.window_bytes) return nullptr;
+    if (kept_ > 0 && kept_ >= options_.window_bytes) return next;
     for (Outgoing& message : outgoing_) {
         const bool has_more = message.cut < message.total || (message.total == 0 && message.unsent == 0);
         if (has_more && may_go(message)) return cut(message);
     }
-    return nullptr;
+    return next;
 }
 
 /// Of what is under way, all may turn out to have no receive.
@@ -338,25 +353,28 @@ std::uint64_t Link::stripe_bytes(std::uint64_t left) const {
     return std::min(left, std::clamp(share, kLeastStripe, kUsualStripe));
 }
 
-std::shared_ptr<Stripe> Link::cut(Outgoing& message) {
-    auto stripe = std::make_shared<Stripe>();
-    Frame& frame = stripe->frame;
+/// Where there is no memory for it, the message stays as it was.
+Stripes Link::cut(Outgoing& message) {
+    Stripes stripes;
+    stripes.push_back(std::make_shared<Stripe>());
+    Stripe& stripe = *stripes.front();
+    Frame& frame = stripe.frame;
     frame.bytes = static_cast<std::uint32_t>(stripe_bytes(message.total - message.cut));
     frame.message = message.number;
     frame.offset = message.cut;
     frame.total = message.total;
     frame.key = message.key;
-    stripe->bytes.resize(kFrameBytes + frame.bytes);
+    stripe.bytes.resize(kFrameBytes + frame.bytes);
     const auto header = encode(frame);
-    std::copy(header.begin(), header.end(), stripe->bytes.begin());
+    std::copy(header.begin(), header.end(), stripe.bytes.begin());
     if (frame.bytes > 0)
-        std::memcpy(stripe->bytes.data() + kFrameBytes, message.data + message.cut, frame.bytes);
+        std::memcpy(stripe.bytes.data() + kFrameBytes, message.data + message.cut, frame.bytes);
     message.cut += frame.bytes;
     ++message.unsent;
     kept_ += frame.bytes;
     ++stripes_;
     account_.most_kept = std::max(account_.most_kept, kept_);
-    return stripe;
+    return stripes;
 }
 
 void Link::is_on_its_way(const Stripe& stripe) {
@@ -474,26 +492,27 @@ void Link::take_frame(Lane& lane) {
 /// Stripes come in their order, about: there is no need for more room than they take.
 void Link::keep(Incoming& incoming, std::uint64_t bytes) {
     if (incoming.kept.size() >= bytes) return;
-    unclaimed_ += bytes - incoming.kept.size();
+    const std::uint64_t before = incoming.kept.size();
+    incoming.kept.resize(bytes);
+    unclaimed_ += bytes - before;
     account_.most_unclaimed = std::max(account_.most_unclaimed, unclaimed_);
     was_short_of_room_ = was_short_of_room_ || is_short_of_room();
-    incoming.kept.resize(bytes);
 }
 
 void Link::stripe_has_come(Lane& lane) {
     const Frame& frame = lane.frame;
-    ++lane.come;
-    lane.header_come = 0;
     const auto found = incoming_.find(frame.key);
     const bool is_new = lane.is_wanted && found != incoming_.end() && found->second.number == frame.message &&
                         found->second.offsets.insert(frame.offset).second;
-    if (!is_new) {
+    if (is_new) {
+        found->second.received += frame.bytes;
+        account_.received += frame.bytes;
+    } else {
         account_.dropped += frame.bytes;
-        return;
     }
-    found->second.received += frame.bytes;
-    account_.received += frame.bytes;
-    finish_if_there(frame.key);
+    finish_if_there(frame.key);  // there may have been no memory for that when it came first
+    ++lane.come;
+    lane.header_come = 0;
 }
 
 /// The message has come as a whole, and there is a receive.
@@ -529,22 +548,20 @@ void Link::break_lane(Lane& lane) {
     lane.socket.reset();
     --living_;
     if (!is_closed_) ++account_.broken_lanes;
-    for (const auto& stripe : lane.unconfirmed) put_again(stripe);
-    if (lane.going != nullptr) put_again(lane.going);
-    lane.unconfirmed.clear();
-    lane.going = nullptr;
+    put_again(std::exchange(lane.unconfirmed, {}));
+    put_again(std::exchange(lane.going, {}));
 }
 
-void Link::put_again(const std::shared_ptr<Stripe>& stripe) {
-    if (stripe->is_received) return;
-    stripe->is_again = true;
-    again_.push_back(stripe);
+void Link::put_again(Stripes stripes) {
+    stripes.remove_if([](const auto& stripe) { return stripe->is_received; });
+    for (const auto& stripe : stripes) stripe->is_again = true;
+    put_last(again_, std::move(stripes));
 }
 
 /// It has something on the way, and another one has got receipts since it showed a sign: the receiver was at
 /// work.
 bool Link::is_behind(const Lane& lane) const {
-    const bool has_work = !lane.unconfirmed.empty() || lane.going != nullptr;
+    const bool has_work = !lane.unconfirmed.empty() || !lane.going.empty();
     if (!lane.is_alive() || lane.is_still || !has_work) return false;
     return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& other) {
         return other->is_alive() && !other->is_still &&
@@ -569,9 +586,9 @@ bool Link::stands_still(Lane& lane, Seconds now) const {
 void Link::help_those_behind(Seconds now) {
     for (const auto& lane : lanes_) {
         if (!stands_still(*lane, now)) continue;
+        put_again(lane->unconfirmed);
+        put_again(lane->going);
         lane->is_still = true;
-        for (const auto& stripe : lane->unconfirmed) put_again(stripe);
-        if (lane->going != nullptr) put_again(lane->going);
     }
 }
 

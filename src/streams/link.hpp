@@ -148,8 +148,8 @@ class Link {
     bool look_after(std::size_t lane, Seconds now);
     bool send_on_all(Seconds now);
     bool send_on(Lane& lane, Seconds now);
-    std::shared_ptr<Stripe> next_stripe();
-    std::shared_ptr<Stripe> cut(Outgoing& message);
+    Stripes next_stripe();
+    Stripes cut(Outgoing& message);
     void is_on_its_way(const Stripe& stripe);
     bool receive_on(Lane& lane);
     void take_frame(Lane& lane);
@@ -158,7 +158,7 @@ class Link {
     void finish_if_there(const MessageKey& key);
     bool is_known(std::uint64_t message) const;
     void break_lane(Lane& lane);
-    void put_again(const std::shared_ptr<Stripe>& stripe);
+    void put_again(Stripes stripes);
     bool is_behind(const Lane& lane) const;
     bool stands_still(Lane& lane, Seconds now) const;
     void help_those_behind(Seconds now);
@@ -185,8 +185,8 @@ class Link {
     bool is_broken_ = false;
     bool is_closed_ = false;  // by the other end
     std::uint64_t next_number_ = 0;
-    std::deque<Outgoing> outgoing_;              // of which not all is on its way
-    std::deque<std::shared_ptr<Stripe>> again_;  // of lanes that broke, or stand still
+    std::deque<Outgoing> outgoing_;  // of which not all is on its way
+    Stripes again_;                  // of lanes that broke, or stand still
     std::map<MessageKey, Incoming> incoming_;
     std::uint64_t known_below_ = 0;  // numbers of messages that have come completely
     std::set<std::uint64_t> known_above_;
