@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -196,8 +197,12 @@ void StreamLinks::run_watch() {
     };
     while (!wakes_.wait_for(lock, pause(), [this] { return is_over_.load(); })) {
         lock.unlock();
-        progress_all();
-        if (repair()) repaired = clock_time();
+        try {
+            progress_all();
+            if (repair()) repaired = clock_time();
+        } catch (const std::bad_alloc&) {
+            // What could not be done is still to be done after the pause.
+        }
         lock.lock();
     }
 }
