@@ -102,6 +102,13 @@ void Link::add_lane(std::size_t number, Descriptor connection) {
     ++living_;
 }
 
+/// Something is to go, to be confirmed, or to come.
+bool Link::has_work() const {
+    return !outgoing_.empty() || stripes_ > 0 ||
+           std::any_of(incoming_.begin(), incoming_.end(),
+                       [](const auto& one) { return one.second.posted != nullptr; });
+}
+
 std::vector<std::size_t> Link::missing() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::size_t> missing;
@@ -201,7 +208,9 @@ bool Link::send_on_all(Seconds now) {
     return has_moved;
 }
 
+/// There is no hurry as long as nothing waits.
 void Link::wait_for_lanes(Seconds now) {
+    if (!is_closed_ && !has_work()) return without_lanes_.begin_anew();
     without_lanes_.look(now);
     if (!is_closed_ && without_lanes_.time() < options_.patience) return;
     is_broken_ = true;
@@ -603,6 +612,11 @@ void Link::fail_all() {
 bool Link::is_broken() const {
     const std::lock_guard lock(mutex_);
     return is_broken_;
+}
+
+bool Link::is_held_up() const {
+    const std::lock_guard lock(mutex_);
+    return !is_broken_ && living_ == 0 && has_work();
 }
 
 bool Link::is_flushed() const {

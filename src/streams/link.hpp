@@ -33,7 +33,8 @@ struct Posted {
 
 struct LinkOptions {
     Seconds round_trip{0.1};
-    /// How long messages wait for a new connection when none is left (TimeLooked, of Link::progress).
+    /// How long messages wait for a new connection when none is left (TimeLooked, of Link::progress); while
+    /// there are no messages, the link itself waits as long as it takes.
     Seconds patience{0};
     /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on. The
     /// other end keeps no more of messages without a receive either. The same at both ends.
@@ -51,8 +52,8 @@ struct LinkOptions {
 /// The next stripe goes to the lane that has room first, so that a slow one gets less. A lane sends a receipt
 /// for each stripe that has come; until then the sender keeps a copy, and where a lane breaks, or stands
 /// still, it sends the stripe once more on another one. What comes twice is dropped. Lanes that broke may be
-/// replaced. When none has lived for longer than is waited for (LinkOptions::patience), or the other end has
-/// closed the link, it is broken, and all its messages fail.
+/// replaced. When messages have waited for one for longer than they may (LinkOptions::patience), or the other
+/// end has closed the link, it is broken, and all its messages fail.
 ///
 /// A message is for the receive with the same key, whichever comes first: what comes before its receive is
 /// kept aside, as much as a window (LinkOptions). Then only messages go on that have a receive, as the other
@@ -96,6 +97,8 @@ class Link {
     void replace(std::size_t lane, Descriptor connection);
 
     bool is_broken() const;
+    /// Whether messages wait for a new connection, for none is left.
+    bool is_held_up() const;
     /// Whether all that was sent has come: the other end has said so. Also where nothing goes any more.
     bool is_flushed() const;
 
@@ -172,6 +175,7 @@ class Link {
     void has_gone(Lane& lane);
     static void finish(Posted* posted, bool has_failed);
     void add_lane(std::size_t number, Descriptor connection);
+    bool has_work() const;
     void wait_for_lanes(Seconds now);
     void fail_all();
     std::uint64_t stripe_bytes(std::uint64_t left) const;

@@ -213,7 +213,7 @@ std::vector<StreamLinks::Repair> StreamLinks::repairs_due() {
     std::vector<Repair> due;
     const Seconds now = clock_time();
     const auto is_due = [now](const Entry& entry) {
-        return now >= entry.next_repair && !entry.link->missing().empty();
+        return (now >= entry.next_repair || entry.link->is_held_up()) && !entry.link->missing().empty();
     };
     if (std::none_of(entries_.begin(), entries_.end(), is_due)) return due;
     for (const Entry& entry : entries_) due.push_back({entry.link.get(), entry.how.anew()});
@@ -260,13 +260,12 @@ bool StreamLinks::repair() {
     return true;
 }
 
-/// What could not be repaired is tried again later, and ever more seldom; at once where no lane is left.
+/// What could not be repaired is tried again later, and ever more seldom; at once where messages wait for it.
 void StreamLinks::note_repair(const streams::Link& link) {
     constexpr int kMostDoublings = 6;
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& one) { return one.link.get() == &link; });
-    const std::size_t missing = link.missing().size();
-    if (missing == 0 || missing == entry->how.lanes.size()) {
+    if (link.missing().empty() || link.is_held_up()) {
         entry->failures = 0;
         entry->next_repair = Seconds(0);
     } else {

@@ -366,6 +366,29 @@ TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
     CHECK(pair[0].is_broken());
 }
 
+TEST_CASE("a link by which nothing is to go waits for new lanes as long as it takes", "[streams]") {
+    Pair pair(2, 32U << 20, Seconds(1));
+    const Data data = drawn(100000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    CHECK_FALSE(pair[0].is_held_up());
+    for (const std::size_t lane : {std::size_t{0}, std::size_t{1}}) pair.cut(lane);
+    pair.steps(5000);
+    for (std::size_t end = 0; end < 2; ++end) {
+        CHECK_FALSE(pair[end].is_broken());
+        CHECK_FALSE(pair[end].is_held_up());
+        CHECK(pair[end].missing() == std::vector<std::size_t>{0, 1});
+    }
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    for (std::size_t end = 0; end < 2; ++end) CHECK(pair[end].is_held_up());
+    pair.steps(900);
+    pair.mend(1);
+    REQUIRE(pair.until_done({&sent, &received}));
+    CHECK_FALSE(received.has_failed);
+    CHECK((result == data));
+}
+
 TEST_CASE("time in which a link is not looked after does not break it", "[streams]") {
     Pair pair(1, 32U << 20, Seconds(10));
     const Data data = drawn(1000, 1);
