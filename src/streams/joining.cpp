@@ -114,12 +114,21 @@ class Arrival {
     Descriptor* lane_ = nullptr;
 };
 
+/// Nobody listens there, or a firewall says so.
+bool is_refusal(int error) {
+    return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
+}
+
 /// The end that connects. What fails is tried again: the other end may not listen yet.
 class Departure {
   public:
     Departure(JoinedLink& link, std::uint32_t lane) : link_(link), lane_(lane) {}
 
-    bool is_for(const JoinedLink& link, std::uint32_t lane) const { return &link == &link_ && lane == lane_; }
+    bool is_for(const JoinedLink& link) const { return &link == &link_; }
+    bool is_for(const JoinedLink& link, std::uint32_t lane) const { return is_for(link) && lane == lane_; }
+    /// Once, at least.
+    bool has_connected() const { return has_connected_; }
+    bool is_refused() const { return is_refused_; }
 
     Outcome go_on(Seconds now) {
         if (!socket_.is_open() && (now < retry_ || !begin())) return Outcome::later;
@@ -144,17 +153,19 @@ class Departure {
         socket_ = new_socket(link_.endpoint);
         socklen_t length = 0;
         const sockaddr_storage address = to_system(link_.endpoint, length);
-        return socket_.is_open() &&
-               (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0 ||
-                errno == EINPROGRESS);
+        if (!socket_.is_open()) return false;
+        if (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0) return true;
+        is_refused_ = is_refused_ || is_refusal(errno);
+        return errno == EINPROGRESS;
     }
 
     Outcome go_on_connected() {
         while (true) {
-            const Outcome outcome = step_ == Step::connecting ? has_connected() : move_bytes();
+            const Outcome outcome = step_ == Step::connecting ? look_whether_connected() : move_bytes();
             if (outcome != Outcome::done) return outcome;
             done_ = 0;
             if (step_ == Step::connecting) {
+                has_connected_ = true;
                 step_ = Step::challenge;
             } else if (step_ == Step::challenge) {
                 const auto nonce = read_challenge(challenge_);
@@ -179,12 +190,13 @@ class Departure {
         return move(Way::in, socket_.number(), welcome_, done_);
     }
 
-    Outcome has_connected() const {
+    Outcome look_whether_connected() {
         pollfd ready{socket_.number(), POLLOUT, 0};
         if (poll(&ready, 1, 0) <= 0) return Outcome::later;
         int error = 0;
         socklen_t length = sizeof error;
         getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &error, &length);
+        is_refused_ = is_refused_ || is_refusal(error);
         return error == 0 ? Outcome::done : Outcome::failed;
     }
 
@@ -192,6 +204,8 @@ class Departure {
     std::uint32_t lane_;
     Descriptor socket_;
     Seconds retry_{0};
+    bool has_connected_ = false;
+    bool is_refused_ = false;
     Step step_ = Step::connecting;
     std::size_t done_ = 0;  // bytes of the step
     Nonce nonce_{};
@@ -248,18 +262,14 @@ Joining::Joining(std::span<const Listener> listeners, std::vector<JoinedLink>& l
 Joining::~Joining() = default;
 
 bool Joining::is_complete() const {
-    return std::all_of(links_.begin(), links_.end(), [](const JoinedLink& link) {
-        for (std::size_t lane = 0; lane < link.lanes.size(); ++lane) {
-            if (link.wants(lane) && !link.lanes[lane].is_open()) return false;
-        }
-        return true;
-    });
+    return std::all_of(links_.begin(), links_.end(), [](const JoinedLink& link) { return link.is_made(); });
 }
 
 void Joining::go_on(Seconds now) {
     for (const Listener& listener : listeners_) accept_all(listener, now);
     depart();
     std::erase_if(departures_->all, [&](Departure& one) { return one.go_on(now) == Outcome::done; });
+    give_up_hopeless(now);
     std::erase_if(arrivals_->all, [&](Arrival& one) {
         const Outcome outcome = one.go_on(links_);
         const bool is_stranger =
@@ -278,6 +288,25 @@ void Joining::depart() {
             if (std::none_of(departures_->all.begin(), departures_->all.end(), is_for))
                 departures_->all.emplace_back(link, lane);
         }
+    }
+}
+
+/// Where a firewall says nothing, the kernel would go on trying for minutes.
+void Joining::give_up_hopeless(Seconds now) {
+    if (!begun_) begun_ = now;
+    for (JoinedLink& link : links_) {
+        if (!link.connects || !link.time_to_connect) continue;
+        bool has_connected = std::any_of(link.lanes.begin(), link.lanes.end(),
+                                         [](const Descriptor& lane) { return lane.is_open(); });
+        bool is_over = now > *begun_ + *link.time_to_connect;
+        for (const Departure& one : departures_->all) {
+            if (!one.is_for(link)) continue;
+            has_connected = has_connected || one.has_connected();
+            is_over = is_over || one.is_refused();
+        }
+        if (has_connected || !is_over) continue;
+        link.wanted.emplace();
+        std::erase_if(departures_->all, [&](const Departure& one) { return one.is_for(link); });
     }
 }
 

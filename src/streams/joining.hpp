@@ -49,12 +49,22 @@ struct JoinedLink {
     std::vector<Descriptor> lanes;  ///< as many as there are to be; those that could not be made stay closed
     /// Of these, which are to be made; nothing: all.
     std::optional<std::vector<std::size_t>> wanted{};
+    /// Where the other end listens already: how long a first connection is waited for. When that is over, or
+    /// the connection is refused, no lane is wanted any more. Nothing: it is tried again and again.
+    std::optional<Seconds> time_to_connect{};
 
     /// The same with all lanes to be made anew.
     JoinedLink anew() const {
         JoinedLink link{number, secret, connects, endpoint, {}};
         link.lanes.resize(lanes.size());
         return link;
+    }
+    /// Whether all lanes that are wanted are there.
+    bool is_made() const {
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+            if (wants(lane) && !lanes[lane].is_open()) return false;
+        }
+        return true;
     }
     bool wants(std::size_t lane) const {
         return !wanted || std::find(wanted->begin(), wanted->end(), lane) != wanted->end();
@@ -92,11 +102,13 @@ class Joining {
 
     void accept_all(const Listener& listener, Seconds now);
     void depart();
+    void give_up_hopeless(Seconds now);
 
     std::span<const Listener> listeners_;
     std::vector<JoinedLink>& links_;
     std::unique_ptr<Arrivals> arrivals_;
     std::unique_ptr<Departures> departures_;
+    std::optional<Seconds> begun_;
     int strangers_ = 0;
 };
 

@@ -140,6 +140,53 @@ TEST_CASE("who connects before the other end listens tries again", "[streams]") 
     CHECK(count_open(connects) == 2);
 }
 
+TEST_CASE("where the other end is known to listen, a refused connection is the last one", "[streams]") {
+    auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> connects;
+    connects.push_back(other_end(new_link(1, 4), *listener));
+    connects[0].time_to_connect = Seconds(10);
+    listener.reset();
+    const Seconds begin = now();
+    connect_all(connects, Seconds(20));
+    CHECK(now() - begin < Seconds(5));
+    CHECK(count_open(connects) == 0);
+}
+
+// As where a firewall drops all.
+TEST_CASE("what does not answer is given up in time, and others are joined", "[streams]") {
+    const Descriptor full(::socket(AF_INET, SOCK_STREAM, 0));
+    socklen_t length = 0;
+    sockaddr_storage address = to_system(loopback(), length);
+    REQUIRE(bind(full.number(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    REQUIRE(listen(full.number(), 0) == 0);
+    REQUIRE(getsockname(full.number(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    std::vector<Descriptor> ahead;
+    for (int i = 0; i < 4; ++i) {
+        ahead.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+        ::connect(ahead.back().number(), reinterpret_cast<const sockaddr*>(&address), length);
+    }
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 3));
+    std::vector<JoinedLink> connects;
+    connects.push_back(other_end(new_link(2, 3), *listener));
+    connects[0].endpoint = *from_system(address);
+    connects.push_back(other_end(listens[0], *listener));
+    for (JoinedLink& link : connects) link.time_to_connect = Seconds(0.3);
+    std::thread thread([&] { connect_all(connects, Seconds(20)); });
+    // The kernel connects; who answers may take as long as he likes.
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    const Seconds begin = now();
+    join(
+        {&*listener, 1}, listens, [&] { return begin + Seconds(20); }, now, [] {});
+    thread.join();
+    CHECK(now() - begin < Seconds(10));
+    CHECK(count_open(listens) == 3);
+    CHECK(count_open(connects) == 3);
+}
+
 TEST_CASE("an end listens as soon as its port is free", "[streams]") {
     auto other = Listener::open(loopback(), {});
     REQUIRE(other);
