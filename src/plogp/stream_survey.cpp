@@ -12,8 +12,10 @@ namespace {
 constexpr Seconds kShortest = std::chrono::milliseconds(100);
 constexpr double kTrips = 10;      // that connections flow: TCP doubles its rate with each
 constexpr double kOtherTrips = 6;  // to connect, to drain, to tell
-constexpr double kGrowth = 1.10;   // connections that add less than a tenth do not count
-constexpr double kFull = 0.85;     // of what is known to be a limit
+constexpr Seconds kRepeated(1);    // TCP's first packet, after that
+constexpr double kTripsToConnect = 4;
+constexpr double kGrowth = 1.10;  // connections that add less than a tenth do not count
+constexpr double kFull = 0.85;    // of what is known to be a limit
 
 /// Whether from `from` to `to` one flow carries less than all that is known to hold it up. An uplink is known
 /// (`are_uplinks_known`) where more than this flow has shown what it carries.
@@ -44,8 +46,12 @@ Seconds duration_of_streams(Seconds round_trip) {
     return std::max(kShortest, kTrips * round_trip);
 }
 
+Seconds time_to_connect(Seconds round_trip) {
+    return kRepeated + kTripsToConnect * round_trip;
+}
+
 Seconds time_to_measure_streams(Seconds round_trip) {
-    return duration_of_streams(round_trip) + kOtherTrips * round_trip;
+    return std::max(duration_of_streams(round_trip), time_to_connect(round_trip)) + kOtherTrips * round_trip;
 }
 
 void measure_streams(LinkProbes& probes, const LinkSurveyInput& input, const ProbeRound& pairs,

@@ -14,8 +14,12 @@ inline constexpr int kUsualStreams = 8;
 /// is far, and one flow carries less than what NICs and uplinks are known to carry.
 bool may_gain_by_streams(const LinkModel& model, const LinkSurveyInput& input, int a, int b);
 
+/// How long a first connection to an end that listens is waited for: a firewall may say nothing, but a packet
+/// that was lost is repeated once.
+Seconds time_to_connect(Seconds round_trip);
+
 /// How long connections flow until TCP has found the rate of a link with that round trip, and how long that
-/// takes with all that goes with it.
+/// takes with all that goes with it, or to find out that there can be none.
 Seconds duration_of_streams(Seconds round_trip);
 Seconds time_to_measure_streams(Seconds round_trip);
 

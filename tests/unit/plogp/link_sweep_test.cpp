@@ -603,6 +603,17 @@ TEST_CASE("where connections cannot be made, a sweep does not ask again", "[link
     CHECK(probes.stream_trials[8].size() == 1);
 }
 
+TEST_CASE("a sweep measures streams where there is time to find that none can be made", "[link_sweep]") {
+    FakeNetwork fat{{{0}, {1}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    const LinkModel model =
+        sweep_links(probes, input_for(fat), [](Seconds step) { return step < Seconds(1); });
+    CHECK(probes.stream_trials.empty());
+    CHECK(is_unfinished(model));
+    CHECK(model.next_step >= Seconds(1));
+}
+
 TEST_CASE("flows on their way up say nothing against streams", "[link_sweep]") {
     // Of all lanes together one flow is taken to carry as much, which was not measured.
     FakeNetwork fat{{{0, 1}, {2, 3}}, 100e6, {100e6, 100e6}};
