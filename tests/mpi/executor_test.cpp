@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
@@ -22,6 +23,7 @@
 #include "mpi/comm/stream_links.hpp"
 #include "mpi/exec/block_exchange.hpp"
 #include "mpi/exec/join_host.hpp"
+#include "mpi/exec/join_streams.hpp"
 #include "mpi/exec/native_call.hpp"
 #include "mpi/exec/operation.hpp"
 #include "mpi/probe/native_probe.hpp"
@@ -620,6 +622,32 @@ TEST_CASE("a link serves who wants as many connections as it has, or fewer", "[b
         CHECK(second->account().lanes == 3);
         CHECK(blocks.join_again(peer, 3) == second);
     }
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("who waits for connections hears from the other end that there will be none", "[beyond-simgrid]") {
+    const Rank peer = world_rank() ^ 1;
+    std::vector<mpi::StreamJoin> joins(peer < world_size() ? 1 : 0);
+    for (mpi::StreamJoin& join : joins) {
+        join.peer = peer;
+        join.connections = 2;
+        join.listens = world_rank() < peer;
+        join.mine.can = join.mine.number = 1;
+        join.mine.endpoint = *streams::address_of_interface("lo");
+        join.mine.secret = streams::new_secret();
+    }
+    // The end that connects has no descriptors for it.
+    rlimit usual{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    const rlimit none{0, usual.rlim_max};
+    PMPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank() > peer) setrlimit(RLIMIT_NOFILE, &none);
+    const double start = mpi::now().count();
+    mpi::join_streams(MPI_COMM_WORLD, joins, {});
+    const double seconds = mpi::now().count() - start;
+    setrlimit(RLIMIT_NOFILE, &usual);
+    CHECK(seconds < 4);
+    for (const mpi::StreamJoin& join : joins) CHECK(join.lanes.empty());
     PMPI_Barrier(MPI_COMM_WORLD);
 }
 

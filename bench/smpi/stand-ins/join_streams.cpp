@@ -5,7 +5,7 @@
 namespace laple::mpi {
 
 /// The simulator knows no sockets.
-int join_streams(MPI_Comm, std::vector<StreamJoin>&, streams::PortRange) {
+int join_streams(MPI_Comm, std::vector<StreamJoin>&, streams::PortRange, const SilentHosts&) {
     return 0;
 }
 

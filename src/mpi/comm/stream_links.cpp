@@ -114,6 +114,11 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, int& connections) {
     join.mine.secret = streams::new_secret();
 }
 
+SilentHosts StreamLinks::silent_hosts() const {
+    const std::lock_guard lock(mutex_);
+    return silent_;
+}
+
 /// Makes it where there is none yet.
 bool StreamLinks::has_watch() try {
     if (!watch_) watch_.emplace([this] { run_watch(); });
@@ -139,7 +144,7 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
         offer(in_world.back(), join, connections);
         listens = listens || (join.listens && join.mine.can != 0);
     }
-    const int strangers = join_streams(comm, all, ports_);
+    const int strangers = join_streams(comm, all, ports_, silent_hosts());
     const std::lock_guard lock(mutex_);
     strangers_ += strangers;
     const auto has_listened = [](const StreamJoin& join) { return join.listens && join.mine.can != 0; };
@@ -157,6 +162,7 @@ streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
     if (join.lanes.empty()) {
         if (!join.is_wanted()) return nullptr;
         unreachable_.insert(peer);
+        if (!join.listens) silent_.insert(join.theirs.endpoint.address);
         problem_ = fmt::format(
             "no connection could be made with rank {}: see that the ports of "
             "LAPLE_STREAM_PORTS are open at {}",

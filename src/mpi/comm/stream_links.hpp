@@ -75,6 +75,7 @@ class StreamLinks {
         streams::JoinedLink how;
     };
     void offer(Rank peer, StreamJoin& join, int& connections);
+    SilentHosts silent_hosts() const;
     bool has_watch();
     streams::Link* keep(Rank peer, StreamJoin& join);
     streams::Link* find(Rank peer, std::uint64_t number) const;
@@ -93,6 +94,7 @@ class StreamLinks {
     std::uint64_t next_context_ = 1;
     int connections_ = 0;         ///< of all links
     std::set<Rank> unreachable_;  ///< of MPI_COMM_WORLD: no connection could be made
+    SilentHosts silent_;          ///< to which this process could not connect
     int strangers_ = 0;
     std::string problem_;
     std::condition_variable wakes_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <mpi.h>
@@ -49,10 +52,16 @@ struct StreamJoin {
     bool is_wanted() const { return mine.can != 0 && theirs.can != 0 && !is_joined(); }
 };
 
+/// Addresses, without ports, to which this end could not connect before.
+using SilentHosts = std::set<std::array<std::byte, 16>>;
+
 /// Exchanges offers with each peer of `all`, and makes the connections that are wanted. Of each pair both
 /// ranks of `comm` call this, with each other among `all`. A peer that is late is waited for; only then is
-/// there a limit to how long connections may take. Listens only meanwhile, at one of `ports`; where none is
-/// free, what this end should listen for is not wanted. Returns how many strangers were turned away.
-int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports);
+/// there a limit to how long connections may take. The end that connects gives up as soon as it is refused,
+/// or time_to_connect() is over and nothing has connected, sooner with one of `silent`. Listens only
+/// meanwhile, at one of `ports`; where none is free, what this end should listen for is not wanted. Returns
+/// how many strangers were turned away.
+int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports,
+                 const SilentHosts& silent = {});
 
 }  // namespace laple::mpi
