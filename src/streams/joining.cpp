@@ -16,7 +16,7 @@ namespace laple::streams {
 namespace {
 
 constexpr int kBacklog = 512;
-constexpr std::size_t kMostUnproven = 256;
+constexpr std::size_t kMostUnproven = 256;  // beside as many as there are to be
 constexpr Seconds kTimeToProve{3};
 constexpr int kLookEvery = 1;  // ms
 constexpr Seconds kRetry = std::chrono::milliseconds(50);
@@ -75,6 +75,7 @@ class Arrival {
         return {socket_.number(), static_cast<short>(step_ == Step::hello ? POLLIN : POLLOUT), 0};
     }
     bool is_late(Seconds now) const { return now > since_ + kTimeToProve; }
+    bool has_proved() const { return has_proved_; }
 
   private:
     enum class Step { challenge, hello, welcome };
@@ -91,6 +92,7 @@ class Arrival {
             return !link.connects && link.number == hello->link;
         });
         if (found == links.end() || !is_true(*hello, nonce_, found->secret)) return false;
+        has_proved_ = true;
         if (hello->lane >= found->lanes.size() || !found->wants(hello->lane)) return false;
         lane_ = &found->lanes[hello->lane];
         welcome_ = welcome_for(*hello, nonce_, found->secret);
@@ -107,7 +109,8 @@ class Arrival {
     Seconds since_;
     Nonce nonce_;
     Step step_ = Step::challenge;
-    std::size_t done_ = 0;  // bytes of the step
+    bool has_proved_ = false;  // that it belongs to a link, though the lane may not be wanted
+    std::size_t done_ = 0;     // bytes of the step
     std::array<std::byte, kChallengeBytes> challenge_;
     std::array<std::byte, kHelloBytes> hello_{};
     std::array<std::byte, kWelcomeBytes> welcome_{};
@@ -272,10 +275,9 @@ void Joining::go_on(Seconds now) {
     give_up_hopeless(now);
     std::erase_if(arrivals_->all, [&](Arrival& one) {
         const Outcome outcome = one.go_on(links_);
-        const bool is_stranger =
-            outcome == Outcome::failed || (outcome == Outcome::later && one.is_late(now));
-        if (is_stranger) ++strangers_;
-        return is_stranger || outcome == Outcome::done;
+        const bool is_over = outcome != Outcome::later || one.is_late(now);
+        if (is_over && outcome != Outcome::done && !one.has_proved()) ++strangers_;
+        return is_over;
     });
 }
 
@@ -322,11 +324,21 @@ int Joining::strangers() const {
     return strangers_ + static_cast<int>(arrivals_->all.size());
 }
 
+std::size_t Joining::lanes_to_come() const {
+    std::size_t lanes = 0;
+    for (const JoinedLink& link : links_) {
+        for (std::size_t lane = 0; !link.connects && lane < link.lanes.size(); ++lane)
+            lanes += link.wants(lane) && !link.lanes[lane].is_open() ? 1U : 0U;
+    }
+    return lanes;
+}
+
 void Joining::accept_all(const Listener& listener, Seconds now) {
+    const std::size_t most = kMostUnproven + lanes_to_come();
     while (true) {
         Descriptor socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket.is_open()) return;
-        if (arrivals_->all.size() == kMostUnproven) {
+        if (arrivals_->all.size() >= most) {
             arrivals_->all.pop_front();
             ++strangers_;
         }

@@ -75,8 +75,8 @@ struct JoinedLink {
 /// while they are being made, at once and not one after the other. Between two calls of go_on()
 /// the owner may take lanes that are made, want others, and listen elsewhere.
 ///
-/// Strangers, who do not prove in time that they belong to a link, are closed. A few hundred may be about to
-/// prove it at a time; when more come, the oldest is closed.
+/// Strangers, who do not prove in time that they belong to a link, are closed. A few hundred more than there
+/// are lanes to come may be about to prove it at a time; when more come, the oldest is closed.
 class Joining {
   public:
     /// The references must outlive this.
@@ -103,6 +103,7 @@ class Joining {
     void accept_all(const Listener& listener, Seconds now);
     void depart();
     void give_up_hopeless(Seconds now);
+    std::size_t lanes_to_come() const;
 
     std::span<const Listener> listeners_;
     std::vector<JoinedLink>& links_;

@@ -264,6 +264,44 @@ TEST_CASE("strangers are closed and counted, and the link is joined", "[streams]
     CHECK(strangers >= 303);
 }
 
+TEST_CASE("lanes are no strangers, however many arrive at once", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    std::vector<JoinedLink> connects;
+    for (std::uint64_t number = 0; number < 5; ++number) {
+        listens.push_back(new_link(number, 64));
+        connects.push_back(other_end(listens.back(), *listener));
+    }
+    std::thread thread([&] { connect_all(connects, Seconds(20)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until the kernel has connected all
+    const int strangers = join(
+        {&*listener, 1}, listens, [end = now() + Seconds(20)] { return end; }, now, [] {});
+    thread.join();
+    CHECK(count_open(listens) == 5 * 64);
+    CHECK(count_open(connects) == 5 * 64);
+    CHECK(strangers == 0);
+}
+
+TEST_CASE("who proves to be of a lane that is there already is no stranger", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 1));
+    listens[0].lanes[0] = connected_to(*listener);
+    Joining joining({&*listener, 1}, listens);
+    const Descriptor late = connected_to(*listener);
+    std::array<std::byte, kChallengeBytes> challenge{};
+    joining.go_on(now());
+    REQUIRE(read(late.number(), challenge.data(), challenge.size()) == static_cast<ssize_t>(kChallengeBytes));
+    const auto hello = encode(make_hello(1, 0, *read_challenge(challenge), listens[0].secret));
+    REQUIRE(write(late.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+    const int before = joining.strangers();
+    joining.go_on(now());
+    CHECK(recv(late.number(), challenge.data(), 1, 0) == 0);
+    CHECK(joining.strangers() == before - 1);  // it was unproven, too
+}
+
 TEST_CASE("what is not joined in time stays closed", "[streams]") {
     const auto listener = Listener::open(loopback(), {});
     REQUIRE(listener);
