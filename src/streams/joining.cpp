@@ -20,6 +20,7 @@ constexpr std::size_t kMostUnproven = 256;  // beside as many as there are to be
 constexpr Seconds kTimeToProve{3};
 constexpr int kLookEvery = 1;  // ms
 constexpr Seconds kRetry = std::chrono::milliseconds(50);
+constexpr Seconds kRest = std::chrono::milliseconds(20);
 
 Descriptor new_socket(const Endpoint& endpoint) {
     const int family = endpoint.is_v6 ? AF_INET6 : AF_INET;
@@ -269,6 +270,7 @@ bool Joining::is_complete() const {
 }
 
 void Joining::go_on(Seconds now) {
+    is_resting_ = now < rests_until_;
     for (const Listener& listener : listeners_) accept_all(listener, now);
     depart();
     std::erase_if(departures_->all, [&](Departure& one) { return one.go_on(now) == Outcome::done; });
@@ -314,7 +316,9 @@ void Joining::give_up_hopeless(Seconds now) {
 
 void Joining::wait() const {
     std::vector<pollfd> awaited;
-    for (const Listener& listener : listeners_) awaited.push_back({listener.descriptor(), POLLIN, 0});
+    for (const Listener& listener : listeners_) {
+        if (!is_resting_) awaited.push_back({listener.descriptor(), POLLIN, 0});
+    }
     for (const Departure& one : departures_->all) awaited.push_back(one.awaited());
     for (const Arrival& one : arrivals_->all) awaited.push_back(one.awaited());
     poll(awaited.data(), awaited.size(), kLookEvery);
@@ -335,9 +339,14 @@ std::size_t Joining::lanes_to_come() const {
 
 void Joining::accept_all(const Listener& listener, Seconds now) {
     const std::size_t most = kMostUnproven + lanes_to_come();
-    while (true) {
+    while (!is_resting_) {
         Descriptor socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-        if (!socket.is_open()) return;
+        if (!socket.is_open()) {
+            // Where the system gives no descriptor the connection stays, and who waits for it does not wait.
+            is_resting_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+            if (is_resting_) rests_until_ = now + kRest;
+            return;
+        }
         if (arrivals_->all.size() >= most) {
             arrivals_->all.pop_front();
             ++strangers_;

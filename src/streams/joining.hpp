@@ -110,6 +110,8 @@ class Joining {
     std::unique_ptr<Arrivals> arrivals_;
     std::unique_ptr<Departures> departures_;
     std::optional<Seconds> begun_;
+    Seconds rests_until_{0};  // and accepts nobody, where there were no descriptors
+    bool is_resting_ = false;
     int strangers_ = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -300,6 +301,34 @@ TEST_CASE("who proves to be of a lane that is there already is no stranger", "[s
     joining.go_on(now());
     CHECK(recv(late.number(), challenge.data(), 1, 0) == 0);
     CHECK(joining.strangers() == before - 1);  // it was unproven, too
+}
+
+TEST_CASE("where the system gives no descriptor for who connects, time passes", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 1));
+    Joining joining({&*listener, 1}, listens);
+    const Descriptor client = connected_to(*listener);
+    rlimit usual{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    const Descriptor next(dup(client.number()));
+    const rlimit taken{static_cast<rlim_t>(next.number()) + 1, usual.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &taken) == 0);
+    const Seconds begin = now();
+    for (int look = 0; look < 20; ++look) {
+        joining.go_on(now());
+        joining.wait();
+    }
+    const Seconds time = now() - begin;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    CHECK(time > Seconds(10e-3));
+    CHECK(joining.strangers() == 0);
+    for (int look = 0; look < 1000 && joining.strangers() == 0; ++look) {
+        joining.go_on(now());
+        joining.wait();
+    }
+    CHECK(joining.strangers() == 1);  // it has been accepted
 }
 
 TEST_CASE("what is not joined in time stays closed", "[streams]") {
