@@ -230,6 +230,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
         break_lane(lane);
     }
     if (lane.is_alive() && lane.confirmed != confirmed) {
+        has_moved = true;
         lane.last_receipt = lane.last_sign = now;
         lane.is_still = false;
     }
@@ -237,7 +238,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
     return has_moved;
 }
 
-/// Receipts go between stripes.
+/// Receipts go between stripes. Whether anything of a stripe has gone.
 bool Link::send_on(Lane& lane, Seconds now) {
     bool has_moved = false;
     while (lane.is_alive()) {
@@ -259,10 +260,10 @@ bool Link::send_on(Lane& lane, Seconds now) {
             }
             return has_moved;
         }
-        has_moved = true;
         if (is_receipt) {
             lane.receipt_left -= static_cast<std::size_t>(sent);
         } else {
+            has_moved = true;
             lane.gone += static_cast<std::size_t>(sent);
             if (lane.gone == lane.going.front()->bytes.size()) has_gone(lane);
         }
@@ -396,6 +397,7 @@ void Link::is_on_its_way(const Stripe& stripe) {
     outgoing_.erase(message);
 }
 
+/// Whether anything of a stripe has come.
 bool Link::receive_on(Lane& lane) {
     bool has_moved = false;
     for (int frames = 0; frames < kMostFramesAtOnce;) {
@@ -407,7 +409,6 @@ bool Link::receive_on(Lane& lane) {
             return has_moved;
         }
         if (come < 0) return has_moved;
-        has_moved = true;
         if (lane.header_come < kFrameBytes) {
             lane.header_come += static_cast<std::size_t>(come);
             if (lane.header_come < kFrameBytes) continue;
@@ -417,6 +418,7 @@ bool Link::receive_on(Lane& lane) {
             lane.bytes_come += static_cast<std::uint32_t>(come);
         }
         if (!lane.is_alive()) return has_moved;
+        has_moved = has_moved || lane.header_come == kFrameBytes;
         if (lane.header_come == kFrameBytes && lane.bytes_come == lane.frame.bytes) stripe_has_come(lane);
     }
     return has_moved;

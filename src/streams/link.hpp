@@ -85,7 +85,8 @@ class Link {
     void forget(Posted& posted);
 
     /// Does what can be done: sends, receives, and looks after lanes that stand still. `now` is that of any
-    /// clock, always the same one. Whether anything was done.
+    /// clock, always the same one. Whether messages have moved, or this end has heard that they have; what
+    /// else two ends tell each other may go on for ever.
     bool progress(Seconds now);
     /// What is received and sent may be waited for by polling this descriptor for input.
     int descriptor() const { return poller_.number(); }

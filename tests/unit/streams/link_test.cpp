@@ -107,6 +107,8 @@ class Pair {
     void steps(int count) {
         for (int i = 0; i < count; ++i) step();
     }
+    /// For so long neither link has said that anything has moved.
+    Seconds silence() const { return now_ - last_move_; }
     /// Until all are done; false where that takes too long.
     bool until_done(std::initializer_list<const Posted*> all) {
         for (int i = 0; i < 20000; ++i) {
@@ -130,7 +132,7 @@ class Pair {
     void progress(Link& link) {
         is_memory_short = failing_allocation > 0;
         try {
-            link.progress(now_);
+            if (link.progress(now_)) last_move_ = now_;
         } catch (const std::bad_alloc&) {
             // The owner goes on.
         }
@@ -165,6 +167,7 @@ class Pair {
     std::vector<Wire> wires_;
     std::array<std::unique_ptr<Link>, 2> links_;
     Seconds now_{1000};
+    Seconds last_move_{0};
 };
 
 Data drawn(std::size_t bytes, unsigned seed) {
@@ -764,6 +767,17 @@ TEST_CASE("what comes without a receive takes a window of memory at most", "[str
     CHECK(pair[1].account().most_unclaimed <= kSmallWindow + 3 * (256U << 10));
     CHECK(flood.take());
     CHECK(pair[1].account().most_unclaimed <= kSmallWindow + 3 * (256U << 10));
+}
+
+TEST_CASE("what is told again of room does not count as something that moves", "[streams]") {
+    Pair pair(3, kSmallWindow);
+    Flood flood(pair, 1, 40);
+    pair.steps(2000);
+    CHECK(pair.silence() > Seconds(1));
+    pair.steps(2000);
+    CHECK(pair.silence() > Seconds(3));
+    CHECK(flood.take());
+    CHECK(pair.silence() < Seconds(0.01));
 }
 
 TEST_CASE("a message with a receive overtakes those without", "[streams]") {
