@@ -41,6 +41,13 @@ std::optional<Endpoint> ask(int descriptor, Ask ask_system) {
     return from_system(address);
 }
 
+/// UDP's sockets may be connected, too.
+bool is_stream(int descriptor) {
+    int type = 0;
+    socklen_t length = sizeof type;
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
+
 std::vector<int> open_descriptors() {
     std::vector<int> numbers;
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), closedir);
@@ -103,6 +110,7 @@ std::string text(const Endpoint& endpoint) {
 std::optional<Endpoint> address_in_use() {
     std::map<std::array<std::byte, 16>, std::pair<int, Endpoint>> counts;
     for (const int descriptor : open_descriptors()) {
+        if (!is_stream(descriptor)) continue;
         const auto peer = ask(descriptor, getpeername);
         auto own = ask(descriptor, getsockname);
         if (!peer || !own || !is_for_other_hosts(*peer) || !is_for_other_hosts(*own)) continue;

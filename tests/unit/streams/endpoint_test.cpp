@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "streams/endpoint.hpp"
 
+#include <vector>
+
 #include <catch2/catch.hpp>
 #include <netinet/in.h>
 
@@ -67,4 +69,19 @@ TEST_CASE("connections inside the host do not tell the way to others", "[streams
     REQUIRE(connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0);
     const auto used = address_in_use();  // of whoever runs this, there may be others
     CHECK((!used || used->address[0] != std::byte{127}));
+}
+
+TEST_CASE("sockets that are not of TCP do not tell the way of connections", "[streams]") {
+    const auto before = address_in_use();
+    std::vector<Descriptor> others;
+    for (int i = 0; i < 20; ++i) {
+        others.emplace_back(::socket(AF_INET, SOCK_DGRAM, 0));
+        socklen_t length = 0;
+        const sockaddr_storage address = to_system(v4(198, 51, 100, 1), length);
+        if (connect(others.back().number(), reinterpret_cast<const sockaddr*>(&address), length) == 0)
+            continue;
+        WARN("needs a network");
+        return;
+    }
+    CHECK(address_in_use() == before);
 }
