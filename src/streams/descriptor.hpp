@@ -2,6 +2,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -28,5 +29,11 @@ class Descriptor {
   private:
     int number_ = -1;
 };
+
+/// Those of this process, whoever opened them; none where the system does not say.
+std::vector<int> open_descriptors();
+
+/// So many more this process may open, at this time (RLIMIT_NOFILE).
+int free_descriptors();
 
 }  // namespace laple::streams

@@ -7,10 +7,11 @@
 #include <memory>
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+
+#include "streams/descriptor.hpp"
 
 namespace laple::streams {
 namespace {
@@ -46,16 +47,6 @@ bool is_stream(int descriptor) {
     int type = 0;
     socklen_t length = sizeof type;
     return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
-}
-
-std::vector<int> open_descriptors() {
-    std::vector<int> numbers;
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), closedir);
-    if (!directory) return numbers;
-    while (const dirent* entry = readdir(directory.get())) {
-        if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
-    }
-    return numbers;
 }
 
 }  // namespace

@@ -632,7 +632,8 @@ TEST_CASE("who waits for connections hears from the other end that there will be
         join.peer = peer;
         join.connections = 2;
         join.listens = world_rank() < peer;
-        join.mine.can = join.mine.number = 1;
+        join.mine.can = 2;
+        join.mine.number = 1;
         join.mine.endpoint = *streams::address_of_interface("lo");
         join.mine.secret = streams::new_secret();
     }
@@ -648,6 +649,25 @@ TEST_CASE("who waits for connections hears from the other end that there will be
     setrlimit(RLIMIT_NOFILE, &usual);
     CHECK(seconds < 4);
     for (const mpi::StreamJoin& join : joins) CHECK(join.lanes.empty());
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("two ends have as many connections as both have descriptors for", "[beyond-simgrid]") {
+    if (world_size() < 2) return;
+    const Rank peer = world_rank() ^ 1;
+    StreamedBlocks blocks({});
+    rlimit usual{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    // One end is left half of it: a link, and two connections.
+    const rlimit few{streams::open_descriptors().size() + 6, usual.rlim_max};
+    if (world_rank() > peer) setrlimit(RLIMIT_NOFILE, &few);
+    const streams::Link* const link = peer < world_size() ? blocks.join_again(peer, 5) : nullptr;
+    setrlimit(RLIMIT_NOFILE, &usual);
+    if (peer < world_size()) {
+        REQUIRE(link != nullptr);
+        CHECK(link->account().lanes == 2);
+        CHECK(blocks.join_again(peer, 5) == link);
+    }
     PMPI_Barrier(MPI_COMM_WORLD);
 }
 

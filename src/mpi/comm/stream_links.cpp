@@ -82,9 +82,8 @@ StreamLinks::~StreamLinks() {
 }
 
 /// What this end says to the other one. All that a link takes, but its connections, is there then: nobody
-/// could be told later that it is not. `connections`: those that there are to be so far, when all offers are
-/// taken.
-void StreamLinks::offer(Rank peer, StreamJoin& join, int& connections) {
+/// could be told later that it is not. `room` is what there is when all offers so far are taken.
+void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
     const std::lock_guard lock(mutex_);
     join.mine.context = next_context_++;
     for (const Entry& entry : entries_) {
@@ -101,17 +100,23 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, int& connections) {
                                             interface_);
         return;
     }
-    if (connections_ + connections + join.connections > kMostConnections || !has_watch()) return;
-    join.poller = streams::Link::new_poller();
-    if (!join.poller.is_open()) {
-        problem_ = "the system gives this process no descriptor more (ulimit -n)";
-        return;
-    }
-    connections += join.connections;
-    join.mine.can = 1;
+    const int can = std::min({join.connections, room.connections, room.descriptors - 1});
+    if (room.descriptors > 1) join.poller = streams::Link::new_poller();
+    if (!join.poller.is_open() && join.mine.existing == 0)
+        problem_ = "the system has too few descriptors for this process (ulimit -n)";
+    if (!join.poller.is_open() || can < 1 || !has_watch()) return;
+    room.connections -= can;
+    room.descriptors -= can + 1;
+    join.mine.can = static_cast<std::uint64_t>(can);
     join.mine.number = next_number_++;
     join.mine.endpoint = *address;
     join.mine.secret = streams::new_secret();
+}
+
+/// The program needs descriptors, too: half of what is free at this time stays for it.
+StreamLinks::Room StreamLinks::room() const {
+    const std::lock_guard lock(mutex_);
+    return {kMostConnections - connections_, streams::free_descriptors() / 2};
 }
 
 SilentHosts StreamLinks::silent_hosts() const {
@@ -132,7 +137,7 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
     const Rank self = rank_in(MPI_COMM_WORLD);
     std::vector<StreamJoin> all;
     std::vector<Rank> in_world;
-    int connections = 0;
+    Room free = room();
     bool listens = false;
     for (const Peer& peer : peers) {
         in_world.push_back(rank_in_world(comm, peer.rank));
@@ -141,7 +146,7 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
         join.connections = peer.connections;
         join.round_trip = peer.round_trip;
         join.listens = self < in_world.back();
-        offer(in_world.back(), join, connections);
+        offer(in_world.back(), join, free);
         listens = listens || (join.listens && join.mine.can != 0);
     }
     const int strangers = join_streams(comm, all, ports_, silent_hosts());

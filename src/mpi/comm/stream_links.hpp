@@ -74,7 +74,13 @@ class StreamLinks {
         streams::Link* link = nullptr;
         streams::JoinedLink how;
     };
-    void offer(Rank peer, StreamJoin& join, int& connections);
+    /// For so many connections more. Each takes a descriptor, and so does each link.
+    struct Room {
+        int connections = 0;
+        int descriptors = 0;
+    };
+    Room room() const;
+    void offer(Rank peer, StreamJoin& join, Room& room);
     SilentHosts silent_hosts() const;
     bool has_watch();
     streams::Link* keep(Rank peer, StreamJoin& join);

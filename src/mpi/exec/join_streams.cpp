@@ -72,8 +72,11 @@ std::optional<streams::Listener> listen(std::vector<StreamJoin>& all, streams::P
     for (StreamJoin& join : all) {
         if (!join.listens || join.mine.can == 0) continue;
         if (!listener) listener = streams::Listener::open(join.mine.endpoint, ports);
-        join.mine.can = listener ? 1 : 0;
-        if (listener) join.mine.endpoint = listener->endpoint();
+        if (listener) {
+            join.mine.endpoint = listener->endpoint();
+        } else {
+            join.mine.can = 0;
+        }
     }
     return listener;
 }
@@ -157,7 +160,7 @@ int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange
     Seconds longest{0};
     for (StreamJoin& join : all) {
         if (!join.is_wanted()) continue;
-        links.push_back(join.to_join(static_cast<std::size_t>(join.connections)));
+        links.push_back(join.to_join(join.possible()));
         const bool is_silent = silent.contains(join.of_listener().endpoint.address);
         links.back().time_to_connect =
             is_silent ? kTimeForSilent + 2 * join.round_trip : time_to_connect(join.round_trip);

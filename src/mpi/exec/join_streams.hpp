@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace laple::mpi {
 
 /// What one of two ranks tells the other. Where they differ, that of the one that listens counts.
 struct StreamOffer {
-    std::uint64_t can = 0;       ///< it may have connections more, and knows its address
+    std::uint64_t can = 0;       ///< so many connections more it may have; 0, too: it knows no address
     std::uint64_t existing = 0;  ///< number of the link that there is already; 0: none
     std::uint64_t number = 0;    ///< of a new one, at the end that listens
     std::uint64_t context = 0;   ///< of the communicator (streams::MessageKey)
@@ -30,9 +31,9 @@ struct StreamOffer {
 /// Two ranks that join, as one of them has it.
 struct StreamJoin {
     Rank peer = -1;
-    int connections = 0;           ///< that are wanted: at most 64, the same at both ends
-    Seconds round_trip{0};         ///< about
-    bool listens = false;          ///< at one of both ends
+    int connections = 0;    ///< that are wanted: at most 64, the same at both ends, which may have fewer
+    Seconds round_trip{0};  ///< about
+    bool listens = false;   ///< at one of both ends
     streams::Descriptor poller{};  ///< of the link to be (streams::Link), where it is wanted
     StreamOffer mine;
     StreamOffer theirs;                        ///< what the other end has said
@@ -44,6 +45,10 @@ struct StreamJoin {
             of_listener().number, of_listener().secret, !listens, of_listener().endpoint, {}};
         link.lanes.resize(count);
         return link;
+    }
+    /// So many both can have.
+    std::size_t possible() const {
+        return std::min({static_cast<std::uint64_t>(connections), mine.can, theirs.can});
     }
     const StreamOffer& of_listener() const { return listens ? mine : theirs; }
     /// Both have the same link already, and need no connections.

@@ -147,7 +147,7 @@ std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end) {
     join.round_trip = end.round_trip;
     join.listens = rank_in(probes) < end.peer;
     join.poller = streams::Link::new_poller();
-    join.mine.can = address && join.poller.is_open() ? 1 : 0;
+    join.mine.can = address && join.poller.is_open() ? static_cast<std::uint64_t>(end.connections) : 0;
     join.mine.number = 1;
     if (address) join.mine.endpoint = *address;
     join.mine.secret = streams::new_secret();
