@@ -16,8 +16,8 @@
 namespace laple {
 namespace {
 
-// Where MPICH 4.0 changes its algorithm (src/mpi/coll/coll_selection.c and the tables that are compiled into
-// it): up to so many bytes, unless it says otherwise.
+// Where MPICH 4.0 changes its algorithm, by the selection tables that are compiled into it: up to so many
+// bytes, unless it says otherwise.
 constexpr Bytes kShortBcast = 12 * 1024;
 constexpr Bytes kLongBcastInRounds = 512 * 1024;
 constexpr std::size_t kFewRanks = 8;
