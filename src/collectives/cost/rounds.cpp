@@ -434,7 +434,10 @@ double Rounds::gap_of(std::size_t from, std::size_t to) {
 }
 
 double Rounds::gap_between(int a, int b) {
-    return gap_by(costs_.link(a, b), b, known_[static_cast<std::size_t>(a * costs_.count() + b)]);
+    double& known = known_[static_cast<std::size_t>(a * costs_.count() + b)];
+    if (known >= 0) return known;
+    // What the curve has of a handshake is no work of the port's.
+    return known = gap_by(costs_.link(a, b), b, known) - costs_.handshake(a, b, bytes_);
 }
 
 double Rounds::gap_inside(int c) {

@@ -165,3 +165,21 @@ TEST_CASE("long blocks between all hosts of a cluster go straight, where MPI exc
     CHECK(price_of("direct", request, machine, costs)->seconds < 15 * gap + 2 * latency);
     CHECK(choice(request, machine, costs) == "direct");
 }
+
+TEST_CASE("a handshake delays a message, and does not occupy the port that sends it", "[native]") {
+    const Machine machine = machine_of({4, 4});
+    MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 12.5e6);
+    const Request alltoall = request_for(Collective::alltoall, 32 * 1024);
+    const double without_step = native_time(alltoall, machine, costs);
+    // As it is measured: beyond the limit a message takes a round trip more.
+    const Bytes limit = 16 * 1024;
+    for (int a = 0; a < 2; ++a) {
+        costs.cluster(a).eager_limit = static_cast<double>(limit);
+        MachineCosts::Link& link = costs.link(a, 1 - a);
+        const Curve line = link.gap;
+        link.gap.set(limit, line.at(limit));
+        for (const Bytes bytes : {limit + 1, Bytes{1} << 20})
+            link.gap.set(bytes, line.at(bytes) + Seconds(2 * kFar));
+    }
+    CHECK(native_time(alltoall, machine, costs) == Approx(without_step).epsilon(0.02));
+}
