@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collectives/algorithms/native.hpp"
 #include "collectives/planner/planner.hpp"
 
 namespace laple {
@@ -45,6 +46,11 @@ const Candidate* KnownCalls::best_of(const std::vector<Candidate>& found,
         }
     }
     return nullptr;
+}
+
+bool KnownCalls::is_of_native_alone() const {
+    return std::all_of(calls_.begin(), calls_.end(),
+                       [](const CallTime* call) { return call->algorithm == native()->name(); });
 }
 
 const CallTime* KnownCalls::of(const Algorithm& algorithm) const {

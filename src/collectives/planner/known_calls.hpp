@@ -24,6 +24,8 @@ class KnownCalls {
     /// Of `found`, the one that was found best of those that `may_use` allows; nullptr: nothing is known.
     const Candidate* best_of(const std::vector<Candidate>& found,
                              const std::function<bool(const Algorithm&)>& may_use) const;
+    /// Whether calls by MPI are all that is known.
+    bool is_of_native_alone() const;
     /// nullptr: it was not tried.
     const CallTime* of(const Algorithm& algorithm) const;
 

@@ -96,17 +96,34 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     }
 }
 
+/// What calls by MPI took is a measurement of those. It tells nothing of others: they are not slower for that
+/// MPI's own took longer than was estimated.
+std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const MachineCosts& costs,
+                                                 std::vector<Candidate> found) {
+    const CallTime* const by_mpi = known.of(*native());
+    if (by_mpi == nullptr) return found;
+    for (Candidate& candidate : found) {
+        if (!candidate.algorithm->is_native()) continue;
+        candidate.seconds = candidate.time.last = usual_time(*by_mpi).count();
+        candidate.is_measured = true;
+        candidate.uncertainty = costs.rank_delay;
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    return found;
+}
+
 /// The choice between all candidates; after it its rivals, if they are wanted.
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
                            const MachineCosts& costs, bool with_rivals) {
-    const auto found = Pricing(request, machine, costs).all();
+    const KnownCalls known(request, costs.job, machine.rank_count());
+    const auto found = with_known_time_of_native(known, costs, Pricing(request, machine, costs).all());
     const auto may_use = [&](const Algorithm& algorithm) {
         // Whose blocks may be large, and fill the queues of uplinks.
         if (request.is_varied && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
-    const KnownCalls known(request, costs.job, machine.rank_count());
-    const Candidate* const tried = known.best_of(found, may_use);
+    const Candidate* const tried = known.is_of_native_alone() ? nullptr : known.best_of(found, may_use);
     const Candidate* const best = tried != nullptr ? tried : best_of(found, may_use);
     if (best == nullptr) return {{request, native(), kAllForbidden}};
     const auto fastest = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {

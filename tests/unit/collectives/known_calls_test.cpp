@@ -72,6 +72,32 @@ TEST_CASE("the unknown is compared by predictions, in proportion", "[known_calls
         CHECK(plans[i].predicted.count() == Approx(3 * before[i].predicted.count()));
 }
 
+TEST_CASE("slow calls by MPI tell nothing of others", "[known_calls]") {
+    std::mt19937_64 random(3);
+    MachineCosts costs = test::random_costs(2, random);
+    const Request request = request_for(Collective::bcast, 66000);
+    const std::vector<Plan> before = plans_to_try(request, kSites, {}, costs);
+    const auto predicted = [](const std::vector<Plan>& plans, const std::string& name) {
+        for (const Plan& plan : plans) {
+            if (plan.algorithm->name() == name) return plan.predicted;
+        }
+        return Seconds(0);
+    };
+    REQUIRE_FALSE(before[0].is_native());
+    const std::string best = before[0].algorithm->name();
+    costs.job.ranks = 8;
+    costs.job.calls = {call("native", 2 * before[0].predicted.count())};
+    std::vector<Plan> plans = plans_to_try(request, kSites, {}, costs);
+    CHECK(plans[0].algorithm->name() == best);
+    CHECK(plans[0].predicted == before[0].predicted);
+    CHECK(plans[0].native == 2 * before[0].predicted);
+    CHECK(plans[0].is_native_measured);
+    CHECK(predicted(plans, "native") == 2 * before[0].predicted);
+    // Once others were tried, it is decided by what they took.
+    costs.job.calls.push_back(call(best, 3 * before[0].predicted.count()));
+    CHECK(choose_plan(request, kSites, {}, costs).is_native());
+}
+
 TEST_CASE("trials become calls, the best one first", "[known_calls]") {
     std::mt19937_64 random(3);
     const MachineCosts costs = test::random_costs(2, random);
