@@ -23,6 +23,7 @@ struct Candidate {
     /// Parts of a reduction are so large that they are combined from main memory, and that the network waits
     /// for it: what a price by messages hardly knows.
     bool has_large_parts = false;
+    int root_messages = 0;     ///< of a root with other hosts; 0: not looked at (root_load.hpp)
     bool is_pipeline = false;  ///< segments follow each other along a tree between clusters
     bool is_measured = false;  ///< not predicted; native calls only
     /// By how many seconds the predictions for others may be too short beside this one; below 0, by how many

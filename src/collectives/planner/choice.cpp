@@ -55,10 +55,12 @@ bool is_shorter(const Candidate& a, const Candidate& b) {
     return has_idle_nics(a) && has_idle_nics(b) && a.hops + kClearlyFewer <= b.hops;
 }
 
-/// Fewer copies between groups; parts that a cache holds; a less busy NIC; clearly fewer ranks on the path;
-/// fewer clusters behind the limiting link; an undivided message, or large enough segments; fewer relays;
-/// fewer connections; of equal times less sharing of ports, and larger segments.
+/// Fewer messages of the root, where that matters; fewer copies between groups; parts that a cache holds; a
+/// less busy NIC; clearly fewer ranks on the path; fewer clusters behind the limiting link; an undivided
+/// message, or large enough segments; fewer relays; fewer connections; of equal times less sharing of ports,
+/// and larger segments.
 bool is_simpler(const Candidate& a, const Candidate& b) {
+    if (a.root_messages != b.root_messages) return a.root_messages < b.root_messages;
     if (a.crossings != b.crossings) return a.crossings < b.crossings;
     if (a.has_large_parts != b.has_large_parts) return b.has_large_parts;
     for (const auto& is_better : {has_less_busy_nics, is_shorter, holds_up_fewer}) {

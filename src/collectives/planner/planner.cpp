@@ -15,6 +15,7 @@
 #include "collectives/planner/choice.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/preferences.hpp"
+#include "collectives/planner/root_load.hpp"
 #include "collectives/planner/send_windows.hpp"
 
 namespace laple {
@@ -117,7 +118,8 @@ std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const 
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
                            const MachineCosts& costs, bool with_rivals) {
     const KnownCalls known(request, costs.job, machine.rank_count());
-    const auto found = with_known_time_of_native(known, costs, Pricing(request, machine, costs).all());
+    auto found = with_known_time_of_native(known, costs, Pricing(request, machine, costs).all());
+    look_at_roots(request, machine, found);
     const auto may_use = [&](const Algorithm& algorithm) {
         // Whose blocks may be large, and fill the queues of uplinks.
         if (request.is_varied && algorithm.is_native()) return false;
