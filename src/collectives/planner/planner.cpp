@@ -97,6 +97,11 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     }
 }
 
+/// Of long calls, whose time is a matter of rates. Short ones wait for processors, by all algorithms alike.
+bool is_matter_of_rates(const Request& request) {
+    return request.bytes() >= kLeastToCut;
+}
+
 /// What calls by MPI took is a measurement of those. It tells nothing of others: they are not slower for that
 /// MPI's own took longer than was estimated.
 std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const MachineCosts& costs,
@@ -118,14 +123,17 @@ std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const 
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
                            const MachineCosts& costs, bool with_rivals) {
     const KnownCalls known(request, costs.job, machine.rank_count());
-    auto found = with_known_time_of_native(known, costs, Pricing(request, machine, costs).all());
+    const bool tell_of_native_alone = is_matter_of_rates(request);
+    auto found = Pricing(request, machine, costs).all();
+    if (tell_of_native_alone) found = with_known_time_of_native(known, costs, std::move(found));
     look_at_roots(request, machine, found);
     const auto may_use = [&](const Algorithm& algorithm) {
         // Whose blocks may be large, and fill the queues of uplinks.
         if (request.is_varied && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
-    const Candidate* const tried = known.is_of_native_alone() ? nullptr : known.best_of(found, may_use);
+    const bool is_tried = !tell_of_native_alone || !known.is_of_native_alone();
+    const Candidate* const tried = is_tried ? known.best_of(found, may_use) : nullptr;
     const Candidate* const best = tried != nullptr ? tried : best_of(found, may_use);
     if (best == nullptr) return {{request, native(), kAllForbidden}};
     const auto fastest = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
