@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -218,7 +219,8 @@ std::string Report::gain(const Job& job, const Sum& all) {
 std::string Report::set_up(const Job& job) {
     constexpr double kLittle = 0.01;
     const Duration& job_time = job.duration;
-    if (job_time.set_up <= kLittle * job_time.wall) return "";
+    constexpr Seconds kShort = std::chrono::milliseconds(50);  // without measuring
+    if (job_time.set_up <= std::max(kLittle * job_time.wall, kShort)) return "";
     return fmt::format(
         "LaPle's own set-up took {}, most of it to measure the network: what is measured is kept, and later "
         "jobs on these hosts go on from there. {}\n",

@@ -25,6 +25,14 @@ void add_ten(Report& report, Collective collective, const char* function, Second
     for (int i = 0; i < 10; ++i) report.add(collective, function, 8, "flat/binomial", time, expected);
 }
 
+/// Of calls that take ten times as long.
+Expectation ten_times() {
+    Expectation expected = expectation();
+    expected.native *= 10;
+    expected.predicted *= 10;
+    return expected;
+}
+
 /// What a report says last.
 std::string verdict(const Report& report, Report::Job job) {
     const std::string text = report.text("LaPle", job);
@@ -111,31 +119,31 @@ TEST_CASE("what goes on beside the program saves nothing", "[report]") {
 
 TEST_CASE("LaPle's own set-up is no part of the program", "[report]") {
     Report report;
-    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli);
+    add_ten(report, Collective::bcast, "Bcast", 40 * kMilli, ten_times());
     Report::Job job;
-    job.duration = {100 * kMilli, 50 * kMilli, Seconds(0)};
+    job.duration = {1000 * kMilli, 500 * kMilli, Seconds(0)};
     SECTION("it counts against what was saved") {
         const std::string text = report.text("LaPle", job);
-        CHECK(has(text, "saved about 60.0 ms: without it the job would have taken 1.10 times as long"));
-        CHECK(has(text, "LaPle's own set-up took 50.0 ms"));
+        CHECK(has(text, "saved about 600 ms: without it the job would have taken 1.10 times as long"));
+        CHECK(has(text, "LaPle's own set-up took 500 ms"));
         CHECK(has(text, "It is in the job's time."));
     }
     SECTION("which may be less") {
-        job.duration = {200 * kMilli, 100 * kMilli, Seconds(0)};
+        job.duration = {2000 * kMilli, 1000 * kMilli, Seconds(0)};
         const std::string text = report.text("LaPle", job);
         CHECK(has(text,
-                  "It has saved about 60.0 ms (MPI's own calls: as measured), less than its own "
+                  "It has saved about 600 ms (MPI's own calls: as measured), less than its own "
                   "set-up took"));
         CHECK_FALSE(has(text, "times as long"));
     }
     SECTION("of little set-up nothing is said") {
-        job.duration.set_up = kMilli;
+        job.duration.set_up = 49 * kMilli;
         CHECK_FALSE(has(report.text("LaPle", job), "set-up"));
     }
     SECTION("a profile is without it") {
         job.is_profile = true;
         const std::string text = report.text("LaPle", job);
-        CHECK(has(text, "Blocking ones took 40.0 ms of 50.0 ms (80.0 %)"));
+        CHECK(has(text, "Blocking ones took 400 ms of 500 ms (80.0 %)"));
         CHECK(has(text, "It is not in the times above."));
     }
 }
