@@ -161,8 +161,11 @@ double longer_than_estimated(const Curve& curve, Bytes bytes, const std::functio
     return (1 - part) * ratio(below) + part * ratio(*above);
 }
 
+/// Of elements that are no larger.
 Request with_bytes(Request request, Bytes bytes) {
-    if (request.unit_bytes > 0) request.units = std::max<std::uint64_t>(bytes / request.unit_bytes, 1);
+    if (request.unit_bytes == 0) return request;
+    request.unit_bytes = std::min(request.unit_bytes, std::max<Bytes>(bytes, 1));
+    request.units = std::max<std::uint64_t>(bytes / request.unit_bytes, 1);
     return request;
 }
 

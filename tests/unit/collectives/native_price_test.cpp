@@ -96,6 +96,12 @@ TEST_CASE("between two measured sizes MPI's call takes as much longer than estim
     CHECK(price(16).seconds == Approx(2 * estimate(16)));
     CHECK(price(16).seconds > 1.5 * price(1).seconds);
     CHECK(price(16).is_measured);
+    // An element may be larger than what was measured.
+    Request large = request_for(Collective::allreduce, 2048);
+    large.units = 1;
+    large.unit_bytes = 2048;
+    const double of_large = native_time(large, eight, costs);
+    CHECK(native_price(large, eight, costs).seconds > of_large);
     CHECK_FALSE(price(1024).is_measured);
 }
 
