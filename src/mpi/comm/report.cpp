@@ -193,17 +193,24 @@ std::string Report::outlook(const Job& job, const Sum& all) {
                       wall / (wall - saved), all.is_measured ? "as measured" : "too");
 }
 
+/// Whether it is worth a line: without measuring some milliseconds pass.
+bool Report::is_set_up_long(const Duration& job) {
+    constexpr double kLittle = 0.01;
+    constexpr Seconds kShort = std::chrono::milliseconds(50);
+    return job.set_up > std::max(kLittle * job.wall, kShort);
+}
+
 /// What it has brought, against the job as it would have been without LaPle.
 std::string Report::gain(const Job& job, const Sum& all) {
     constexpr double kLittle = 0.01;  // of the job's time
-    const Duration& job_time = job.duration;
-    const Seconds without = job_time.of_program() + all.saved;
+    const Duration& duration = job.duration;
+    const Seconds without = (is_set_up_long(duration) ? duration.of_program() : duration.wall) + all.saved;
     const char* source = all.is_measured ? "measured" : "predicted";
-    if (all.saved <= kLittle * job_time.wall) {
+    if (all.saved <= kLittle * duration.wall) {
         return fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
                            format_seconds(all.saved), source);
     }
-    if (without < job_time.wall) {
+    if (without < duration.wall) {
         return fmt::format(
             "It has saved about {} (MPI's own calls: as {}), less than its own set-up took: see the next "
             "line.",
@@ -212,19 +219,15 @@ std::string Report::gain(const Job& job, const Sum& all) {
     return fmt::format(
         "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own calls: "
         "as {}).",
-        format_seconds(all.saved), without / job_time.wall, source);
+        format_seconds(all.saved), without / duration.wall, source);
 }
 
-/// Where that is worth a line.
 std::string Report::set_up(const Job& job) {
-    constexpr double kLittle = 0.01;
-    const Duration& job_time = job.duration;
-    constexpr Seconds kShort = std::chrono::milliseconds(50);  // without measuring
-    if (job_time.set_up <= std::max(kLittle * job_time.wall, kShort)) return "";
+    if (!is_set_up_long(job.duration)) return "";
     return fmt::format(
         "LaPle's own set-up took {}, most of it to measure the network: what is measured is kept, and later "
         "jobs on these hosts go on from there. {}\n",
-        format_seconds(job_time.set_up),
+        format_seconds(job.duration.set_up),
         job.is_profile ? "It is not in the times above." : "It is in the job's time.");
 }
 

@@ -124,6 +124,7 @@ class Report {
     std::string verdict(const Job& job) const;
     std::string how_to_learn_why(const Job& job) const;
     static std::string outlook(const Job& job, const Sum& all);
+    static bool is_set_up_long(const Duration& job);
     static std::string gain(const Job& job, const Sum& all);
     static std::string set_up(const Job& job);
 

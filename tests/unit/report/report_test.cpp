@@ -139,6 +139,9 @@ TEST_CASE("LaPle's own set-up is no part of the program", "[report]") {
     SECTION("of little set-up nothing is said") {
         job.duration.set_up = 49 * kMilli;
         CHECK_FALSE(has(report.text("LaPle", job), "set-up"));
+        job.duration.wall = 60 * kMilli;
+        job.duration.set_up = 49 * kMilli;  // nor where it is most of a short job
+        CHECK_FALSE(has(report.text("LaPle", job), "set-up"));
     }
     SECTION("a profile is without it") {
         job.is_profile = true;
