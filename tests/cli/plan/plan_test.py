@@ -84,7 +84,9 @@ class Explain(PlanTest):
         told = json.loads(self.output("explain", "bcast", "8", *SITES, "--format", "json"))
         self.assertGreater(told["predicted"], 0.010)
         self.assertLess(told["predicted"], 0.011)
-        self.assertEqual(told["candidates"][0]["algorithm"], told["algorithm"])
+        # Of those that are nearly as fast it is the one whose root has the fewest messages.
+        [chosen] = [candidate for candidate in told["candidates"] if candidate["algorithm"] == told["algorithm"]]
+        self.assertLess(chosen["predicted"], 1.04 * told["candidates"][0]["predicted"])
         times = [candidate["predicted"] for candidate in told["candidates"]]
         self.assertEqual(times, sorted(times))
         kinds = [candidate["kind"] for candidate in told["candidates"]]
