@@ -205,6 +205,8 @@ NativePrice native_price(const Request& request, const Machine& machine, const M
     const bool is_known = !curve.is_empty() && costs.job.ranks > 0 && costs.job.ranks == machine.rank_count();
     const auto estimated = [&] { return native_time(request, machine, costs); };
     if (!is_known) return {estimated(), false};
+    if (const Seconds* exact = curve.find(request.bytes()); exact != nullptr && request.root == 0)
+        return {exact->count(), true};
     Request from_0 = request;  // as it was measured
     from_0.root = 0;
     const auto estimated_of = [&](Bytes bytes) {
@@ -212,9 +214,10 @@ NativePrice native_price(const Request& request, const Machine& machine, const M
     };
     if (request.bytes() <= curve.known().back().first)
         return {estimated() * longer_than_estimated(curve, request.bytes(), estimated_of), true};
-    const double usual = estimated_of(request.bytes());
-    const double time = beyond(curve, request.bytes()) * (usual > 0 ? estimated() / usual : 1);
-    return {std::max(time, estimated()), false};
+    const double estimate = estimated();
+    const double usual = request.root == 0 ? estimate : estimated_of(request.bytes());
+    const double time = beyond(curve, request.bytes()) * (usual > 0 ? estimate / usual : 1);
+    return {std::max(time, estimate), false};
 }
 
 }  // namespace laple

@@ -9,6 +9,7 @@
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/simulation/verifier.hpp"
+#include "simulated.hpp"
 #include "some_costs.hpp"
 
 using namespace laple;
@@ -298,4 +299,35 @@ TEST_CASE("a port that sends is no queue that loses messages", "[aggregation]") 
     HopLoad gather(kTwoClusters, costs);
     gather.add(0, 1, 1e6, 1, 4, 4);
     CHECK(gather.busiest_queue() == Approx(gather.busiest()));
+}
+
+TEST_CASE("what the fullest host of a cluster has for the others is not multiplied by itself",
+          "[aggregation]") {
+    // One host of 64 ranks, and 16 of one.
+    std::vector<Host> host_of(64, 0);
+    for (Host host = 1; host <= 16; ++host) host_of.push_back(host);
+    const Machine machine(Topology::flat(80), host_of);
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const Request request = request_for(Collective::alltoall, 64);
+    const auto price = test::price_of("host-aggregation", request, machine, costs);
+    REQUIRE(price);
+    // 16 messages of 4 KiB, in place of 256.
+    CHECK(price->seconds < 2e-3);
+}
+
+TEST_CASE("blocks that are long together go straight where that takes as long", "[aggregation]") {
+    // Two sites of three hosts with three ranks each: 36 KiB from host to host.
+    std::vector<int> sites;
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < 18; ++rank) {
+        host_of.push_back(rank / 3);
+        sites.push_back(rank / 9);
+    }
+    const Machine machine(Topology::from_labels(18, {sites}), host_of);
+    const MachineCosts costs = test::uniform_costs(2, Seconds(4e-3), 6e6);
+    const auto crossings_of = [&](const char* name, Bytes bytes) {
+        return test::price_of(name, request_for(Collective::alltoall, bytes), machine, costs)->crossings;
+    };
+    CHECK(crossings_of("host-aggregation", 1024) == 2 * 3 * 3);
+    CHECK(crossings_of("host-aggregation", 4096) == crossings_of("direct", 4096));
 }
