@@ -32,6 +32,7 @@ struct Lane {
     Lane(Descriptor connection, std::size_t its_number) : number(its_number), socket(std::move(connection)) {}
 
     bool is_alive() const { return socket.is_open(); }
+    bool has_work() const { return !unconfirmed.empty() || !going.empty(); }
 
     std::size_t number;     ///< in the link
     bool is_still = false;  ///< it has carried nothing for so long that others do its work
@@ -42,8 +43,9 @@ struct Lane {
     Stripes unconfirmed;          ///< gone, without a receipt, in their order
     std::uint64_t confirmed = 0;  ///< receipts
     Seconds last_receipt{0};
-    Seconds last_sign{0};  ///< that it carries something, or when there was nothing to wait for
-    Seconds last_look{0};  ///< at what the kernel says, and that: bytes
+    Seconds waits_since{0};  ///< for a receipt: the last one, or when there was nothing to wait for
+    Seconds last_sign{0};    ///< that it carries something, or as above
+    Seconds last_look{0};    ///< at what the kernel says, and that: bytes
     std::uint64_t acknowledged = 0;
 
     std::array<std::byte, kFrameBytes> receipt{};  ///< that goes

@@ -231,7 +231,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
     }
     if (lane.is_alive() && lane.confirmed != confirmed) {
         has_moved = true;
-        lane.last_receipt = lane.last_sign = now;
+        lane.last_receipt = lane.waits_since = lane.last_sign = now;
         lane.is_still = false;
     }
     if (lane.is_alive() && send_on(lane, now)) has_moved = true;
@@ -309,7 +309,7 @@ void Link::tell_again(Seconds now) {
 
 void Link::take_stripe(Lane& lane, Seconds now) {
     lane.going = next_stripe();
-    if (!lane.going.empty() && lane.unconfirmed.empty()) lane.last_sign = now;
+    if (!lane.going.empty() && lane.unconfirmed.empty()) lane.waits_since = lane.last_sign = now;
 }
 
 /// The whole stripe is with the system.
@@ -569,28 +569,45 @@ void Link::put_again(Stripes stripes) {
     put_last(again_, std::move(stripes));
 }
 
-/// It has something on the way, and another one has got receipts since it showed a sign: the receiver was at
+/// It has something on the way, and another one has got receipts since it waits for one: the receiver was at
 /// work.
 bool Link::is_behind(const Lane& lane) const {
-    const bool has_work = !lane.unconfirmed.empty() || !lane.going.empty();
-    if (!lane.is_alive() || lane.is_still || !has_work) return false;
+    if (!lane.is_alive() || lane.is_still || !lane.has_work()) return false;
     return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& other) {
         return other->is_alive() && !other->is_still &&
-               other->last_receipt > lane.last_sign + options_.round_trip;
+               other->last_receipt > lane.waits_since + options_.round_trip;
     });
 }
 
-/// Nothing has moved on it for long. On a slow one receipts are far apart, for there is one for each stripe:
-/// the kernel knows of what goes between them. The first look is what a later one is compared with.
+/// The others have nothing more to do, and all that they did while it waits took them a small part of the
+/// time.
+bool Link::is_left_alone(const Lane& lane, Seconds now) const {
+    constexpr double kTimes = 8;
+    Seconds last{0};
+    for (const auto& other : lanes_) {
+        if (other.get() == &lane || !other->is_alive() || other->is_still) continue;
+        if (other->has_work()) return false;
+        last = std::max(last, other->last_receipt);
+    }
+    return now - lane.waits_since > kTimes * std::max(last - lane.waits_since, patience_with_lanes());
+}
+
+Seconds Link::patience_with_lanes() const {
+    return std::max(kLeastPatience, kTripsOfPatience * options_.round_trip);
+}
+
+/// Nothing has moved on it for long, or hardly anything. On a slow one receipts are far apart, for there is
+/// one for each stripe: the kernel knows of what goes between them. The first look is what a later one is
+/// compared with.
 bool Link::stands_still(Lane& lane, Seconds now) const {
-    const Seconds patience = std::max(kLeastPatience, kTripsOfPatience * options_.round_trip);
-    if (now - std::max(lane.last_sign, lane.last_look) < patience / 2 || !is_behind(lane)) return false;
+    if (now - std::max(lane.last_sign, lane.last_look) < patience_with_lanes() / 2 || !is_behind(lane))
+        return false;
     const std::uint64_t acknowledged = options_.acknowledged(lane.socket.number());
     const bool is_first = lane.last_look < lane.last_sign;
     if (!is_first && acknowledged != lane.acknowledged) lane.last_sign = now;
     lane.acknowledged = acknowledged;
     lane.last_look = now;
-    return !is_first && now - lane.last_sign >= patience;
+    return !is_first && (now - lane.last_sign >= patience_with_lanes() || is_left_alone(lane, now));
 }
 
 /// Others send what such a lane has, and it gets nothing more until a receipt comes.

@@ -164,6 +164,8 @@ class Link {
     void break_lane(Lane& lane);
     void put_again(Stripes stripes);
     bool is_behind(const Lane& lane) const;
+    bool is_left_alone(const Lane& lane, Seconds now) const;
+    Seconds patience_with_lanes() const;
     bool stands_still(Lane& lane, Seconds now) const;
     void help_those_behind(Seconds now);
     void watch(Lane& lane, bool for_room);

@@ -497,6 +497,25 @@ TEST_CASE("slow lanes, of which each carries a stripe in seconds, have others do
     CHECK(pair[1].account().dropped == 0);
 }
 
+TEST_CASE("others help a lane that crawls on long after they have done their own, and one that stops then",
+          "[streams]") {
+    const bool stops = GENERATE(false, true);
+    Pair pair(8);
+    const Data data = drawn(20000000, 1);
+    Data result(data.size());
+    Posted sent, received;
+    pair.slow_down(0, 20);  // a stripe takes 13 seconds
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair.steps(700);
+    CHECK_FALSE(received.is_done);
+    if (stops) pair.hold_up(0, true);
+    for (int i = 0; i < (stops ? 1500 : 5000) && !received.is_done; ++i) pair.step();
+    CHECK(received.is_done);
+    CHECK((result == data));
+    CHECK(pair[0].account().sent_again > 0);
+}
+
 TEST_CASE("a receiver that is busy elsewhere is waited for, and nothing is sent again", "[streams]") {
     Pair pair(3, 1U << 20);
     const Data data = drawn(4000000, 1);
