@@ -135,7 +135,7 @@ class Departure {
     bool is_refused() const { return is_refused_; }
 
     Outcome go_on(Seconds now) {
-        if (!socket_.is_open() && (now < retry_ || !begin())) return Outcome::later;
+        if (!socket_.is_open() && (now < retry_ || !begin(now))) return Outcome::later;
         const Outcome outcome = go_on_connected();
         if (outcome != Outcome::failed) return outcome;
         socket_.reset();
@@ -151,7 +151,7 @@ class Departure {
   private:
     enum class Step { connecting, challenge, hello, welcome };
 
-    bool begin() {
+    bool begin(Seconds now) {
         step_ = Step::connecting;
         done_ = 0;
         socket_ = new_socket(link_.endpoint);
@@ -159,8 +159,11 @@ class Departure {
         const sockaddr_storage address = to_system(link_.endpoint, length);
         if (!socket_.is_open()) return false;
         if (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0) return true;
+        if (errno == EINPROGRESS) return true;
         is_refused_ = is_refused_ || is_refusal(errno);
-        return errno == EINPROGRESS;
+        socket_.reset();
+        retry_ = now + kRetry;
+        return false;
     }
 
     Outcome go_on_connected() {
