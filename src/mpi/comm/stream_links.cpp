@@ -232,7 +232,7 @@ std::vector<StreamLinks::Repair> StreamLinks::repairs_due() {
 }
 
 /// The other end has seen them break, too, or will soon. It tries at the same time. A new lane is at work at
-/// once: others may take longer. Whether there was something to do.
+/// once: others may take longer. Whether there is one.
 bool StreamLinks::repair() {
     std::vector<Repair> due = repairs_due();
     if (due.empty()) return false;
@@ -249,6 +249,7 @@ bool StreamLinks::repair() {
     };
     note_missing();
     streams::Joining joining({}, links);
+    bool has_replaced = false;
     streams::TimeLooked time;  // each connection takes several looks
     while (!joining.is_complete() && !is_over_ && time.time() < kTimeToRepair) {
         time.look(clock_time());
@@ -257,8 +258,9 @@ bool StreamLinks::repair() {
         joining.go_on(clock_time());
         for (std::size_t i = 0; i < due.size(); ++i) {
             for (std::size_t lane = 0; lane < links[i].lanes.size(); ++lane) {
-                if (links[i].lanes[lane].is_open())
-                    due[i].link->replace(lane, std::move(links[i].lanes[lane]));
+                if (!links[i].lanes[lane].is_open()) continue;
+                due[i].link->replace(lane, std::move(links[i].lanes[lane]));
+                has_replaced = true;
             }
         }
         progress_all();
@@ -268,12 +270,12 @@ bool StreamLinks::repair() {
     const std::lock_guard lock(mutex_);
     strangers_ += joining.strangers();
     for (const Repair& repair : due) note_repair(*repair.link);
-    return true;
+    return has_replaced;
 }
 
 /// What could not be repaired is tried again later, and ever more seldom; at once where messages wait for it.
 void StreamLinks::note_repair(const streams::Link& link) {
-    constexpr int kMostDoublings = 6;
+    constexpr int kMostDoublings = 10;  // most of a minute
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& one) { return one.link.get() == &link; });
     if (link.missing().empty() || link.is_held_up()) {
