@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -104,11 +105,18 @@ std::vector<std::string> models_in(const std::string& directory) {
     return latest_first(files_in(directory, is_model));
 }
 
-/// Makes room where jobs on ever new hosts have left many files.
+/// Makes room where jobs on ever new hosts, or with ever new placements, have left many files. Models are
+/// only read once they are measured, so that they look old: half of what is left may be models.
 void remove_oldest(const std::string& directory) {
     const std::vector<fs::path> files = files_in(directory, is_own);
     if (files.size() < kMostFiles) return;
-    const std::vector<std::string> ordered = latest_first(files);
+    std::vector<std::string> ordered;
+    std::vector<std::string> others;
+    for (std::string& file : latest_first(files)) {
+        const bool is_first = is_model(file) && ordered.size() < kFewerFiles / 2;
+        (is_first ? ordered : others).push_back(std::move(file));
+    }
+    std::move(others.begin(), others.end(), std::back_inserter(ordered));
     for (std::size_t i = kFewerFiles; i < ordered.size(); ++i) {
         std::error_code ignored;
         if (fs::is_regular_file(fs::symlink_status(ordered[i], ignored))) fs::remove(ordered[i], ignored);
@@ -196,6 +204,7 @@ void ModelCache::keep(const Model& model, std::string& note) const {
 }
 
 void ModelCache::keep_job(const Model& model, std::string& note) const {
+    if (!directory_.empty()) remove_oldest(directory_);
     write(model.nodes, model_text(model), job_file_for(model.nodes, model.mpi), note);
 }
 

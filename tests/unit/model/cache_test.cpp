@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -279,6 +280,23 @@ TEST_CASE("of very many files the oldest go", "[cache]") {
     cache.keep(model_of(kOtherOrder), note);
     CHECK(std::count_if(files.begin(), files.end(), [](const auto& file) { return fs::exists(file); }) ==
           left);
+}
+
+TEST_CASE("an old model stays where jobs on its hosts have left many placements", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    cache.keep(model_of(kNodes), note);
+    const std::string model = cache.file_for(kNodes, "MPI 1");
+    fs::last_write_time(model, fs::file_time_type::clock::now() - std::chrono::hours(10000));
+    for (int i = 0; i < 600; ++i) {
+        const std::string name = fmt::format("0123456789abcdef-{:016x}.json", i);
+        std::ofstream(directory.path() + "/" + name) << "{}";
+    }
+    cache.keep_job(model_of(kNodes), note);
+    CHECK(fs::exists(model));
+    const fs::directory_iterator files(directory.path());
+    CHECK(std::distance(begin(files), end(files)) <= 401);
 }
 
 TEST_CASE("of models of other hosts a job reads the latest ones only", "[cache]") {
