@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -72,7 +71,7 @@ class NativeProbe {
         const auto is_over = [&] { return patience.is_over() || now() > end; };
         if (wants_exchange && times_.exchange <= Seconds(0) && size_of(comm_) <= kMostOfExchange &&
             !is_over())
-            times_.exchange = usual_time(kExchange, 0).value_or(Seconds(0));
+            times_.exchange = usual_time(kExchange, 0);
         for (const Collective collective : kAllCollectives) {
             if (!row_of(collective).has_data && times_.of(name_of(collective)).is_empty() && !is_over())
                 measure(collective, 0);
@@ -148,23 +147,19 @@ class NativeProbe {
 
     /// Adds it to what is known.
     void measure(Collective collective, Bytes bytes) {
-        const auto time = usual_time(static_cast<std::int64_t>(collective), bytes);
-        if (time) {
-            times_.times[std::string(name_of(collective))].set(bytes, *time);
-        } else {
-            times_.is_unfinished = true;
-        }
+        times_.times[std::string(name_of(collective))].set(
+            bytes, usual_time(static_cast<std::int64_t>(collective), bytes));
     }
 
-    /// The median of some values. Nothing where these take too long: on busy hosts each may take some tenths
-    /// of a second.
-    std::optional<Seconds> usual_time(std::int64_t call, Bytes bytes) {
+    /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
+    /// some tenths of a second.
+    Seconds usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
         if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
-            if (now() > end_of_values_) return std::nullopt;
+            if (now() > end_of_values_ && !values.empty()) break;
             values.push_back(measure_once(call, bytes).count());
             if (values.front() > kLong.count()) break;
             if (values.front() < kShort.count()) {
