@@ -126,12 +126,12 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     const bool tell_of_native_alone = is_matter_of_rates(request);
     auto found = Pricing(request, machine, costs).all();
     if (tell_of_native_alone) found = with_known_time_of_native(known, costs, std::move(found));
-    look_at_roots(request, machine, found);
     const auto may_use = [&](const Algorithm& algorithm) {
         // Whose blocks may be large, and fill the queues of uplinks.
         if (request.is_varied && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
+    look_at_roots(request, machine, may_use, found);
     const bool is_tried = !tell_of_native_alone || !known.is_of_native_alone();
     const Candidate* const tried = is_tried ? known.best_of(found, may_use) : nullptr;
     const Candidate* const best = tried != nullptr ? tried : best_of(found, may_use);

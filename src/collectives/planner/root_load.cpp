@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "collectives/schedule/schedule.hpp"
 
@@ -28,13 +29,14 @@ int messages_of_root(const Algorithm& algorithm, const Request& request, const M
 
 }  // namespace
 
-void look_at_roots(const Request& request, const Machine& machine, std::vector<Candidate>& found) {
+void look_at_roots(const Request& request, const Machine& machine,
+                   const std::function<bool(const Algorithm&)>& may_use, std::vector<Candidate>& found) {
     const bool is_short = row_of(request.collective).is_rooted && is_one_message(request.collective) &&
                           request.bytes() <= kShort;
     if (!is_short || machine.host_count() < 2 || found.empty()) return;
-    double native = 0;
+    double native = std::numeric_limits<double>::infinity();
     for (const Candidate& candidate : found) {
-        if (candidate.algorithm->is_native()) native = candidate.seconds;
+        if (candidate.algorithm->is_native() && may_use(*candidate.algorithm)) native = candidate.seconds;
     }
     const double fastest = found.front().seconds;
     const int few = binomial_messages(machine);

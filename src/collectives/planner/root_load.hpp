@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "collectives/algorithms/candidate.hpp"
@@ -16,7 +17,8 @@ namespace laple {
 ///
 /// Notes in the candidates for such a call how many messages their roots have with other hosts
 /// (Candidate::root_messages), and drops those whose roots have more than twice as many as that of a binomial
-/// tree for hardly any gain over MPI's own. Does nothing for other calls.
-void look_at_roots(const Request& request, const Machine& machine, std::vector<Candidate>& found);
+/// tree for hardly any gain over MPI's own, unless that may not be used. Does nothing for other calls.
+void look_at_roots(const Request& request, const Machine& machine,
+                   const std::function<bool(const Algorithm&)>& may_use, std::vector<Candidate>& found);
 
 }  // namespace laple

@@ -19,7 +19,8 @@ namespace {
 
 std::vector<Candidate> looked_at(const Request& request, const Machine& machine, const MachineCosts& costs) {
     std::vector<Candidate> found = Pricing(request, machine, costs).all();
-    look_at_roots(request, machine, found);
+    look_at_roots(
+        request, machine, [](const Algorithm&) { return true; }, found);
     return found;
 }
 
@@ -47,6 +48,18 @@ TEST_CASE("a root with many short messages is not worth a little gain", "[root_l
         for (const Candidate& candidate : looked_at(request, machine, costs))
             CHECK(candidate.root_messages == 0);
     }
+}
+
+TEST_CASE("where MPI's own is forbidden the fastest tree is taken, whatever its root has to do",
+          "[root_load]") {
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const Machine machine = machine_of({16});
+    const Request request = request_for(Collective::bcast, 8);
+    std::vector<Candidate> found = Pricing(request, machine, costs).all();
+    const std::size_t all = found.size();
+    look_at_roots(
+        request, machine, [](const Algorithm& algorithm) { return !algorithm.is_native(); }, found);
+    CHECK(found.size() == all);
 }
 
 TEST_CASE("of trees that are nearly as fast that with fewer messages of its root is taken", "[root_load]") {
