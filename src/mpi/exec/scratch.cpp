@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/exec/scratch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace laple::mpi {
 namespace {
 
-constexpr std::size_t kKeptScratchBytes = std::size_t{64} << 20;
+constexpr std::size_t kKeptOfOne = std::size_t{64} << 20;
+constexpr std::size_t kKeptOfAll = 2 * kKeptOfOne;
 constexpr std::size_t kKeptSteps = std::size_t{1} << 20;
 constexpr std::size_t kAlignment = 64;
 
@@ -22,9 +24,9 @@ std::byte* Scratch::get(std::size_t bytes) {
     return start == nullptr ? nullptr : static_cast<std::byte*>(std::align(kAlignment, bytes, start, space));
 }
 
-void Scratch::trim() {
+void Scratch::trim(std::size_t most) {
     if (lists_.waits.capacity() > kKeptSteps) lists_ = {};
-    if (capacity_ <= kKeptScratchBytes) return;
+    if (capacity_ <= most) return;
     memory_.reset();
     capacity_ = 0;
 }
@@ -55,9 +57,12 @@ std::unique_ptr<Scratch> ScratchPool::take() {
     return std::make_unique<Scratch>();
 }
 
+/// Of many that were used at a time, only so many keep memory as are not much together.
 void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) noexcept {
-    scratch->trim();
     const std::lock_guard lock(mutex_);
+    std::size_t kept = 0;
+    for (const auto& other : unused_) kept += other->capacity();
+    scratch->trim(std::min(kKeptOfOne, kept < kKeptOfAll ? kKeptOfAll - kept : 0));
     unused_.push_back(std::move(scratch));
 }
 

@@ -71,8 +71,10 @@ class Scratch {
     std::byte* get(std::size_t bytes);
     Lists& lists() { return lists_; }
     MemoryLists& memory_lists() { return memory_lists_; }
-    /// Frees memory beyond a reasonable amount.
-    void trim();
+    /// The bytes of memory that get() gives without a new allocation.
+    std::size_t capacity() const { return capacity_; }
+    /// Frees memory of more than `most` bytes, and very long lists.
+    void trim(std::size_t most);
 
   private:
     Lists lists_;
