@@ -40,6 +40,7 @@ StartableCall::StartableCall(std::shared_ptr<CommState> its_state,
       plan(std::move(its_plan)),
       arguments(std::move(its_arguments)),
       function(its_function),
-      handles(handles_of(arguments)) {}
+      handles(handles_of(arguments)),
+      request(state->inner()) {}
 
 }  // namespace laple::mpi

@@ -336,6 +336,7 @@ void CommState::explain(int code) {
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(code, &error_class);
     const std::string broken =
+    comms_.note_failure();
         error_class == MPI_ERR_OTHER && process_ != nullptr ? process_->streams().broken() : "";
     if (!broken.empty() && process_->may_warn_of(Warning::broken_streams)) {
         return say(

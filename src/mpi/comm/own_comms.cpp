@@ -110,10 +110,12 @@ std::optional<Ways> OwnComms::ways_of_persistent(std::uint64_t number) const {
 }
 
 /// What a collective has left unreceived because a rank called it wrongly is an error to MPICH 5, raised by
-/// MPI_COMM_SELF's handler: the program's own communicator would be freed without one.
+/// MPI_COMM_SELF's handler: the program's own communicator would be freed without one. Without need that
+/// handler is left alone (own_request.cpp).
 void OwnComms::free() {
     if (ways_.comm == MPI_COMM_NULL) return;
-    const ReturnErrors guard(MPI_COMM_SELF);
+    std::optional<ReturnErrors> guard;
+    if (has_failed_) guard.emplace(MPI_COMM_SELF);
     if (ways_.cluster != MPI_COMM_NULL) PMPI_Comm_free(&ways_.cluster);
     PMPI_Comm_free(&ways_.comm);
     host_.reset();

@@ -51,6 +51,8 @@ class OwnComms {
     bool create();
     /// Whether the parent stays as long as MPI does.
     bool is_for_world() const { return parent_ == MPI_COMM_WORLD; }
+    /// A collective on it has failed: messages may be left.
+    void note_failure() { has_failed_ = true; }
     /// MPI_COMM_NULL as long as it was not made.
     MPI_Comm inner() const { return ways_.comm; }
     /// Makes the one of this rank's cluster, at the first call. Collective; false where MPI has none left.
@@ -104,6 +106,7 @@ class OwnComms {
     std::shared_ptr<const StreamRoutes> routes_;  // of plans so far; later ones have another one
     std::map<Rank, int> stream_peers_;  // that join_streams() was called for, and with how many connections
     bool has_tried_to_join_ = false;
+    bool has_failed_ = false;
     int tag_sets_ = 1;  // so many calls of each kind have tags of their own
     int tag_set_ = 0;   // of the call that is under way
 };

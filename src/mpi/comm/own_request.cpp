@@ -5,8 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "mpi/comm/own_comms.hpp"
-
 namespace laple::mpi {
 namespace {
 
@@ -24,17 +22,21 @@ Shared& shared() {
     return shared;
 }
 
-/// Not MPI_Comm_dup: it would run the copy callbacks of the program's attributes.
+/// Of this rank alone, at the first call. Made from one of LaPle's: to make it from MPI_COMM_SELF would need
+/// another error handler there meanwhile, and MPI cannot give back "none", by which errors of calls without a
+/// communicator go to that of MPI_COMM_WORLD.
+void make_communicator(Shared& all, MPI_Comm own) {
+    if (all.comm != MPI_COMM_NULL) return;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_SELF, &group);
+    PMPI_Comm_create_group(own, group, 0, &all.comm);
+    PMPI_Group_free(&group);
+    if (all.comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(all.comm, MPI_ERRORS_RETURN);
+}
+
 MPI_Comm communicator() {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
-    if (all.comm != MPI_COMM_NULL) return all.comm;
-    const ReturnErrors guard(MPI_COMM_SELF);
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_SELF, &group);
-    PMPI_Comm_create(MPI_COMM_SELF, group, &all.comm);
-    PMPI_Group_free(&group);
-    PMPI_Comm_set_errhandler(all.comm, MPI_ERRORS_RETURN);
     return all.comm;
 }
 
@@ -56,9 +58,10 @@ void wake_waiting_calls() {
 
 }  // namespace
 
-OwnRequest::OwnRequest() {
+OwnRequest::OwnRequest(MPI_Comm own) {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
+    make_communicator(all, own);
     if (all.unused_tags.empty()) {
         tag_ = all.next_tag++;
         return;

@@ -14,7 +14,8 @@ namespace laple::mpi {
 /// For all threads.
 class OwnRequest {
   public:
-    OwnRequest();
+    /// `own`: a communicator of LaPle's, whose errors are returned.
+    explicit OwnRequest(MPI_Comm own);
     ~OwnRequest();
     OwnRequest(const OwnRequest&) = delete;
     OwnRequest& operator=(const OwnRequest&) = delete;
