@@ -126,7 +126,9 @@ void say_former_names(const Rules& rules, Process& process) {
 
 }  // namespace
 
+/// Not where MPI is deleting attributes, or has begun anew with other keyvals.
 CommState* CommState::find(MPI_Comm comm) {
+    if (DyingComm::is_dying(comm) || Process::has_ended()) return nullptr;
     const int keyval = comm_keyval.load(std::memory_order_relaxed);
     if (keyval == MPI_KEYVAL_INVALID) return nullptr;
     void* value = nullptr;

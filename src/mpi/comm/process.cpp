@@ -86,6 +86,10 @@ bool is_disabled() {
     return disabled;
 }
 
+bool Process::has_ended() {
+    return is_over.load(std::memory_order_relaxed);
+}
+
 Process* Process::get() {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);

@@ -83,6 +83,8 @@ class Process {
     /// session), is finalised, or has no attribute left to give.
     static Process* get();
 
+    /// MPI_Finalize has begun.
+    static bool has_ended();
     /// The end of LaPle in this process, as the attribute's callback brings it about; does nothing the second
     /// time. Collective, when MPI is running.
     static void end();
