@@ -143,6 +143,9 @@ std::shared_ptr<const StartableCall> startable(const Call& call, CommState* stat
     if (state == nullptr) return nullptr;
     why_not = kNotTakenReason;
     if (!find_arguments(call, *state, arguments)) return nullptr;
+    why_not = "its operation is the program's, which LaPle's thread would call beside those of the program";
+    const MPI_Op op = arguments.operands.op;
+    if (op != MPI_OP_NULL && !is_predefined(op) && state->may_race()) return nullptr;
     auto plan = state->plan_to_start(arguments.request, wait, why_not);
     if (plan == nullptr) return nullptr;
     return std::make_shared<const StartableCall>(state->shared(), std::move(plan), std::move(arguments),

@@ -218,6 +218,7 @@ class Agreeing {
                     consensus->is_verified,
                     consensus->heeds_pcontrol,
                     consensus->has_progress,
+                    consensus->may_race,
                     consensus->adapting,
                     consensus->block_memory,
                     consensus->streams,

@@ -196,6 +196,7 @@ void CommState::set_up(MPI_Comm comm) {
     is_profiled_ = terms.is_profiled;
     heeds_pcontrol_ = terms.heeds_pcontrol;
     has_progress_ = terms.has_progress;
+    may_race_ = terms.may_race;
     is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));
     is_watched_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
@@ -335,10 +336,10 @@ bool CommState::find_longest(std::vector<double>& times) {
 }
 
 void CommState::explain(int code) {
+    comms_.note_failure();
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(code, &error_class);
     const std::string broken =
-    comms_.note_failure();
         error_class == MPI_ERR_OTHER && process_ != nullptr ? process_->streams().broken() : "";
     if (!broken.empty() && process_->may_warn_of(Warning::broken_streams)) {
         return say(

@@ -63,6 +63,8 @@ class CommState {
     }
     /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
     bool has_progress() const { return has_progress_; }
+    /// Some rank allows threads to call MPI at the same time.
+    bool may_race() const { return may_race_; }
     int rank() const { return rank_; }
     int size() const { return size_; }
     /// The program's communicator; MPI_COMM_NULL when it has freed that, and calls are still under way.
@@ -191,6 +193,7 @@ class CommState {
     bool is_profiled_ = false;
     bool is_machine_known_ = false;
     bool has_progress_ = false;
+    bool may_race_ = false;
     bool heeds_pcontrol_ = false;
     std::optional<CommTrace> trace_;
     OwnComms comms_;

@@ -48,6 +48,7 @@ struct Terms {
     bool is_verified = false;            ///< all want LAPLE_VERIFY=1
     bool heeds_pcontrol = false;         ///< all want LAPLE_PCONTROL=1
     bool has_progress = false;           ///< calls that are started go on by themselves, on all
+    bool may_race = false;               ///< some rank allows threads to call MPI at the same time
     Adapting adapting = Adapting::never;
     Bytes block_memory = 0;    ///< the least LAPLE_BLOCK_MEMORY
     int streams = 0;           ///< the least LAPLE_STREAMS
@@ -82,9 +83,9 @@ class Process {
     /// The state of this process, made at the first call. nullptr when MPI is not initialised (or only by a
     /// session), is finalised, or has no attribute left to give.
     static Process* get();
-
     /// MPI_Finalize has begun.
     static bool has_ended();
+
     /// The end of LaPle in this process, as the attribute's callback brings it about; does nothing the second
     /// time. Collective, when MPI is running.
     static void end();
