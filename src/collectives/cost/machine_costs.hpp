@@ -66,6 +66,13 @@ class MachineCosts {
     /// queue for it, as in simulator.hpp.
     bool shares_ports = true;
 
+    /// What a port takes for a message of a flow that takes `flow`, and of several flows `by_nic`: one that
+    /// is slower than the NIC leaves room for others. Inside a cluster a NIC is mostly as fast as one flow,
+    /// of which more is known; but not where flows are limited.
+    static double port_time(double flow, double by_nic, bool is_inside) {
+        return is_inside && is_held_up_by_port(flow, by_nic) ? flow : std::min(flow, by_nic);
+    }
+
     /// Whether a flow that takes `flow` for a message is held up by its port, which takes `port`: then what
     /// an idle port saves is saved by the flow, too. One that is much slower gains nothing.
     template <typename Time>

@@ -91,7 +91,8 @@ MessageTimes NetworkClock::times_between(int a, int b, Bytes bytes, bool is_stre
     const double alone = link.gap.at(bytes).count();
     const double in_a_row = std::min(link.stream.at(bytes).count(), alone);
     const auto port = [&](double nic) {
-        return a != b && nic > 0 ? std::min(in_a_row, link.gap.at(0).count() + passing(nic)) : in_a_row;
+        return nic > 0 ? MachineCosts::port_time(in_a_row, link.gap.at(0).count() + passing(nic), a == b)
+                       : in_a_row;
     };
     MessageTimes times;
     times.port_out = port(costs_->cluster(a).nic_out);

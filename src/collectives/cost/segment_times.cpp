@@ -41,9 +41,9 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
             const double alone = link.gap.at(bytes).count();
             const double in_a_row = std::min(link.stream.at(bytes).count(), alone);
             const double gap = use == Use::stream ? in_a_row : alone;
-            // A flow that is slower than the NIC leaves room for others.
             const double port =
-                from != to && nic > 0 ? std::min(in_a_row, link.gap.at(0).count() + passing(nic)) : in_a_row;
+                nic > 0 ? MachineCosts::port_time(in_a_row, link.gap.at(0).count() + passing(nic), from == to)
+                        : in_a_row;
             const double least = use == Use::stream && from == to ? costs.time_at_work(from) : 0;
             const double handshake = from == to ? costs.handshake_at_work(from, bytes) : 0;
             gap_[at(from, to)] = std::max({gap + handshake, combining, least});
