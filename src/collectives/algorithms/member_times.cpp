@@ -85,6 +85,17 @@ void MemberTimes::spread_on_hosts() {
     }
 }
 
+HostTime MemberTimes::spread_in_segments(Bytes segment_bytes) {
+    HostTime longest;
+    const double segments = static_cast<double>(bytes(0, count())) / static_cast<double>(segment_bytes);
+    for (int i = 0; i < count(); ++i) {
+        const HostTime one = on_host(i, segment_bytes, {.down = true});
+        longest.first = std::max(longest.first, one.first);
+        longest.interval = std::max(longest.interval, segments * one.interval);
+    }
+    return longest;
+}
+
 void MemberTimes::collect_at_root() {
     if (slices_ > 0) ready(0) += time_of_slices(0, false);
 }

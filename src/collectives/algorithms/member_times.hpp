@@ -61,6 +61,9 @@ class MemberTimes {
 
     /// Until the last member has all; in a reduction to a root, until member 0, the root's host, has it.
     double seconds() const;
+    /// Of what all members have, which comes in such segments: `first` of one segment, `interval` of all of
+    /// them on the busiest host.
+    HostTime spread_in_segments(Bytes segment_bytes);
 
     /// What the ranks of a member's host take for a message of so many bytes.
     HostTime on_host(int member, Bytes bytes, HostWays ways);

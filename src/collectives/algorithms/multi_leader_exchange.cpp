@@ -317,9 +317,11 @@ class MultiLeaderExchange final : public Algorithm {
             const ExchangeLoads loads(pricing, segment_bytes_);
             MemberTimes on_hosts(pricing);
             on_hosts.gather_on_hosts();
-            on_hosts.spread_on_hosts();
+            const double gathered = on_hosts.seconds();
+            const HostTime spread = on_hosts.spread_in_segments(segment_bytes_);
             candidate.time = loads.time();
-            candidate.seconds = candidate.time.last + on_hosts.seconds();
+            // Hosts spread what has come while more comes.
+            candidate.seconds = gathered + spread.first + std::max(candidate.time.last, spread.interval);
             if (pricing.clusters() > 1) candidate.pace = loads.pace();
         } else {
             candidate.seconds = ExchangeTimes(pricing).seconds();
