@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "collectives/cost/rounds.hpp"
@@ -27,6 +28,7 @@ constexpr Bytes kLongGather = 80 * 1024;           // from here on
 constexpr Bytes kLongGatherInRounds = 512 * 1024;  // likewise
 constexpr Bytes kShortAlltoall = 256;
 constexpr Bytes kMediumAlltoall = 32 * 1024;
+constexpr std::size_t kAlltoallTogether = 32;
 constexpr Bytes kLongReduceScatter = 512 * 1024;  // of all blocks, from here on
 
 /// Whether the ranks combine a part of the message each: there are enough elements.
@@ -109,7 +111,7 @@ double alltoall_time(Rounds& rounds, Bytes bytes) {
     } else if (bytes > kMediumAlltoall) {
         rounds.pairwise(bytes, false);
     } else {
-        rounds.all_to_all(bytes);
+        rounds.all_to_all(bytes, kAlltoallTogether);
     }
     return rounds.last();
 }
@@ -130,6 +132,68 @@ double scan_time(Rounds& rounds, Bytes bytes) {
     for (std::size_t distance = 1; distance <= rounds.half(); distance *= 2)
         rounds.swap_all(distance, bytes, true);
     return rounds.last();
+}
+
+/// Where hosts have several ranks, MPICH combines on hosts, and then between one rank of each.
+bool may_combine_on_hosts(const Machine& machine) {
+    return machine.host_count() > 1 && machine.rank_count() > machine.host_count();
+}
+
+/// So it broadcasts, unless it cuts a long message into parts for all ranks.
+bool broadcasts_between_hosts(const Machine& machine, Bytes bytes) {
+    const auto ranks = static_cast<unsigned>(machine.rank_count());
+    const Bytes most = std::has_single_bit(ranks) ? kLongBcastInRounds : kShortBcast;
+    return bytes < most || ranks < kFewRanks;
+}
+
+/// So are prefixes if each host has ranks that follow each other.
+bool are_consecutive_on_hosts(const Machine& machine) {
+    int changes = 0;
+    for (Rank rank = 1; rank < machine.rank_count(); ++rank)
+        changes += machine.host_of(rank) != machine.host_of(rank - 1) ? 1 : 0;
+    return changes == machine.host_count() - 1;
+}
+
+/// What that takes on the fullest host: a binomial tree through its memory.
+double on_hosts(const Machine& machine, const MachineCosts& costs, Bytes bytes, bool combines) {
+    double longest = 0;
+    for (int c = 0; c < machine.cluster_count(); ++c) {
+        const MachineCosts::Cluster& cluster = costs.cluster(c);
+        const auto others = static_cast<unsigned>(machine.most_ranks_on_a_host(c) - 1);
+        const auto steps = static_cast<double>(std::bit_width(others));
+        const double combining = combines ? cluster.reduction * static_cast<double>(bytes) : 0;
+        longest = std::max(
+            longest, steps * (cluster.memory.latency + cluster.memory.gap.at(bytes).count() + combining));
+    }
+    return longest;
+}
+
+/// Between one rank of each host; nothing where MPICH takes all ranks for it.
+std::optional<double> time_between_hosts(const Request& request, const Machine& machine,
+                                         const MachineCosts& costs) {
+    if (!may_combine_on_hosts(machine)) return std::nullopt;
+    const Bytes bytes = request.bytes();
+    const bool combines = row_of(request.collective).combines;
+    Rounds leaders(request.root, machine, costs, Rounds::Members::leaders);
+    const double on_host = on_hosts(machine, costs, bytes, combines);
+    switch (request.collective) {
+        case Collective::bcast:
+            if (!broadcasts_between_hosts(machine, bytes)) return std::nullopt;
+            return bcast_time(leaders, bytes) + on_host;
+        case Collective::reduce:
+            if (!request.commutative) return std::nullopt;
+            return reduce_time(leaders, request) + on_host;
+        case Collective::allreduce:
+            if (!request.commutative) return std::nullopt;
+            return allreduce_time(leaders, request) + on_host + on_hosts(machine, costs, bytes, false);
+        case Collective::scan:
+            if (!are_consecutive_on_hosts(machine)) return std::nullopt;
+            scan_time(leaders, bytes);
+            leaders.shift(bytes);  // the prefix of the hosts before
+            return leaders.last() + on_host + on_hosts(machine, costs, bytes, false);
+        default:
+            return std::nullopt;
+    }
 }
 
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
@@ -156,7 +220,12 @@ double longer_than_estimated(const Curve& curve, Bytes bytes, const std::functio
         [](const std::pair<Bytes, Seconds>& known, Bytes wanted) { return known.first < wanted; });
     if (above == curve.known().begin() || above->first == bytes) return ratio(*above);
     const auto& below = *std::prev(above);
-    const auto place = [](Bytes size) { return std::log2(static_cast<double>(size) + 1); };
+    // The logarithm to base 2 but for a straight line between its whole values: on all hosts the same bits,
+    // which std::log2 does not promise.
+    const auto place = [](Bytes size) {
+        const auto whole = static_cast<int>(std::bit_width(size + 1)) - 1;
+        return whole + static_cast<double>(size + 1) / static_cast<double>(Bytes{1} << whole) - 1;
+    };
     const double part = (place(bytes) - place(below.first)) / (place(above->first) - place(below.first));
     return (1 - part) * ratio(below) + part * ratio(*above);
 }
@@ -173,6 +242,7 @@ Request with_bytes(Request request, Bytes bytes) {
 
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs) {
     if (machine.rank_count() < 2) return 0;
+    if (const auto time = time_between_hosts(request, machine, costs)) return *time;
     Rounds rounds(request.root, machine, costs);
     switch (request.collective) {
         case Collective::bcast:

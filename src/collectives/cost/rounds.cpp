@@ -9,11 +9,15 @@
 
 namespace laple {
 
-Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs)
+Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs, Members members)
     : costs_(costs), port_free_(static_cast<std::size_t>(machine.host_count()), 0) {
     const int size = machine.rank_count();
+    std::vector<bool> has_leader(port_free_.size(), false);
     for (int i = 0; i < size; ++i) {
         const Host host = machine.host_of((root + i) % size);
+        const bool is_leader = !has_leader[static_cast<std::size_t>(host)];
+        has_leader[static_cast<std::size_t>(host)] = true;
+        if (members == Members::leaders && !is_leader) continue;
         host_of_.push_back(static_cast<std::size_t>(host));
         cluster_of_.push_back(machine.cluster_of(host));
         const bool may_save = costs.shares_ports;
@@ -44,12 +48,14 @@ std::size_t Rounds::half() const {
 }
 
 void Rounds::begin(Bytes bytes, bool combines) {
+    if (combines != combines_) known_.clear();
     combines_ = combines;
     go_on_with(bytes);
     next_ = ready_;
 }
 
 void Rounds::go_on_with(Bytes bytes) {
+    if (bytes == bytes_ && !known_.empty()) return;
     bytes_ = bytes;
     const auto clusters = static_cast<std::size_t>(costs_.count());
     known_.assign(clusters * (clusters + 1), -1);
@@ -213,14 +219,15 @@ void Rounds::ring(Bytes bytes, bool combines) {
     begin(bytes, combines);
     double gaps = 0;
     double latencies = 0;
+    double longest = 0;  // of a round: who sends a long message goes on when the receiver has answered
     std::vector<double> of_port(port_free_.size(), 0);  // in a round
     std::vector<double> of_uplink(out_.size(), 0);      // likewise: as many messages come in
     for (std::size_t i = 0; i < members(); ++i) {
         const std::size_t next = (i + 1) % members();
         gaps += gap_of(i, next);
         latencies += handshake(i, next) + latency_of(i, next);
-        of_port[host_of_[i]] =
-            std::max(of_port[host_of_[i]] + (is_local(i, next) ? 0 : gap_of(i, next)), gap_of(i, next));
+        longest = std::max(longest, gap_of(i, next) + handshake(i, next));
+        if (!is_local(i, next)) of_port[host_of_[i]] += gap_of(i, next);
         const auto c = static_cast<std::size_t>(cluster(i));
         const auto bytes_of_message = static_cast<double>(bytes_);
         if (cluster(i) != cluster(next))
@@ -229,8 +236,8 @@ void Rounds::ring(Bytes bytes, bool combines) {
     const double slowest = std::max(*std::max_element(of_port.begin(), of_port.end()),
                                     *std::max_element(of_uplink.begin(), of_uplink.end()));
     const double saved = *std::min_element(credit_.begin(), credit_.end());
-    const double all_of_slowest = slowest * static_cast<double>(members() - 1);
-    const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_slowest - saved);
+    const double all_of_longest = std::max(longest, slowest) * static_cast<double>(members() - 1);
+    const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_longest - saved);
     for (double& ready : ready_) ready += time;
     for (double& busy : busy_) busy += slowest * static_cast<double>(members() - 1);
 }
@@ -266,8 +273,35 @@ void Rounds::pairwise(Bytes bytes, bool combines) {
     }
 }
 
-void Rounds::all_to_all(Bytes bytes) {
+/// Of each cluster, for its first member: how long the ways of its messages are if it waits for so many at a
+/// time.
+std::vector<double> Rounds::longest_ways(std::size_t together) const {
+    std::vector<double> ways(out_.size(), -1);
+    for (std::size_t i = 0; i < members(); ++i) {
+        double& all = ways[static_cast<std::size_t>(cluster(i))];
+        if (all >= 0) continue;
+        all = 0;
+        for (std::size_t first = 1; first < members(); first += together) {
+            double longest = 0;
+            for (std::size_t k = first; k < std::min(first + together, members()); ++k) {
+                const std::size_t to = (i + k) % members();
+                longest = std::max(longest, handshake(i, to) + latency_of(i, to));
+            }
+            all += longest;
+        }
+    }
+    return ways;
+}
+
+void Rounds::shift(Bytes bytes) {
     begin(bytes, false);
+    for (std::size_t i = 0; i + 1 < members(); ++i) send(i, i + 1);
+    end();
+}
+
+void Rounds::all_to_all(Bytes bytes, std::size_t together) {
+    begin(bytes, false);
+    const std::vector<double> ways = longest_ways(together);
     std::vector<double> in_cluster(out_.size(), 0);
     std::vector<double> on_host(port_free_.size(), 0);
     for (std::size_t i = 0; i < members(); ++i) {
@@ -279,15 +313,12 @@ void Rounds::all_to_all(Bytes bytes) {
         const int own = cluster(i);
         const double here = on_host[host_of_[i]];
         double sent = 0;  // to other hosts
-        double way = here > 1 ? costs_.cluster(own).memory.latency : 0;
         for (int c = 0; c < costs_.count(); ++c) {
             const double others = in_cluster[static_cast<std::size_t>(c)] - (c == own ? here : 0);
             if (others <= 0) continue;
             sent += others * gap_between(own, c);
-            // Of some rank the last message goes to the farthest.
-            way = std::max(way, handshake_between(own, c) + costs_.link(own, c).latency);
         }
-        last = std::max(last, sent + (here - 1) * gap_inside(own) + way);
+        last = std::max(last, sent + (here - 1) * gap_inside(own) + ways[static_cast<std::size_t>(own)]);
         busy_[i] += sent;
         port_free_[host_of_[i]] += sent;
     }
@@ -418,7 +449,8 @@ double Rounds::handshake(std::size_t from, std::size_t to) const {
 
 double Rounds::handshake_between(int a, int b) const {
     constexpr double kUsualLimit = 16 * 1024;  // of MPICH over TCP, in bytes
-    const double known = costs_.cluster(a).eager_limit;
+    // The curves of links between clusters have it from the least limit on (MachineCosts::handshake).
+    const double known = a == b ? costs_.cluster(a).eager_limit : costs_.eager_limit();
     const bool is_long = static_cast<double>(bytes_) > (known > 0 ? known : kUsualLimit);
     return is_long ? costs_.link(a, b).latency + costs_.link(b, a).latency : 0;
 }

@@ -17,8 +17,10 @@ namespace laple {
 /// optimistic figure.
 class Rounds {
   public:
-    /// The first member is `root`; the other ranks follow it, all around. The references must outlive this.
-    Rounds(Rank root, const Machine& machine, const MachineCosts& costs);
+    enum class Members { ranks, leaders };
+    /// The first member is `root`, or the leader of its host; the other ranks, or leaders, follow it, all
+    /// around. The references must outlive this.
+    Rounds(Rank root, const Machine& machine, const MachineCosts& costs, Members members = Members::ranks);
 
     std::size_t members() const { return ready_.size(); }
     /// The largest power of two that is less than the number of members.
@@ -66,8 +68,10 @@ class Rounds {
     void index(Bytes bytes);
     /// In round i everybody sends a block of `bytes` to the member i to the right, and waits for one.
     void pairwise(Bytes bytes, bool combines);
-    /// Everybody sends blocks of `bytes` to all others, one after the other, as fast as ports allow.
-    void all_to_all(Bytes bytes);
+    /// Everybody sends blocks of `bytes` to all others, as fast as ports allow, `together` of them at a time.
+    void all_to_all(Bytes bytes, std::size_t together);
+    /// Each but the last sends a message to the member to the right.
+    void shift(Bytes bytes);
     /// The most bytes that wait at an uplink then, if its queue holds them.
     double most_waiting(Bytes bytes);
     /// Of each host, the ranks tell the first one; in round r that of a host sends an empty message to the
@@ -97,6 +101,7 @@ class Rounds {
         double ports = 0;  // bytes a second of the NICs by which they leave their hosts
     };
     std::vector<Leaving> all_that_leaves() const;
+    std::vector<double> longest_ways(std::size_t together) const;
     double busiest_uplink() const;
     /// What the busiest NIC takes, call after call.
     double busiest() const;

@@ -161,6 +161,59 @@ TEST_CASE("long blocks go pair by pair from all to all", "[native]") {
     CHECK(native(64 * 1024) > gaps(64 * 1024) + 15 * latency);
 }
 
+TEST_CASE("where hosts have several ranks, MPI combines on hosts and then between one rank of each",
+          "[native]") {
+    // Two sites of four hosts, of four ranks each: 16 elements are enough for parts of 8 leaders, not of 32
+    // ranks.
+    std::vector<std::vector<Rank>> sites(2);
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < 32; ++rank) {
+        sites[rank < 16 ? 0 : 1].push_back(rank);
+        host_of.push_back(rank / 4);
+    }
+    const Machine machine(Topology::from_clusters(32, sites), host_of);
+    const MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 1e9);
+    const auto trips = [&](const Request& request) { return native_time(request, machine, costs) / kFar; };
+    CHECK(trips(sum_of(4)) == Approx(1).epsilon(0.1));
+    CHECK(trips(sum_of(16)) == Approx(2).epsilon(0.1));
+    Request in_order = sum_of(16);
+    in_order.commutative = false;
+    CHECK(trips(in_order) == Approx(1).epsilon(0.1));  // of all ranks
+    // The prefix of the hosts before goes to the next host once more.
+    CHECK(trips(request_for(Collective::scan, 64)) == Approx(2).epsilon(0.1));
+    CHECK(trips(request_for(Collective::bcast, 1024)) == Approx(1).epsilon(0.1));
+    CHECK(trips(request_for(Collective::reduce, 1024)) == Approx(1).epsilon(0.1));
+
+    std::vector<Host> dealt;
+    std::vector<std::vector<Rank>> of_dealt(2);
+    for (Rank rank = 0; rank < 32; ++rank) {
+        dealt.push_back(rank % 8);
+        of_dealt[rank % 8 < 4 ? 0 : 1].push_back(rank);
+    }
+    const Machine round(Topology::from_clusters(32, of_dealt), dealt);
+    CHECK(native_time(request_for(Collective::scan, 64), round, costs) / kFar ==
+          Approx(1).epsilon(0.1));  // all ranks
+}
+
+TEST_CASE("MPI exchanges medium blocks with 32 ranks at a time", "[native]") {
+    const Request alltoall = request_for(Collective::alltoall, 1024);
+    for (const int hosts : {8, 16, 32}) {
+        const Machine machine = machine_of({hosts, hosts, hosts, hosts});
+        const MachineCosts costs = test::uniform_costs(4, Seconds(kFar), 1e9);
+        CHECK(native_time(alltoall, machine, costs) / kFar == Approx(hosts / 8.0).epsilon(0.15));
+    }
+}
+
+TEST_CASE("in a ring of long messages each step waits for the receiver's answer", "[native]") {
+    const Machine machine = machine_of({4, 4});
+    MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 12.5e6);
+    const Request allgather = request_for(Collective::allgather, 64 * 1024);
+    // Seven steps of a round trip and the time of the block, where the ways to other sites are.
+    const double block = 64 * 1024 / 12.5e6;
+    CHECK(native_time(allgather, machine, costs) > 7 * (2 * kFar + block));
+    CHECK(native_time(allgather, machine, costs) < 9 * (2 * kFar + block));
+}
+
 TEST_CASE("a handshake delays a message, and does not occupy the port that sends it", "[native]") {
     const Machine machine = machine_of({4, 4});
     MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 12.5e6);
@@ -177,4 +230,11 @@ TEST_CASE("a handshake delays a message, and does not occupy the port that sends
             link.gap.set(bytes, line.at(bytes) + Seconds(2 * kFar));
     }
     CHECK(native_time(alltoall, machine, costs) == Approx(without_step).epsilon(0.02));
+    // Between clusters the curves have it from the least limit on, whatever the others are.
+    const Request bcast = request_for(Collective::bcast, 24 * 1024);
+    const double with_step = native_time(bcast, machine, costs);
+    for (const double other : {64.0 * 1024, 0.0}) {
+        costs.cluster(0).eager_limit = other;
+        CHECK(native_time(bcast, machine, costs) > with_step - kFar);
+    }
 }
