@@ -101,7 +101,7 @@ def run_job(options, seed):
     draw = random.Random(seed)
     ranks = draw.randint(1, 10)
     algorithm = draw_algorithms(draw)
-    most = draw.choice([200, 3000, 20000])
+    most = draw.choice([200, 3000, 20000, 200000])
     for segment, elements in (("@16", 200), ("@100", 3000)):  # thousands of segments take their time
         if segment in algorithm:
             most = min(most, elements)

@@ -24,6 +24,7 @@
 #include "collectives/algorithms/block_routes.hpp"
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -65,11 +66,7 @@ class BlockSteps {
         if (part_.request.units == 0) return;
         keep_own();
         // Where blocks differ, long ones are paced, and they are none of these steps.
-        if (!part_.windows.pace.empty() && !part_.request.is_varied) {
-            const int cluster = part_.machine.cluster_of_rank(part_.rank);
-            builder_.pace_sends(part_.windows.pace[at(cluster)] *
-                                static_cast<double>(part_.request.unit_bytes));
-        }
+        if (!part_.request.is_varied) pace_sends(part_, builder_);
         const std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
         for (auto begin = messages.begin(); begin != messages.end();) {
             const auto end = std::find_if(begin, messages.end(), [&](const BlockRoutes::Message& message) {
@@ -345,8 +342,14 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 /// blocks beyond 32 KiB, which it exchanges pair by pair: between eight hosts on a switch that is better
 /// (64 KiB: 3.7 ms, straight ones 6.1). Larger blocks fill a message by themselves, and agents would wait for
 /// all that goes together.
+///
+/// Where sizes differ many blocks may be empty, and nobody has to wait for them but agents and their hosts:
+/// a call with neighbours alone takes a far latency so. For that blocks go together only where far more
+/// messages could be saved.
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
+    constexpr double kMuchFaster = 0.25;
     const Machine& machine = pricing.machine();
+    double direct = std::numeric_limits<double>::infinity();
     for (const Variant& variant : kVariants) {
         const bool is_direct = variant.aggregation == Aggregation::none;
         const Bytes largest = pricing.clusters() > 1 ? variant.largest : variant.together;
@@ -355,7 +358,11 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
         const BlockAlgorithm algorithm(variant, pricing.request().is_varied && !is_direct
                                                     ? 0
                                                     : segment_for(pricing, variant.aggregation));
-        if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
+        if (!algorithm.can_do(pricing.request(), machine)) continue;
+        Candidate candidate = *algorithm.price(pricing);
+        if (is_direct) direct = candidate.seconds;
+        if (is_direct || !pricing.request().is_varied || candidate.seconds < kMuchFaster * direct)
+            found.push_back(std::move(candidate));
     }
 }
 

@@ -35,6 +35,7 @@
 #include "collectives/algorithms/cluster_ring.hpp"
 #include "collectives/algorithms/combining_times.hpp"
 #include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -91,9 +92,7 @@ class CombiningSteps {
     }
 
     void write() {
-        if (!part_.windows.pace.empty())
-            builder_.pace_sends(part_.windows.pace[at(part_.machine.cluster_of_rank(part_.rank))] *
-                                static_cast<double>(part_.request.unit_bytes));
+        pace_sends(part_, builder_);
         // Not of the longest block alone: a block is never cut into more than Segments::kMost.
         std::uint32_t count = 0;
         for (Rank dest = 0; dest < part_.machine.rank_count(); ++dest) {

@@ -24,6 +24,7 @@
 #include "collectives/algorithms/host_members.hpp"
 #include "collectives/algorithms/member_times.hpp"
 #include "collectives/algorithms/name.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -46,9 +47,7 @@ class ExchangeSteps {
           steps_(part, builder),
           ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
         while (!ranges_[own_].holds(self())) ++own_;
-        if (!part.windows.pace.empty())
-            builder.pace_sends(part.windows.pace[at(part.machine.cluster_of_rank(part.rank))] *
-                               static_cast<double>(part.request.unit_bytes));
+        pace_sends(part, builder);
         for (int member = 0; member < steps_.members().count(); ++member)
             segments_ = std::max(segments_, count_of(member));
         find_others();

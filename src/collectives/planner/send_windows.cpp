@@ -60,6 +60,19 @@ bool has_link_that_carries_more(const MachineCosts& costs, IsOne is_one) {
     return false;
 }
 
+/// As much as queues of uplinks hold for certain. What goes to one root, or comes from one, meets at its
+/// uplink.
+Bytes at_once(const Request& request, const MachineCosts& costs) {
+    constexpr double kUsualQueue = 128.0 * 1024;
+    constexpr double kSure = 0.75;
+    if (row_of(request.collective).is_rooted) return 0;
+    double least = kUsualQueue;
+    for (int c = 0; c < costs.count(); ++c) {
+        if (costs.cluster(c).burst > 0) least = std::min(least, kSure * costs.cluster(c).burst);
+    }
+    return static_cast<Bytes>(least);
+}
+
 Bytes global_window(const Request& request, const TreeTime& time) {
     constexpr double kEnough = 4;
     constexpr double kEnoughToRoot = 2;
@@ -80,6 +93,7 @@ SendWindows windows_for(const Candidate& candidate, const Request& request, cons
     };
     if (!has_link_that_carries_more(costs, is_any)) windows.global = global_window(request, candidate.time);
     if (!has_link_that_carries_more(costs, has_unknown_uplink)) windows.pace = candidate.pace;
+    windows.at_once = at_once(request, costs);
     return windows;
 }
 

@@ -35,8 +35,12 @@ class ScheduleBuilder {
     /// `all`; -1: for nothing. A send is complete long before its message has left, so no window limits what
     /// is in a NIC's queue.
     void hold_sends(std::int64_t in_cluster, std::int64_t all);
-    /// From now on sends to other clusters follow each other at a rate of one unit in so many seconds.
-    void pace_sends(double seconds_per_unit) { schedule_.seconds_per_unit = seconds_per_unit; }
+    /// From now on sends to other clusters follow each other at a rate of one unit in so many seconds, but
+    /// for what may be `ahead` of it.
+    void pace_sends(double seconds_per_unit, Seconds ahead) {
+        schedule_.seconds_per_unit = seconds_per_unit;
+        schedule_.ahead = ahead;
+    }
     /// The last receive from a rank of the own cluster so far in program order; -1: none.
     std::int64_t last_receive_in_cluster() const { return last_receive_in_cluster_; }
     /// The last step that writes that unit so far in program order; -1: none.

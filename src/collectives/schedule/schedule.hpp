@@ -65,6 +65,9 @@ struct Schedule {
     std::vector<std::uint64_t> temporary_units;  ///< of each temporary buffer
     /// How much later the next paced send may start, for each unit of the one before it. 0: none is paced.
     double seconds_per_unit = 0;
+    /// How much earlier than at this pace a send may start: at the beginning, or after a wait, so much goes
+    /// at once.
+    Seconds ahead{0};
 
     std::span<const std::uint32_t> dependencies_of(const Step& step) const {
         return {dependencies.data() + step.first_dependency, step.dependency_count};

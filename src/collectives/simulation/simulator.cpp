@@ -186,10 +186,9 @@ class Simulation {
 
     void pace(Rank rank, std::uint32_t index) {
         RankState& s = state(rank);
-        const Seconds time = std::max(s.next_paced, events_.now());
-        s.next_paced =
-            time + Seconds(s.schedule.seconds_per_unit * static_cast<double>(step_of(rank, index).units));
-        events_.add(time, EventKind::start_paced, rank, index);
+        events_.add(std::max(s.next_paced, events_.now()), EventKind::start_paced, rank, index);
+        s.next_paced = std::max(s.next_paced, events_.now() - s.schedule.ahead) +
+                       Seconds(s.schedule.seconds_per_unit * static_cast<double>(step_of(rank, index).units));
     }
 
     /// When the rank has done a reduction that starts now.

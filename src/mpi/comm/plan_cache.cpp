@@ -229,12 +229,11 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
-        const auto cluster = static_cast<std::size_t>(machine_.cluster_of_rank(rank_));
         prepared.blocks = std::make_unique<BlockPlan>(
             BlockPlan{plan.request.units, plan.algorithm->longest_together(plan.request, machine_),
                       straight_blocks(plan.request, machine_, rank_),
                       static_cast<int>(machine_.ranks_in(machine_.cluster_of_rank(rank_)).size()),
-                      plan.windows.pace.empty() ? 0 : plan.windows.pace[cluster]});
+                      pace_of(plan.windows, machine_, rank_)});
     } else {
         prepared.watched_prediction = watched_prediction(plan);
     }

@@ -15,7 +15,7 @@ namespace {
 
 using Length = std::uint32_t;
 
-enum Way { kTogether, kStraight };  // after Ways::first_tag
+enum Way { kTogether, kStraight, kNote };  // after Ways::first_tag
 
 constexpr std::size_t kFarSegment = 16 * 1024;  // needs no handshake, and lets connections begin with one
 constexpr std::size_t kNearSegment = 64 * 1024;
@@ -87,6 +87,7 @@ void BlockExchange::add_straight() {
         (block.is_sent ? sends_ : receives_).push_back(straight);
         bytes_left_ += memory.bytes;
     }
+    add_notes();
     for (Straight& send : sends_) {
         if (send.block->is_far) far_.push_back(&send);
     }
@@ -96,9 +97,40 @@ void BlockExchange::add_straight() {
     seconds_per_byte_ = pace();
 }
 
-/// The plan's is for ranks that all send as much, n of them in a cluster. Who sends more than others may go
-/// faster. What others send is not known here; but what they send to this rank tells how much it is likely
-/// to be in all.
+/// Both ends know which blocks are so long. A note is no part of the cluster's traffic to others.
+void BlockExchange::add_notes() {
+    const bool is_root = is_root_of_gather();
+    if (!is_root && !is_gathered()) return;
+    std::vector<Straight>& long_blocks = is_root ? receives_ : sends_;
+    note_blocks_.reserve(long_blocks.size());
+    for (const Straight& each : long_blocks) {
+        if (each.block->is_far && each.memory.bytes > kFarSegment)
+            note_blocks_.push_back({each.block->peer, is_root, false, 0});
+    }
+    if (is_root) {
+        for (const BlockMemory& block : operands_.result) mean_bytes_ += block.bytes;
+        mean_bytes_ /= operands_.result.size();
+    }
+    for (const StraightBlock& block : note_blocks_) {
+        Straight note;
+        note.block = &block;
+        note.memory = {reinterpret_cast<std::byte*>(&mean_bytes_), sizeof(mean_bytes_)};
+        note.is_note = true;
+        (is_root ? sends_ : receives_).push_back(note);
+        bytes_left_ += note.memory.bytes;
+    }
+}
+
+/// The pace is for blocks that are alike.
+void BlockExchange::heed_note() {
+    const auto own = static_cast<double>(operands_.input.front().bytes);
+    if (own > 0) seconds_per_byte_ = plan_.pace.seconds_per_byte * static_cast<double>(mean_bytes_) / own;
+    next_paced_ = std::min(next_paced_, clock_time());
+}
+
+/// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
+/// or to a few only, may go faster. What others send is not known here; but what they send to this rank tells
+/// how much it is likely to be in all, and with how many ranks it has to do, how many others do.
 double BlockExchange::pace() const {
     const auto far_bytes = [](const std::vector<Straight>& blocks) {
         double bytes = 0;
@@ -108,9 +140,22 @@ double BlockExchange::pace() const {
     };
     const double sent = far_bytes(sends_);
     const bool is_rooted = operands_.input.size() != operands_.result.size();
-    if (is_rooted || sent <= 0) return plan_.pace;
+    if (is_rooted || sent <= 0) return plan_.pace.seconds_per_byte;
     const double others = static_cast<double>(plan_.near_ranks - 1) * far_bytes(receives_);
-    return plan_.pace * std::min(1.0, (sent + others) / (static_cast<double>(plan_.near_ranks) * sent));
+    return plan_.pace.seconds_per_byte * part_of_far_blocks() *
+           std::min(1.0, (sent + others) / (static_cast<double>(plan_.near_ranks) * sent));
+}
+
+/// That are not empty.
+double BlockExchange::part_of_far_blocks() const {
+    double all = 0;
+    double not_empty = 0;
+    for (const StraightBlock& block : plan_.straight) {
+        if (!block.is_far) continue;
+        ++all;
+        not_empty += (block.is_sent ? operands_.input : operands_.result)[block.number].bytes > 0 ? 1 : 0;
+    }
+    return all > 0 ? not_empty / all : 1;
 }
 
 void BlockExchange::progress() {
@@ -274,11 +319,13 @@ bool BlockExchange::start_segment(Straight& straight) {
     const std::size_t bytes = std::min(segment_of(block), straight.memory.bytes - straight.started);
     std::byte* const data = straight.memory.data + straight.started;
     MPI_Request request = MPI_REQUEST_NULL;
-    const int tag = ways_.first_tag + kStraight;
-    if (straight.started == 0) note_begin(straight);
+    const int tag = ways_.first_tag + (straight.is_note ? kNote : kStraight);
+    if (straight.started == 0 && !straight.is_note) note_begin(straight);
     if (block.is_sent) {
         check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
-        if (block.is_far) next_paced_ = Pacer::after(next_paced_, seconds_per_byte_, bytes);
+        if (block.is_far)
+            next_paced_ = Pacer::after(next_paced_, Seconds(seconds_per_byte_ * static_cast<double>(bytes)),
+                                       plan_.pace.ahead);
     } else {
         check(PMPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, &request));
     }
@@ -379,6 +426,10 @@ void BlockExchange::take_message(int finished, const MPI_Status& status) {
             if (static_cast<std::size_t>(count) != message.bytes) check(MPI_ERR_TRUNCATE);
         }
         bytes_left_ -= message.bytes;
+        if (straight.is_note) {
+            if (!straight.block->is_sent) heed_note();
+            return;
+        }
         go_on(straight);
         if (straight.under_way == 0 && straight.started == straight.memory.bytes) note_end(straight.number);
         return;

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include "collectives/algorithms/block_routes.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/block_streams.hpp"
 #include "mpi/exec/operands.hpp"
@@ -26,8 +27,7 @@ struct BlockPlan {
     Bytes longest_together = 0;
     std::vector<StraightBlock> straight;  ///< all blocks of this rank, if they go straight
     int near_ranks = 1;                   ///< of this rank's cluster
-    /// The seconds that a byte to another cluster takes if all ranks send as much; 0: as fast as can be.
-    double pace = 0;
+    Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
 };
 
 /// The bytes of a block.
@@ -51,6 +51,8 @@ struct BlockOperands {
 ///     whole
 ///                     by these (BlockStreams); of the others a segment of each in turn, what goes to other
 ///                     clusters at the pace of the plan
+///     note            from the root of a gather to those that have a long block for it: how much all have.
+///                     Who has more than the mean may go faster
 ///
 /// Both ends of a block know by its length which way it goes, and which ranks are reached by streams was
 /// agreed when these were made: they decide alike without a message. Where they do not, since the program
@@ -83,6 +85,7 @@ class BlockExchange {
         std::size_t started = 0;  // bytes
         int under_way = 0;        // segments
         std::size_t number = 0;   // of those whose times are noted
+        bool is_note = false;
     };
     /// A message under way: a step's, or a segment of a block that goes straight.
     struct Message {
@@ -119,7 +122,12 @@ class BlockExchange {
     static bool is_far_send(const Straight& straight) {
         return straight.block->is_sent && straight.block->is_far;
     }
+    bool is_root_of_gather() const { return operands_.result.size() > 1 && operands_.input.size() <= 1; }
+    bool is_gathered() const { return operands_.result.empty() && operands_.input.size() == 1; }
+    void add_notes();
+    void heed_note();
     double pace() const;
+    double part_of_far_blocks() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
     bool goes_together(const BlockMemory& block) const { return block.bytes <= plan_.longest_together; }
@@ -158,6 +166,8 @@ class BlockExchange {
     int window_ = 2;  // segments under way of each block
     double seconds_per_byte_ = 0;
     Seconds next_paced_{0};
+    std::vector<StraightBlock> note_blocks_;
+    std::uint64_t mean_bytes_ = 0;  // of what all others have for the root: a note
     std::vector<MPI_Request> requests_;
     std::vector<Message> under_way_;  // of each request
     int looks_ = 0;                   // without MPI

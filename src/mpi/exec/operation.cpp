@@ -21,7 +21,7 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
       cluster_calls_(memory_, operands_, ways),
       waits_(scratch.lists().waits),
       ready_(scratch.lists().ready),
-      pacer_(schedule_.seconds_per_unit, scratch.lists().paced) {
+      pacer_(schedule_.seconds_per_unit, schedule_.ahead, scratch.lists().paced) {
     restart();
 }
 

@@ -13,13 +13,12 @@
 namespace laple::mpi {
 
 /// Paced sends of one run of a schedule (Schedule::seconds_per_unit): they start in their order, and not
-/// faster than at their pace. What was late makes up for it in a short burst: ranks that share a processor
-/// get it now and then.
+/// faster than at their pace, but for what may be ahead of it (Schedule::ahead).
 class Pacer {
   public:
     /// `steps` is scratch memory, and must outlive this.
-    Pacer(double seconds_per_unit, std::vector<std::uint32_t>& steps)
-        : seconds_per_unit_(seconds_per_unit), steps_(steps) {}
+    Pacer(double seconds_per_unit, Seconds ahead, std::vector<std::uint32_t>& steps)
+        : seconds_per_unit_(seconds_per_unit), ahead_(ahead), steps_(steps) {}
 
     void restart() {
         steps_.clear();
@@ -35,19 +34,18 @@ class Pacer {
     Seconds time_left() const { return next_time_ - clock_time(); }
     /// The first starts now, with so many units.
     void pop(std::uint64_t units) {
-        next_time_ = after(next_time_, seconds_per_unit_, units);
+        next_time_ = after(next_time_, Seconds(seconds_per_unit_ * static_cast<double>(units)), ahead_);
         ++next_;
     }
 
-    /// When the next one may start, if one that could have started at `time` does so now.
-    static Seconds after(Seconds time, double seconds_per_unit, std::uint64_t units) {
-        constexpr Seconds kLongestBurst{4e-3};
-        return std::max(time, clock_time() - kLongestBurst) +
-               Seconds(seconds_per_unit * static_cast<double>(units));
+    /// When the next one may start, if one that takes so long and could have started at `time` does so now.
+    static Seconds after(Seconds time, Seconds taken, Seconds ahead) {
+        return std::max(time, clock_time() - ahead) + taken;
     }
 
   private:
     double seconds_per_unit_;
+    Seconds ahead_;
     std::vector<std::uint32_t>& steps_;  // in their order
     std::size_t next_ = 0;
     Seconds next_time_{0};

@@ -6,8 +6,10 @@
 
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/hop_load.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "collectives/planner/send_windows.hpp"
 #include "collectives/simulation/verifier.hpp"
 #include "simulated.hpp"
 #include "some_costs.hpp"
@@ -92,6 +94,32 @@ TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pac
     const double of_rank = pace_of_blocks(pricing, Aggregation::none, 16 * 1024)[1];
     CHECK(of_rank == Approx(4 / 12.5e6).epsilon(0.05));
     CHECK(pace_of_blocks(pricing, Aggregation::by_host, 16 * 1024)[1] == Approx(of_rank / 4).epsilon(0.05));
+}
+
+TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster its share",
+          "[aggregation]") {
+    SendWindows windows;
+    windows.pace = {1e-6, 1e-6};
+    CHECK(pace_of({}, kTwoClusters, 0).seconds_per_byte == 0);
+    CHECK(pace_of(windows, kTwoClusters, 0).ahead == Seconds(4e-3));  // of ranks that were late
+    windows.at_once = 100'000;
+    CHECK(pace_of(windows, kTwoClusters, 0).ahead.count() == Approx(25e-3));
+    Plan plan{request_for(Collective::alltoall, 1000), parse_algorithm("direct", Collective::alltoall), ""};
+    plan.windows = windows;
+    CHECK(expand(plan, kTwoClusters, 0).ahead.count() == Approx(25e-3));
+
+    const auto at_once = [](Collective collective, double queue) {
+        MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+        costs.cluster(1).burst = queue;
+        const Request request = request_for(collective, 64 * 1024, 0);
+        Pricing pricing(request, kTwoClusters, costs);
+        const auto candidate = parse_algorithm("direct", collective)->price(pricing);
+        return windows_for(candidate.value(), request, costs).at_once;
+    };
+    CHECK(at_once(Collective::alltoall, 0) == 128 * 1024);
+    CHECK(at_once(Collective::alltoall, 64 * 1024) == 48 * 1024);
+    CHECK(at_once(Collective::alltoall, 4e6) == 128 * 1024);
+    CHECK(at_once(Collective::gather, 0) == 0);  // all at one uplink
 }
 
 TEST_CASE("a carrier sends what all ranks of its cluster have, at the pace of its link", "[aggregation]") {

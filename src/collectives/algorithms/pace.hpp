@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/schedule/builder.hpp"
+
+namespace laple {
+
+/// How fast one rank sends to other clusters: a token bucket.
+struct Pace {
+    double seconds_per_byte = 0;  ///< 0: as fast as can be
+    Seconds ahead{0};             ///< Schedule::ahead
+};
+
+/// That of a rank by the windows of its plan. What the ranks of a cluster may send at once is shared out among
+/// them.
+Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank);
+
+/// From now on the rank's sends to other clusters go at its pace, if the plan has one.
+void pace_sends(const Part& part, ScheduleBuilder& builder);
+
+}  // namespace laple
