@@ -182,7 +182,9 @@ int init(const Call& call, MPI_Request* request) try {
     auto startable_call = startable(call, state, PlanCache::Wait::yes, why_not);
     auto ways = startable_call != nullptr ? state->init_call() : std::nullopt;
     if (!ways)
-        return pass_on(call, startable_call != nullptr ? "too many persistent calls are there" : why_not);
+        return pass_on(call, startable_call != nullptr
+                                 ? "MPI has no tag left for one more persistent call on its communicator"
+                                 : why_not);
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.init(*request);
     if (code == MPI_SUCCESS) Requests::get().add(*request, {std::move(startable_call), std::move(*ways)});
