@@ -196,6 +196,13 @@ std::optional<double> time_between_hosts(const Request& request, const Machine& 
     }
 }
 
+/// By which MPICH decides where ranks have different counts; its ring cuts longer blocks.
+Bytes mean_block(const Request& request, const Machine& machine) {
+    if (request.counts.are_equal()) return request.bytes();
+    const auto ranks = static_cast<Bytes>(machine.rank_count());
+    return (request.block_begin(machine.rank_count()) * request.unit_bytes + ranks - 1) / ranks;
+}
+
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -254,7 +261,7 @@ double native_time(const Request& request, const Machine& machine, const Machine
         case Collective::barrier:
             return barrier_time(rounds);
         case Collective::allgather:
-            return allgather_time(rounds, request.bytes());
+            return allgather_time(rounds, mean_block(request, machine));
         case Collective::gather:
             return gather_time(rounds, request.bytes());
         case Collective::scatter:

@@ -214,6 +214,19 @@ TEST_CASE("in a ring of long messages each step waits for the receiver's answer"
     CHECK(native_time(allgather, machine, costs) < 9 * (2 * kFar + block));
 }
 
+TEST_CASE("of blocks of different sizes MPI passes on as much as they are together", "[native]") {
+    const Machine machine = machine_of({8});
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    Request request = request_for(Collective::allgather, 1 << 20);
+    std::vector<std::uint64_t> units(8, 16 * 1024);
+    units[5] = 1 << 20;
+    request.counts = Counts(units);
+    const Bytes all = (1 << 20) + 7 * 16 * 1024;
+    const Request equal = request_for(Collective::allgather, all / 8);
+    CHECK(native_time(request, machine, costs) == Approx(native_time(equal, machine, costs)));
+    CHECK(native_time(request, machine, costs) < 2 * static_cast<double>(all) / 125e6);
+}
+
 TEST_CASE("a handshake delays a message, and does not occupy the port that sends it", "[native]") {
     const Machine machine = machine_of({4, 4});
     MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 12.5e6);
