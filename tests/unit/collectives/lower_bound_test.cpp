@@ -212,7 +212,7 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
     std::mt19937_64 random(20061109);
     int cases = 0;
     double tightest = 0;
-    for (int t = 0; t < 2500; ++t) {
+    for (int t = 0; t < 1000; ++t) {
         const std::size_t clusters = 1 + below(random, 5);
         const Network network = random_network(random, clusters);
         const RandomHosts hosts = random_hosts(random, clusters);
@@ -251,6 +251,6 @@ TEST_CASE("no algorithm is simulated to be faster than the bound, on random netw
                              format_seconds(result.makespan)));
         }
     }
-    CHECK(cases > 6000);
+    CHECK(cases > 2400);
     CHECK(tightest > 0.99);  // else the test would let a worthless bound pass
 }
