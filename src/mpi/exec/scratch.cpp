@@ -49,6 +49,7 @@ std::unique_ptr<Scratch> ScratchPool::take() {
         if (!unused_.empty()) {
             std::unique_ptr<Scratch> scratch = std::move(unused_.back());
             unused_.pop_back();
+            kept_ -= scratch->capacity();
             return scratch;
         }
         unused_.reserve(count_ + 1);  // so that give_back() cannot fail
@@ -59,11 +60,12 @@ std::unique_ptr<Scratch> ScratchPool::take() {
 
 /// Of many that were used at a time, only so many keep memory as are not much together.
 void ScratchPool::give_back(std::unique_ptr<Scratch> scratch) noexcept {
+    scratch->trim(kKeptOfOne);
     const std::lock_guard lock(mutex_);
-    std::size_t kept = 0;
-    for (const auto& other : unused_) kept += other->capacity();
-    scratch->trim(std::min(kKeptOfOne, kept < kKeptOfAll ? kKeptOfAll - kept : 0));
-    unused_.push_back(std::move(scratch));
+    if (kept_ + scratch->capacity() > kKeptOfAll) scratch->trim(0);
+    kept_ += scratch->capacity();
+    // Those without memory are taken last.
+    unused_.insert(scratch->capacity() > 0 ? unused_.end() : unused_.begin(), std::move(scratch));
 }
 
 }  // namespace laple::mpi

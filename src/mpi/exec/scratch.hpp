@@ -111,6 +111,7 @@ class ScratchPool {
     void give_back(std::unique_ptr<Scratch> scratch) noexcept;
 
     std::mutex mutex_;
+    std::size_t kept_ = 0;   // bytes of memory that unused ones have
     std::size_t count_ = 0;  // with those that are in use
     std::vector<std::unique_ptr<Scratch>> unused_;
 };
