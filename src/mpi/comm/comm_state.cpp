@@ -138,7 +138,7 @@ CommState* CommState::find(MPI_Comm comm) {
 }
 
 CommState* CommState::of(MPI_Comm comm) {
-    if (comm == MPI_COMM_NULL) return nullptr;
+    if (comm == MPI_COMM_NULL || DyingComm::is_dying(comm)) return nullptr;
     if (CommState* state = find(comm)) return state;
 
     Process* process = Process::get();

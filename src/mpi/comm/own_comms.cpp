@@ -24,6 +24,13 @@ int count_tag_sets() {
     return (most - kFirstTag) / kChannels / kKinds;
 }
 
+/// That nobody has received.
+bool has_messages(MPI_Comm comm) {
+    int is_there = 0;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &is_there, MPI_STATUS_IGNORE);
+    return is_there != 0;
+}
+
 }  // namespace
 
 bool OwnComms::create() {
@@ -115,7 +122,7 @@ std::optional<Ways> OwnComms::ways_of_persistent(std::uint64_t number) const {
 void OwnComms::free() {
     if (ways_.comm == MPI_COMM_NULL) return;
     std::optional<ReturnErrors> guard;
-    if (has_failed_) guard.emplace(MPI_COMM_SELF);
+    if (has_failed_ || has_messages(ways_.comm)) guard.emplace(MPI_COMM_SELF);
     if (ways_.cluster != MPI_COMM_NULL) PMPI_Comm_free(&ways_.cluster);
     PMPI_Comm_free(&ways_.comm);
     host_.reset();

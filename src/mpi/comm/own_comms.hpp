@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -106,7 +107,7 @@ class OwnComms {
     std::shared_ptr<const StreamRoutes> routes_;  // of plans so far; later ones have another one
     std::map<Rank, int> stream_peers_;  // that join_streams() was called for, and with how many connections
     bool has_tried_to_join_ = false;
-    bool has_failed_ = false;
+    std::atomic<bool> has_failed_{false};
     int tag_sets_ = 1;  // so many calls of each kind have tags of their own
     int tag_set_ = 0;   // of the call that is under way
 };

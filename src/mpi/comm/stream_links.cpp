@@ -275,7 +275,7 @@ bool StreamLinks::repair() {
 
 /// What could not be repaired is tried again later, and ever more seldom; at once where messages wait for it.
 void StreamLinks::note_repair(const streams::Link& link) {
-    constexpr int kMostDoublings = 10;  // most of a minute
+    constexpr int kMostDoublings = 6;  // both ends must try at a time
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& one) { return one.link.get() == &link; });
     if (link.missing().empty() || link.is_held_up()) {
