@@ -196,13 +196,6 @@ std::optional<double> time_between_hosts(const Request& request, const Machine& 
     }
 }
 
-/// By which MPICH decides where ranks have different counts; its ring cuts longer blocks.
-Bytes mean_block(const Request& request, const Machine& machine) {
-    if (request.counts.are_equal()) return request.bytes();
-    const auto ranks = static_cast<Bytes>(machine.rank_count());
-    return (request.block_begin(machine.rank_count()) * request.unit_bytes + ranks - 1) / ranks;
-}
-
 /// What a message larger than any that was measured takes at least. Large ones go on as the last two did;
 /// smaller ones may be done otherwise from some size on.
 double beyond(const Curve& curve, Bytes bytes) {
@@ -245,6 +238,16 @@ Request with_bytes(Request request, Bytes bytes) {
     return request;
 }
 
+/// Where ranks have different counts, MPICH decides by what is gathered in all, and its ring cuts longer
+/// blocks.
+Request with_mean_blocks(Request request, const Machine& machine) {
+    if (request.counts.are_equal() || row_of(request.collective).combines) return request;
+    const auto ranks = static_cast<std::uint64_t>(machine.rank_count());
+    request.units = (request.block_begin(machine.rank_count()) + ranks - 1) / ranks;
+    request.counts = {};
+    return request;
+}
+
 }  // namespace
 
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs) {
@@ -261,7 +264,7 @@ double native_time(const Request& request, const Machine& machine, const Machine
         case Collective::barrier:
             return barrier_time(rounds);
         case Collective::allgather:
-            return allgather_time(rounds, mean_block(request, machine));
+            return allgather_time(rounds, request.bytes());
         case Collective::gather:
             return gather_time(rounds, request.bytes());
         case Collective::scatter:
@@ -277,7 +280,8 @@ double native_time(const Request& request, const Machine& machine, const Machine
     return std::numeric_limits<double>::infinity();
 }
 
-NativePrice native_price(const Request& request, const Machine& machine, const MachineCosts& costs) {
+NativePrice native_price(const Request& uneven, const Machine& machine, const MachineCosts& costs) {
+    const Request request = with_mean_blocks(uneven, machine);
     const Curve& curve = costs.job.of(name_of(request.collective));
     const bool is_known = !curve.is_empty() && costs.job.ranks > 0 && costs.job.ranks == machine.rank_count();
     const auto estimated = [&] { return native_time(request, machine, costs); };
