@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -56,8 +57,8 @@ struct RankState {
     StepGraph graph;
     std::vector<std::uint32_t> waits_for;  // by step: how many others are still missing
     std::size_t done = 0;
-    Seconds processor{0};   // combines until then
-    Seconds next_paced{0};  // when the next paced send may start
+    Seconds processor{0};                                          // combines until then
+    Seconds next_paced{-std::numeric_limits<double>::infinity()};  // when the next paced send may start
 };
 
 /// A native collective of a cluster: the steps of the ranks that have arrived.
