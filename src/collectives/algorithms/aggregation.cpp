@@ -343,26 +343,18 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 /// (64 KiB: 3.7 ms, straight ones 6.1). Larger blocks fill a message by themselves, and agents would wait for
 /// all that goes together.
 ///
-/// Where sizes differ many blocks may be empty, and nobody has to wait for them but agents and their hosts:
-/// a call with neighbours alone takes a far latency so. For that blocks go together only where far more
-/// messages could be saved.
+/// Where sizes differ most blocks may be empty, and agents would wait for all ranks even so: a call with
+/// neighbours alone would take a far latency. There blocks go together by a rule only (LAPLE_ALGORITHM).
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    constexpr double kMuchFaster = 0.25;
     const Machine& machine = pricing.machine();
-    double direct = std::numeric_limits<double>::infinity();
     for (const Variant& variant : kVariants) {
         const bool is_direct = variant.aggregation == Aggregation::none;
         const Bytes largest = pricing.clusters() > 1 ? variant.largest : variant.together;
         if (pricing.request().bytes() > largest) continue;
+        if (pricing.request().is_varied && !is_direct) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
-        const BlockAlgorithm algorithm(variant, pricing.request().is_varied && !is_direct
-                                                    ? 0
-                                                    : segment_for(pricing, variant.aggregation));
-        if (!algorithm.can_do(pricing.request(), machine)) continue;
-        Candidate candidate = *algorithm.price(pricing);
-        if (is_direct) direct = candidate.seconds;
-        if (is_direct || !pricing.request().is_varied || candidate.seconds < kMuchFaster * direct)
-            found.push_back(std::move(candidate));
+        const BlockAlgorithm algorithm(variant, segment_for(pricing, variant.aggregation));
+        if (algorithm.can_do(pricing.request(), machine)) found.push_back(*algorithm.price(pricing));
     }
 }
 

@@ -9,11 +9,11 @@ namespace laple {
 
 Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank) {
     if (windows.pace.empty()) return {};
-    constexpr Seconds kLeast{4e-3};  // ranks that share a processor get it now and then
     const int cluster = machine.cluster_of_rank(rank);
     const double seconds = windows.pace[at(cluster)];
     const auto ranks = static_cast<double>(machine.ranks_in(cluster).size());
-    return {seconds, std::max(kLeast, Seconds(seconds * static_cast<double>(windows.at_once) / ranks))};
+    return {seconds,
+            std::max(Pace::kLeastAhead, Seconds(seconds * static_cast<double>(windows.at_once) / ranks))};
 }
 
 void pace_sends(const Part& part, ScheduleBuilder& builder) {

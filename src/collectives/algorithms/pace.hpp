@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/schedule/builder.hpp"
 
@@ -8,8 +10,17 @@ namespace laple {
 
 /// How fast one rank sends to other clusters: a token bucket.
 struct Pace {
+    /// Ranks that share a processor get it now and then.
+    static constexpr Seconds kLeastAhead{4e-3};
+
     double seconds_per_byte = 0;  ///< 0: as fast as can be
     Seconds ahead{0};             ///< Schedule::ahead
+
+    /// Of a message that takes so many times as long; as many bytes may go at once, or what goes in
+    /// kLeastAhead.
+    Pace slowed(double times) const {
+        return {seconds_per_byte * times, std::max(kLeastAhead, times * ahead)};
+    }
 };
 
 /// That of a rank by the windows of its plan. What the ranks of a cluster may send at once is shared out

@@ -87,14 +87,14 @@ void BlockExchange::add_straight() {
         (block.is_sent ? sends_ : receives_).push_back(straight);
         bytes_left_ += memory.bytes;
     }
+    const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
     add_notes();
     for (Straight& send : sends_) {
         if (send.block->is_far) far_.push_back(&send);
     }
     far_that_may_start_ = far_.size();
-    const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
     window_ = static_cast<int>(std::clamp<std::size_t>(kManySegments / blocks, 2, 8));
-    seconds_per_byte_ = pace();
+    pace_ = pace();
 }
 
 /// Both ends know which blocks are so long. A note is no part of the cluster's traffic to others.
@@ -107,31 +107,40 @@ void BlockExchange::add_notes() {
         if (each.block->is_far && each.memory.bytes > kFarSegment)
             note_blocks_.push_back({each.block->peer, is_root, false, 0});
     }
-    if (is_root) {
-        for (const BlockMemory& block : operands_.result) mean_bytes_ += block.bytes;
-        mean_bytes_ /= operands_.result.size();
-    }
+    mean_bytes_ = std::make_unique<std::uint64_t>(is_root ? mean_of_far_blocks() : 0);
     for (const StraightBlock& block : note_blocks_) {
         Straight note;
         note.block = &block;
-        note.memory = {reinterpret_cast<std::byte*>(&mean_bytes_), sizeof(mean_bytes_)};
+        note.memory = {reinterpret_cast<std::byte*>(mean_bytes_.get()), sizeof(std::uint64_t)};
         note.is_note = true;
         (is_root ? sends_ : receives_).push_back(note);
         bytes_left_ += note.memory.bytes;
     }
 }
 
+/// At the root. Its cluster's share its port, but they have not far to go.
+std::uint64_t BlockExchange::mean_of_far_blocks() const {
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0;
+    for (const StraightBlock& block : plan_.straight) {
+        if (!block.is_far || block.is_sent) continue;
+        bytes += operands_.result[block.number].bytes;
+        ++blocks;
+    }
+    return bytes / std::max<std::uint64_t>(blocks, 1);
+}
+
 /// The pace is for blocks that are alike.
 void BlockExchange::heed_note() {
     const auto own = static_cast<double>(operands_.input.front().bytes);
-    if (own > 0) seconds_per_byte_ = plan_.pace.seconds_per_byte * static_cast<double>(mean_bytes_) / own;
+    if (own > 0) pace_ = plan_.pace.slowed(std::min(1.0, static_cast<double>(*mean_bytes_) / own));
     next_paced_ = std::min(next_paced_, clock_time());
 }
 
 /// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
 /// or to a few only, may go faster. What others send is not known here; but what they send to this rank tells
 /// how much it is likely to be in all, and with how many ranks it has to do, how many others do.
-double BlockExchange::pace() const {
+Pace BlockExchange::pace() const {
     const auto far_bytes = [](const std::vector<Straight>& blocks) {
         double bytes = 0;
         for (const Straight& each : blocks)
@@ -140,10 +149,11 @@ double BlockExchange::pace() const {
     };
     const double sent = far_bytes(sends_);
     const bool is_rooted = operands_.input.size() != operands_.result.size();
-    if (is_rooted || sent <= 0) return plan_.pace.seconds_per_byte;
-    const double others = static_cast<double>(plan_.near_ranks - 1) * far_bytes(receives_);
-    return plan_.pace.seconds_per_byte * part_of_far_blocks() *
-           std::min(1.0, (sent + others) / (static_cast<double>(plan_.near_ranks) * sent));
+    if (is_rooted || sent <= 0) return plan_.pace;
+    const auto ranks = static_cast<double>(plan_.near_ranks);
+    const double others = (ranks - 1) * far_bytes(receives_);
+    const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
+    return plan_.pace.slowed(std::max(of_all * part_of_far_blocks(), 1 / ranks));  // as one rank alone
 }
 
 /// That are not empty.
@@ -324,8 +334,8 @@ bool BlockExchange::start_segment(Straight& straight) {
     if (block.is_sent) {
         check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
         if (block.is_far)
-            next_paced_ = Pacer::after(next_paced_, Seconds(seconds_per_byte_ * static_cast<double>(bytes)),
-                                       plan_.pace.ahead);
+            next_paced_ = Pacer::after(
+                next_paced_, Seconds(pace_.seconds_per_byte * static_cast<double>(bytes)), pace_.ahead);
     } else {
         check(PMPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, &request));
     }
@@ -457,6 +467,7 @@ void BlockExchange::abandon() {
         if (requests_[i] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[i]);
     }
     for (auto& message : messages_) static_cast<void>(message.release());
+    static_cast<void>(mean_bytes_.release());
 }
 
 /// An error of MPI's ends the call, but for a message that was too long.

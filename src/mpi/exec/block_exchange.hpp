@@ -51,8 +51,8 @@ struct BlockOperands {
 ///     whole
 ///                     by these (BlockStreams); of the others a segment of each in turn, what goes to other
 ///                     clusters at the pace of the plan
-///     note            from the root of a gather to those that have a long block for it: how much all have.
-///                     Who has more than the mean may go faster
+///     note            from the root of a gather to those in other clusters that have a long block for it:
+///                     how long their blocks are on the average. Who has more than that may go faster
 ///
 /// Both ends of a block know by its length which way it goes, and which ranks are reached by streams was
 /// agreed when these were made: they decide alike without a message. Where they do not, since the program
@@ -126,7 +126,8 @@ class BlockExchange {
     bool is_gathered() const { return operands_.result.empty() && operands_.input.size() == 1; }
     void add_notes();
     void heed_note();
-    double pace() const;
+    std::uint64_t mean_of_far_blocks() const;
+    Pace pace() const;
     double part_of_far_blocks() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
@@ -164,10 +165,11 @@ class BlockExchange {
     std::size_t next_far_ = 0;    // whose turn it is
     std::size_t far_that_may_start_ = 0;
     int window_ = 2;  // segments under way of each block
-    double seconds_per_byte_ = 0;
+    Pace pace_;
     Seconds next_paced_{0};
     std::vector<StraightBlock> note_blocks_;
-    std::uint64_t mean_bytes_ = 0;  // of what all others have for the root: a note
+    std::unique_ptr<std::uint64_t>
+        mean_bytes_;  // of the blocks that other clusters have for the root: a note
     std::vector<MPI_Request> requests_;
     std::vector<Message> under_way_;  // of each request
     int looks_ = 0;                   // without MPI

@@ -9,6 +9,7 @@
 #include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
+#include "collectives/planner/planner.hpp"
 #include "collectives/planner/send_windows.hpp"
 #include "collectives/simulation/verifier.hpp"
 #include "simulated.hpp"
@@ -94,6 +95,24 @@ TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pac
     const double of_rank = pace_of_blocks(pricing, Aggregation::none, 16 * 1024)[1];
     CHECK(of_rank == Approx(4 / 12.5e6).epsilon(0.05));
     CHECK(pace_of_blocks(pricing, Aggregation::by_host, 16 * 1024)[1] == Approx(of_rank / 4).epsilon(0.05));
+}
+
+TEST_CASE("blocks of different sizes go straight, for nobody waits for empty ones then", "[aggregation]") {
+    std::vector<std::vector<Rank>> sites(2);
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < 64; ++rank) {
+        sites[rank < 32 ? 0 : 1].push_back(rank);
+        host_of.push_back(rank / 16);
+    }
+    const Machine machine(Topology::from_clusters(64, sites), host_of);
+    const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    for (const Collective collective : {Collective::alltoall, Collective::gather, Collective::scatter}) {
+        CHECK(choose_plan(varied_request(collective), machine, {}, costs).algorithm->name() == "direct");
+        CHECK(choose_plan(request_for(collective, 8), machine, {}, costs).algorithm->name() != "direct");
+        const Rules rules = parse_rules("host-aggregation");
+        CHECK(choose_plan(varied_request(collective), machine, rules, costs).algorithm->name() ==
+              "host-aggregation");
+    }
 }
 
 TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster its share",
