@@ -68,9 +68,10 @@ TEST_CASE("messages that were not measured alone take some time each", "[rank-de
     costs.job.times["barrier"] = Curve({{0, Seconds(246e-6)}});
     costs.job.times["allreduce"] = Curve({{8, Seconds(246e-6)}});
     add_rank_delay(machine, costs);
-    const auto plan = choose_plan(request_for(Collective::allreduce, 8), machine, {}, costs);
+    const Request request = request_for(Collective::allreduce, 8);
+    const auto plan = choose_plan(request, machine, {}, costs);
     CHECK(plan.algorithm->name().find("flat/flat") == std::string::npos);
-    Pricing pricing(request_for(Collective::allreduce, 8), machine, costs);
+    Pricing pricing(request, machine, costs);
     CHECK(parse_algorithm("flat/flat", Collective::allreduce)->price(pricing)->seconds > 600e-6);
 }
 
