@@ -263,6 +263,8 @@ TEST_CASE("a block that is longer than its rank expects is an error there") {
     MPI_Comm copy = MPI_COMM_NULL;
     PMPI_Comm_dup(kWorld, &copy);
     PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    // Where blocks go straight, MPICH calls that handler for a message that is too long (docs/limits.md).
+    PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_RETURN);
     const int rank = rank_in(kWorld);
     // Rank 0 has one more for all others.
     const Layout out([&](int dest) { return rank == 0 && dest != 0 ? 4 : 3; });
@@ -278,6 +280,7 @@ TEST_CASE("a block that is longer than its rank expects is an error there") {
     for (std::size_t source = 1; source < in.counts.size(); ++source)
         CHECK(got[static_cast<std::size_t>(in.displacements[source])] ==
               (rank * 4 * 31 + static_cast<int>(source) * 17) % 1000);
+    PMPI_Comm_set_errhandler(kWorld, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_free(&copy);
 }
 
