@@ -16,7 +16,6 @@
 #include "mpi/call/pcontrol.hpp"
 #include "mpi/call/requests.hpp"
 #include "mpi/call/startable_call.hpp"
-#include "mpi/comm/bypass.hpp"
 #include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/process.hpp"
@@ -83,7 +82,7 @@ bool Started::progress() noexcept try {
 /// The state of the call's communicator where LaPle may do something with calls that are started. `find`: how
 /// it is found. `why_not`: for people.
 CommState* state_for(const Call& call, CommState* (*find)(MPI_Comm comm), std::string_view& why_not) {
-    if (is_disabled() || call.comm == MPI_COMM_NULL || DyingComm::is_dying(call.comm)) return nullptr;
+    if (is_disabled() || call.comm == MPI_COMM_NULL) return nullptr;
     CommState* state = find(call.comm);
     if (state == nullptr) return nullptr;
     if (!state->has_work()) {

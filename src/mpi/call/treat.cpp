@@ -31,7 +31,6 @@ CommState* state_of(MPI_Comm comm) {
         remember_bypass(comm);
         return nullptr;
     }
-    if (DyingComm::is_dying(comm)) return nullptr;
     CommState* state = CommState::of(comm);
     if (state != nullptr && state->heeds_pcontrol() && is_switched_off) {
         state->note_algorithm(kNativeCall);
