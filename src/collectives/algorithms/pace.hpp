@@ -16,10 +16,10 @@ struct Pace {
     double seconds_per_byte = 0;  ///< 0: as fast as can be
     Seconds ahead{0};             ///< Schedule::ahead
 
-    /// Of a message that takes so many times as long; as many bytes may go at once, or what goes in
+    /// That at which a byte takes `factor` times as long, and as many go at once, or what goes in
     /// kLeastAhead.
-    Pace slowed(double times) const {
-        return {seconds_per_byte * times, std::max(kLeastAhead, times * ahead)};
+    Pace scaled(double factor) const {
+        return {seconds_per_byte * factor, std::max(kLeastAhead, factor * ahead)};
     }
 };
 

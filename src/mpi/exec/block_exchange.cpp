@@ -133,7 +133,7 @@ std::uint64_t BlockExchange::mean_of_far_blocks() const {
 /// The pace is for blocks that are alike.
 void BlockExchange::heed_note() {
     const auto own = static_cast<double>(operands_.input.front().bytes);
-    if (own > 0) pace_ = plan_.pace.slowed(std::min(1.0, static_cast<double>(*mean_bytes_) / own));
+    if (own > 0) pace_ = plan_.pace.scaled(std::min(1.0, static_cast<double>(*mean_bytes_) / own));
     next_paced_ = std::min(next_paced_, clock_time());
 }
 
@@ -153,7 +153,7 @@ Pace BlockExchange::pace() const {
     const auto ranks = static_cast<double>(plan_.near_ranks);
     const double others = (ranks - 1) * far_bytes(receives_);
     const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
-    return plan_.pace.slowed(std::max(of_all * part_of_far_blocks(), 1 / ranks));  // as one rank alone
+    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), 1 / ranks));  // as one rank alone
 }
 
 /// That are not empty.
