@@ -98,13 +98,7 @@ TEST_CASE("where all hosts send to one, a host sends all by one rank, at the pac
 }
 
 TEST_CASE("blocks of different sizes go straight, for nobody waits for empty ones then", "[aggregation]") {
-    std::vector<std::vector<Rank>> sites(2);
-    std::vector<Host> host_of;
-    for (Rank rank = 0; rank < 64; ++rank) {
-        sites[rank < 32 ? 0 : 1].push_back(rank);
-        host_of.push_back(rank / 16);
-    }
-    const Machine machine(Topology::from_clusters(64, sites), host_of);
+    const Machine machine = test::machine_of_hosts(2, 2, 16);
     const MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
     for (const Collective collective : {Collective::alltoall, Collective::gather, Collective::scatter}) {
         CHECK(choose_plan(varied_request(collective), machine, {}, costs).algorithm->name() == "direct");
@@ -122,7 +116,11 @@ TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster
     CHECK(pace_of({}, kTwoClusters, 0).seconds_per_byte == 0);
     CHECK(pace_of(windows, kTwoClusters, 0).ahead == Seconds(4e-3));  // of ranks that were late
     windows.at_once = 100'000;
-    CHECK(pace_of(windows, kTwoClusters, 0).ahead.count() == Approx(25e-3));
+    const Pace pace = pace_of(windows, kTwoClusters, 0);
+    CHECK(pace.ahead.count() == Approx(25e-3));
+    CHECK(pace.scaled(0.5).seconds_per_byte == Approx(0.5e-6));
+    CHECK(pace.scaled(0.5).ahead.count() == Approx(12.5e-3));
+    CHECK(pace.scaled(0.01).ahead == Seconds(4e-3));
     Plan plan{request_for(Collective::alltoall, 1000), parse_algorithm("direct", Collective::alltoall), ""};
     plan.windows = windows;
     CHECK(expand(plan, kTwoClusters, 0).ahead.count() == Approx(25e-3));

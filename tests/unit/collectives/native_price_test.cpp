@@ -165,13 +165,7 @@ TEST_CASE("where hosts have several ranks, MPI combines on hosts and then betwee
           "[native]") {
     // Two sites of four hosts, of four ranks each: 16 elements are enough for parts of 8 leaders, not of 32
     // ranks.
-    std::vector<std::vector<Rank>> sites(2);
-    std::vector<Host> host_of;
-    for (Rank rank = 0; rank < 32; ++rank) {
-        sites[rank < 16 ? 0 : 1].push_back(rank);
-        host_of.push_back(rank / 4);
-    }
-    const Machine machine(Topology::from_clusters(32, sites), host_of);
+    const Machine machine = test::machine_of_hosts(2, 4, 4);
     const MachineCosts costs = test::uniform_costs(2, Seconds(kFar), 1e9);
     const auto trips = [&](const Request& request) { return native_time(request, machine, costs) / kFar; };
     CHECK(trips(sum_of(4)) == Approx(1).epsilon(0.1));
@@ -183,14 +177,7 @@ TEST_CASE("where hosts have several ranks, MPI combines on hosts and then betwee
     CHECK(trips(request_for(Collective::scan, 64)) == Approx(2).epsilon(0.1));
     CHECK(trips(request_for(Collective::bcast, 1024)) == Approx(1).epsilon(0.1));
     CHECK(trips(request_for(Collective::reduce, 1024)) == Approx(1).epsilon(0.1));
-
-    std::vector<Host> dealt;
-    std::vector<std::vector<Rank>> of_dealt(2);
-    for (Rank rank = 0; rank < 32; ++rank) {
-        dealt.push_back(rank % 8);
-        of_dealt[rank % 8 < 4 ? 0 : 1].push_back(rank);
-    }
-    const Machine round(Topology::from_clusters(32, of_dealt), dealt);
+    const Machine round = test::machine_of_hosts(2, 4, 4, true);
     CHECK(native_time(request_for(Collective::scan, 64), round, costs) / kFar ==
           Approx(1).epsilon(0.1));  // all ranks
 }

@@ -48,6 +48,19 @@ inline Machine machine_of(const std::vector<int>& sizes) {
     return Machine(Topology::from_clusters(next, clusters));
 }
 
+/// So many clusters of `hosts` hosts of `ranks` ranks each, in blocks, or dealt round all hosts.
+inline Machine machine_of_hosts(int clusters, int hosts, int ranks, bool are_dealt = false) {
+    const int all_hosts = clusters * hosts;
+    std::vector<std::vector<Rank>> ranks_of(static_cast<std::size_t>(clusters));
+    std::vector<Host> host_of;
+    for (Rank rank = 0; rank < all_hosts * ranks; ++rank) {
+        const Host host = are_dealt ? rank % all_hosts : rank / ranks;
+        host_of.push_back(host);
+        ranks_of[static_cast<std::size_t>(host / hosts)].push_back(rank);
+    }
+    return Machine(Topology::from_clusters(all_hosts * ranks, ranks_of), host_of);
+}
+
 /// As many clusters as there are numbers, of `hosts` hosts of one rank each; the numbers are of their groups.
 inline Machine grouped_machine(const std::vector<int>& group_of_cluster, int hosts) {
     std::vector<std::vector<int>> labels(2);
