@@ -164,6 +164,10 @@ TEST_CASE("types and operations are freed while calls use them") {
     if (rank_of_world() == 0) PMPI_Barrier(MPI_COMM_WORLD);
     REQUIRE(MPI_Ibcast(message.data(), 1, every_second, 0, duplicate.comm, &requests[0]) == MPI_SUCCESS);
     REQUIRE(MPI_Iallreduce(&own, &sum, 1, MPI_INT, add, duplicate.comm, &requests[1]) == MPI_SUCCESS);
+    // No thread of LaPle's calls the program's operations.
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (expects_clusters()) CHECK(is_ours(duplicate.comm) == (level < MPI_THREAD_MULTIPLE));
     REQUIRE(MPI_Type_free(&every_second) == MPI_SUCCESS);
     REQUIRE(MPI_Op_free(&add) == MPI_SUCCESS);
     if (rank_of_world() > 0) PMPI_Barrier(MPI_COMM_WORLD);
