@@ -159,10 +159,13 @@ class Traffic {
         const double hosts_from = is_from_all_ ? hosts_[at(a)] - (a == b ? 1 : 0) : 1;
         if (hosts_to <= 0 || hosts_from <= 0) return;
         if (by_host) {
-            // The fullest host has this much for another one, on the average, or gets it.
-            const double blocks =
-                std::max(from_host * to_others / hosts_to, to_host * from_others / hosts_from);
-            hop.add(a, b, block_ * blocks, hosts_to, hosts_from, hosts_to * hosts_from);
+            // The fullest host has this much for another one, on the average, or gets it. Others have less.
+            const double sent = from_host * to_others;
+            const double got = to_host * from_others;
+            const double blocks = std::max(sent / hosts_to, got / hosts_from);
+            if (blocks <= 0) return;
+            hop.add(a, b, block_ * blocks, sent / blocks, got / blocks,
+                    (is_to_all_ ? from * to_others : from_others) / blocks);
         } else {
             hop.add(a, b, block_, from_host * to_others, to_host * from_others,
                     is_to_all_ ? from * to_others : from_others);
