@@ -229,11 +229,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
     if (plan.is_native()) return prepared;
     comms_.join_host();
     if (plan.request.is_varied) {
-        prepared.blocks = std::make_unique<BlockPlan>(
-            BlockPlan{plan.request.units, plan.algorithm->longest_together(plan.request, machine_),
-                      straight_blocks(plan.request, machine_, rank_),
-                      static_cast<int>(machine_.ranks_in(machine_.cluster_of_rank(rank_)).size()),
-                      pace_of(plan.windows, machine_, rank_)});
+        prepared.blocks = std::make_unique<BlockPlan>(block_plan(plan));
     } else {
         prepared.watched_prediction = watched_prediction(plan);
     }
@@ -245,6 +241,18 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
     const std::size_t likely = prepared.schedule->schedule.steps.size() * at(machine_.rank_count()) / 2;
     if (is_traced_ && rank_ == 0 && likely <= kMostSimulated) prepared.simulate = simulation_of(plan);
     return prepared;
+}
+
+BlockPlan PlanCache::block_plan(const Plan& plan) const {
+    const int cluster = machine_.cluster_of_rank(rank_);
+    const auto hosts = static_cast<int>(machine_.hosts_in(cluster).size());
+    const double rate = costs_.is_empty() ? 0 : costs_.likely_uplink_out(cluster, hosts);
+    return {plan.request.units,
+            plan.algorithm->longest_together(plan.request, machine_),
+            straight_blocks(plan.request, machine_, rank_),
+            static_cast<int>(machine_.ranks_in(cluster).size()),
+            pace_of(plan.windows, machine_, rank_),
+            rate > 0 ? 1 / rate : 0};
 }
 
 /// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.

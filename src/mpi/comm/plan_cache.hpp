@@ -147,6 +147,7 @@ class PlanCache {
                                  Wait wait = Wait::yes);
     void prepare_and_keep(const Request& request, std::size_t number, Entry& entry, Wait wait);
     PreparedPlan prepare(Plan& plan, Wait wait);
+    BlockPlan block_plan(const Plan& plan) const;
     std::function<std::vector<SimulatedMessage>()> simulation_of(const Plan& plan) const;
     void give_streams(const Plan& plan, Wait wait, PreparedPlan& prepared);
     std::vector<StreamLinks::Peer> stream_peers(const Plan& plan, const PreparedPlan& prepared) const;

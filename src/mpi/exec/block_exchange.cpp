@@ -138,8 +138,9 @@ void BlockExchange::heed_note() {
 }
 
 /// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
-/// or to a few only, may go faster. What others send is not known here; but what they send to this rank tells
-/// how much it is likely to be in all, and with how many ranks it has to do, how many others do.
+/// or to a few only, may go faster, as fast as its cluster's uplink. What others send is not known here; but
+/// what they send to this rank tells how much it is likely to be in all, and with how many ranks it has to
+/// do, how many others do.
 Pace BlockExchange::pace() const {
     const auto far_bytes = [](const std::vector<Straight>& blocks) {
         double bytes = 0;
@@ -153,7 +154,10 @@ Pace BlockExchange::pace() const {
     const auto ranks = static_cast<double>(plan_.near_ranks);
     const double others = (ranks - 1) * far_bytes(receives_);
     const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
-    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), 1 / ranks));  // as one rank alone
+    if (plan_.pace.seconds_per_byte <= 0) return plan_.pace;
+    const double alone =
+        plan_.uplink > 0 ? std::min(1.0, plan_.uplink / plan_.pace.seconds_per_byte) : 1 / ranks;
+    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), alone));
 }
 
 /// That are not empty.

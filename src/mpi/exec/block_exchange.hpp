@@ -28,6 +28,7 @@ struct BlockPlan {
     std::vector<StraightBlock> straight;  ///< all blocks of this rank, if they go straight
     int near_ranks = 1;                   ///< of this rank's cluster
     Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
+    double uplink = 0;                    ///< seconds a byte of the cluster's; 0: not known
 };
 
 /// The bytes of a block.
