@@ -70,6 +70,7 @@ struct LinkPair {
     bool joins(int cluster) const { return a == cluster || b == cluster; }
     /// The lanes from one of the two to the other, and that other one.
     const Lanes& lanes_from(int cluster) const { return cluster == a ? there : back; }
+    Lanes& lanes_from(int cluster) { return cluster == a ? there : back; }
     const Lanes& streams_from(int cluster) const { return cluster == a ? streams_there : streams_back; }
     int other(int cluster) const { return cluster == a ? b : a; }
 

@@ -2,8 +2,10 @@
 #include "plogp/link_sweep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -69,6 +71,15 @@ Seconds duration_of_flow(Seconds trip) {
     return std::max(kShortestFlow, kFlowTrips * trip);
 }
 
+enum class Way { there, back };  // of a pair of clusters a < b: from a to b, from b to a
+constexpr std::array kWays{Way::there, Way::back};
+
+/// Of flows that last `times` as long as usual.
+Seconds time_of_step(Seconds one_way, int times) {
+    const Seconds trip = 2 * one_way;
+    return times * duration_of_flow(trip) + kOtherTrips * trip;
+}
+
 /// Of one flow, or of several lanes together.
 struct MeasuredRate {
     double early = 0;
@@ -111,11 +122,14 @@ class LinkSweep {
         if (fastest_ == 0 && !rounds.empty()) find_fastest(rounds.front());
         if (eager_limit_ == 0 && !rounds.empty()) find_eager_limit(rounds.front().front());
         if (is_worth_measuring_together(rounds)) measure_together();
-        // What all lanes carry says more than what one does: all links have their turn first.
+        // What all lanes carry says more than what one does, and one way tells of the way back: all links
+        // have their turn first.
         for (const int most_lanes : {kMostLanes, 1}) {
-            for (const ProbeRound& round : rounds) {
-                if (is_first_of_farthest(rounds, round)) measure_together();
-                measure_between(round, most_lanes);
+            for (const Way way : kWays) {
+                for (const ProbeRound& round : rounds) {
+                    if (is_first_of_farthest(rounds, round)) measure_together();
+                    measure_between(round, most_lanes, way);
+                }
             }
         }
         if (are_near()) measure_uplinks_by_turns();
@@ -129,7 +143,9 @@ class LinkSweep {
         }
         // By now it is known what both ends of a link can do.
         for (const int most_lanes : {kMostLanes, 1}) {
-            for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes);
+            for (const Way way : kWays) {
+                for (const ProbeRound& round : rounds) measure_doubtful(round, most_lanes, way);
+            }
         }
         if (has_rates) {
             // What was doubtful may tell of others.
@@ -181,13 +197,13 @@ class LinkSweep {
                 const auto& [flows, rate] = *lanes->rate.begin();
                 if (flows == 1) fastest_ = std::max(fastest_, rate);
             }
-            note_reached({link.a, link.b}, link.there.seen(), link.back.seen());
+            note_reached(link.a, link.b, link.there.seen());
+            note_reached(link.b, link.a, link.back.seen());
         }
     }
 
-    /// In both directions: a cached file may hold anything.
-    static bool is_known(const LinkPair* link, int lanes) {
-        return link != nullptr && link->there.rate.contains(lanes) && link->back.rate.contains(lanes);
+    static bool is_known(const LinkPair* link, Way way, int lanes) {
+        return link != nullptr && (way == Way::there ? link->there : link->back).rate.contains(lanes);
     }
 
     bool misses_rates() const {
@@ -195,7 +211,9 @@ class LinkSweep {
             for (int b = a + 1; b < input_.count(); ++b) {
                 const LinkPair* link = model_.between(a, b);
                 for (const int lanes : {kMostLanes, 1}) {
-                    if (!is_known(link, std::min(input_.most_lanes(a, b), lanes))) return true;
+                    for (const Way way : kWays) {
+                        if (!is_known(link, way, std::min(input_.most_lanes(a, b), lanes))) return true;
+                    }
                 }
             }
         }
@@ -265,7 +283,7 @@ class LinkSweep {
 
     std::vector<FlowRate> rates(const std::vector<Flow>& flows, Seconds one_way, Bytes window, int times) {
         if (flows.empty() || is_over_) return {};
-        is_over_ = !has_time_for(times * longest_step_of_sweep(one_way));
+        is_over_ = !has_time_for(time_of_step(one_way, times));
         if (is_over_) return {};
         return measured_rates(flows, one_way, window, times);
     }
@@ -290,25 +308,27 @@ class LinkSweep {
     /// TCP has as many flows as it needs to find the rate. What later flows do not reach because there is one
     /// of each is taken from here.
     void find_fastest(const ProbeRound& round) {
-        std::vector<Measuring> links;
-        for (const NodePair& pair : round) links.push_back({pair, 1, {}, {}});
         const Seconds one_way = longest_latency(round);
         Bytes window =
             std::clamp(static_cast<Bytes>(2 * one_way.count() * kUsualRate), kFirstWindow, kMostWindow);
-        for (int climbs = 0; climbs < kMostClimbs;) {
-            if (!fill(links, rates(flows_of(links, 0), one_way, window, 1))) return;
-            bool is_climbing = false;
-            for (const Measuring& link : links) {
-                take(link);
-                is_climbing = is_climbing || link.is_climbing();
-                fastest_ = std::max({fastest_, link.there.rate(), link.back.rate()});
+        int climbs = 0;
+        for (const Way way : kWays) {
+            std::vector<Measuring> links;
+            for (const NodePair& pair : round) {
+                const auto [from, to] = ends_of(pair, way);
+                links.push_back({from, to, 1, {}});
             }
-            if (is_filled(window, fastest_, one_way) && window < kMostWindow) {
-                window *= 4;
-            } else if (is_climbing) {
-                ++climbs;
-            } else {
-                return;
+            while (true) {
+                if (!fill(links, rates(flows_of(links, 0), one_way, window, 1))) return;
+                bool is_climbing = false;
+                for (const Measuring& link : links) {
+                    take(link);
+                    is_climbing = is_climbing || link.rate.is_climbing();
+                    fastest_ = std::max(fastest_, link.rate.rate());
+                }
+                const bool is_too_small = is_filled(window, fastest_, one_way) && window < kMostWindow;
+                if (is_too_small) window *= 4;
+                if (!is_too_small && (!is_climbing || ++climbs >= kMostClimbs)) break;
             }
         }
     }
@@ -319,10 +339,9 @@ class LinkSweep {
         known.in = std::max(known.in, rates.in);
     }
 
-    /// `there`: from the first of both to the second one.
-    void note_reached(const NodePair& clusters, double there, double back) {
-        note_reached(clusters.a, {there, back});
-        note_reached(clusters.b, {back, there});
+    void note_reached(int from, int to, double rate) {
+        note_reached(from, {rate, 0});
+        note_reached(to, {0, rate});
     }
 
     /// What one cluster can send to others and another one get from them, for all that is known; 0: nothing
@@ -450,26 +469,33 @@ class LinkSweep {
         }
     }
 
-    /// Of a pair of clusters, while it is measured.
+    /// From one cluster to another, while it is measured.
     struct Measuring {
-        NodePair pair;
+        int from = 0;
+        int to = 0;
         int lanes = 0;
-        MeasuredRate there;
-        MeasuredRate back;
+        MeasuredRate rate;
         bool tell_of_one = false;  // what one flow carries is not known otherwise
-
-        bool is_climbing() const { return there.is_climbing() || back.is_climbing(); }
     };
 
-    /// Both directions at once: links carry as much in one as if there were no other.
-    void measure_between(const ProbeRound& round, int most_lanes) {
+    static std::pair<int, int> ends_of(const NodePair& clusters, Way way) {
+        return way == Way::there ? std::pair(clusters.a, clusters.b) : std::pair(clusters.b, clusters.a);
+    }
+
+    /// One way of all pairs at once. Links carry as much one way as if nothing came back, but TCP does not
+    /// where flows go both ways: their acknowledgements wait behind the other's data and come in bursts, and
+    /// links of 21 Mbit/s and 4 ms carried 0.7 to 0.9 of that (Zhang, Shenker and Clark, Observations on the
+    /// Dynamics of a Congestion Control Algorithm: The Effects of Two-Way Traffic, 1991).
+    void measure_between(const ProbeRound& round, int most_lanes, Way way) {
         std::vector<Measuring> links;
         for (const NodePair& pair : round) {
             const int lanes = std::min(input_.most_lanes(pair.a, pair.b), most_lanes);
             const LinkPair* known = model_.between(pair.a, pair.b);
-            if (is_known(known, lanes)) continue;
-            links.push_back({pair, lanes, {}, {}});
-            links.back().tell_of_one = lanes > 1 && !is_known(known, 1);
+            if (is_known(known, way, lanes)) continue;
+            const auto [from, to] = ends_of(pair, way);
+            if (lanes == 1 && takes_one_from_other_way(from, to)) continue;
+            links.push_back({from, to, lanes, {}});
+            links.back().tell_of_one = lanes > 1 && !is_known(known, way, 1);
         }
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
@@ -478,18 +504,35 @@ class LinkSweep {
         for (const Measuring& link : links) take(link);
     }
 
+    /// Where all lanes carry as much both ways, one flow does, too: that saves a step for each round.
+    bool takes_one_from_other_way(int from, int to) {
+        const auto [a, b] = std::minmax(from, to);
+        if (model_.between(a, b) == nullptr) return false;
+        LinkPair& link = model_.link(a, b);
+        const Lanes& other = link.lanes_from(to);
+        Lanes& lanes = link.lanes_from(from);
+        const int most = std::min(input_.most_lanes(a, b), kMostLanes);
+        if (most == 1 || other.rate.count(1) + other.rate.count(most) + lanes.rate.count(most) < 3)
+            return false;
+        const double there = other.rate.at(most);
+        const double back = lanes.rate.at(most);
+        if (std::max(there, back) > kClimbing * std::min(there, back)) return false;
+        lanes.rate[1] = std::min(other.rate.at(1), back);
+        return true;
+    }
+
     /// Once more those that carry much less than both of their clusters have reached with others: where
     /// packets are lost, TCP takes its time.
-    void measure_doubtful(const ProbeRound& round, int most_lanes) {
+    void measure_doubtful(const ProbeRound& round, int most_lanes, Way way) {
         std::vector<Measuring> links;
-        for (const auto& [a, b] : round) {
-            const int lanes = std::min(input_.most_lanes(a, b), most_lanes);
-            const LinkPair* known = model_.between(a, b);
-            if (!is_known(known, lanes)) continue;
-            const double slower = std::min(known->there.rate.at(lanes), known->back.rate.at(lanes));
-            if (slower <
-                kDoubtful * as_nics_allow(a, b, lanes, std::min(fastest_link_of(a), fastest_link_of(b))))
-                links.push_back({{a, b}, lanes, {}, {}});
+        for (const NodePair& pair : round) {
+            const int lanes = std::min(input_.most_lanes(pair.a, pair.b), most_lanes);
+            const LinkPair* known = model_.between(pair.a, pair.b);
+            if (!is_known(known, way, lanes)) continue;
+            const auto [from, to] = ends_of(pair, way);
+            const double usual = std::min(fastest_link_of(from), fastest_link_of(to));
+            if (known->lanes_from(from).rate.at(lanes) < kDoubtful * as_nics_allow(from, to, lanes, usual))
+                links.push_back({from, to, lanes, {}});
         }
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
@@ -529,26 +572,24 @@ class LinkSweep {
         for (int a = 0; a < input_.count(); ++a) {
             for (int b = a + 1; b < input_.count(); ++b) {
                 if (!are_neighbours(a, b)) continue;
-                links.push_back({{a, b}, std::min(input_.most_lanes(a, b), kMostLanes), {}, {}});
+                const int lanes = std::min(input_.most_lanes(a, b), kMostLanes);
+                links.push_back({a, b, lanes, {}});
+                links.push_back({b, a, lanes, {}});
                 longest = std::max(longest, input_.one_way(a, b));
             }
         }
-        const auto ends = 2 * static_cast<int>(links.size());
-        const std::vector<Flow> flows = flows_of(links, ends / input_.count());
+        const std::vector<Flow> flows = flows_of(links, static_cast<int>(links.size()) / input_.count());
         // This one step tells of all uplinks. Between sites some milliseconds apart it is worth more time
         // than others, so that each of the flows that share an uplink brings enough to tell its rate.
         const int times = static_cast<int>(std::ceil(kShortestTogether / duration_of_flow(2 * longest)));
-        if (is_over_ || !has_time_for(times * longest_step_of_sweep(longest))) return;
+        if (is_over_ || !has_time_for(time_of_step(longest, times))) return;
         fill(links, measured_rates(flows, longest, window_for(longest), times));
         // A flow that becomes slower where another one becomes faster has lost nothing: their sum tells.
         std::vector<MeasuredRate> out(input_.clusters.size());
         std::vector<MeasuredRate> in(input_.clusters.size());
         for (const Measuring& link : links) {
-            const auto& [a, b] = link.pair;
-            out[at(a)].add(link.there);
-            in[at(b)].add(link.there);
-            out[at(b)].add(link.back);
-            in[at(a)].add(link.back);
+            out[at(link.from)].add(link.rate);
+            in[at(link.to)].add(link.rate);
         }
         together_.resize(input_.clusters.size());
         for (int c = 0; c < input_.count(); ++c) {
@@ -581,24 +622,74 @@ class LinkSweep {
     }
 
     UplinkRates measure_with_all_others(int c) {
-        std::vector<Measuring> links;
-        Seconds longest{0};
+        std::vector<int> others;
         for (int other = 0; other < input_.count(); ++other) {
-            if (other == c) continue;
-            links.push_back({{c, other}, std::min(input_.most_lanes(c, other), kMostLanes), {}, {}});
-            longest = std::max(longest, input_.one_way(c, other));
+            if (other != c) others.push_back(other);
         }
         // The bursts of token buckets make up less of what is sent in a longer time.
         constexpr int kTimes = 2;
-        const std::vector<Flow> flows = flows_of(links, static_cast<int>(links.size()));
-        if (!fill(links, rates(flows, longest, kTimes))) return {};
+        const auto rates = rates_with({{c, others, {}}}, kTimes, Ways::apart);
+        return rates.empty() ? UplinkRates() : UplinkRates{rates[0].out.rate(), rates[0].in.rate()};
+    }
+
+    struct BothWays {
         MeasuredRate out;
         MeasuredRate in;
-        for (const Measuring& link : links) {
-            out.add(link.there);
-            in.add(link.back);
+    };
+
+    /// Far flows take longer: so many that both ways at once lose little to each other will do.
+    enum class Ways { apart, at_once };
+
+    /// Of flows between the cluster of each trial and its others; empty where there was no time for them.
+    std::vector<BothWays> rates_with(const std::vector<UplinkTrial>& trials, int times, Ways ways) {
+        std::vector<Measuring> links;
+        std::size_t most_others = 1;
+        for (const UplinkTrial& trial : trials) {
+            most_others = std::max(most_others, trial.others.size());
+            for (const int other : trial.others) {
+                const int lanes = std::min(input_.most_lanes(trial.cluster, other), kMostLanes);
+                links.push_back({trial.cluster, other, lanes, {}});
+            }
         }
-        return {out.rate(), in.rate()};
+        const std::size_t out = links.size();
+        for (std::size_t i = 0; i < out; ++i)
+            links.push_back({links[i].to, links[i].from, links[i].lanes, {}});
+        std::vector<FlowRate> measured;
+        const Seconds longest = farthest_of(trials);
+        const Seconds step = time_of_step(longest, times);
+        is_over_ = is_over_ || !has_time_for(ways == Ways::apart ? 2 * step : step);
+        if (is_over_) return {};
+        const std::vector<Flow> flows = flows_of(links, static_cast<int>(most_others));
+        const auto run = [&](auto begin, auto end) {
+            for (const FlowRate& rate : measured_rates({begin, end}, longest, window_for(longest), times))
+                measured.push_back(rate);
+        };
+        const auto half = flows.begin() + static_cast<std::ptrdiff_t>(flows.size() / 2);
+        if (ways == Ways::apart) {
+            run(flows.begin(), half);
+            run(half, flows.end());
+        } else {
+            run(flows.begin(), flows.end());
+        }
+        fill(links, measured);
+        std::vector<BothWays> rates(trials.size());
+        auto link = links.begin();
+        for (MeasuredRate BothWays::*way : {&BothWays::out, &BothWays::in}) {
+            for (std::size_t i = 0; i < trials.size(); ++i) {
+                for (std::size_t left = trials[i].others.size(); left > 0; --left)
+                    (rates[i].*way).add(link++->rate);
+            }
+        }
+        return rates;
+    }
+
+    Seconds farthest_of(const std::vector<UplinkTrial>& trials) const {
+        Seconds longest{0};
+        for (const UplinkTrial& trial : trials) {
+            for (const int other : trial.others)
+                longest = std::max(longest, input_.one_way(trial.cluster, other));
+        }
+        return longest;
     }
 
     /// Where what all links carried at once does not tell whether a cluster's uplink held them up, or others
@@ -613,39 +704,19 @@ class LinkSweep {
 
     /// False where there was no time for them.
     bool run_trials(const std::vector<UplinkTrial>& trials) {
-        std::vector<Measuring> links;
-        Seconds longest{0};
-        std::size_t most_others = 1;
-        for (const UplinkTrial& trial : trials) {
-            most_others = std::max(most_others, trial.others.size());
-            for (const int other : trial.others) {
-                const int lanes = std::min(input_.most_lanes(trial.cluster, other), kMostLanes);
-                links.push_back({{trial.cluster, other}, lanes, {}, {}});
-                longest = std::max(longest, input_.one_way(trial.cluster, other));
-            }
-        }
         // To wait for a core distorts a short flow more than a long one.
-        const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(2 * longest)));
-        const std::vector<Flow> flows = flows_of(links, static_cast<int>(most_others));
-        if (!fill(links, rates(flows, longest, times))) return false;
-        auto link = links.begin();
-        for (const UplinkTrial& trial : trials) {
-            take_trial_of({link, link + static_cast<std::ptrdiff_t>(trial.others.size())}, trial);
-            link += static_cast<std::ptrdiff_t>(trial.others.size());
-        }
-        return true;
+        const Seconds trip = 2 * farthest_of(trials);
+        const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(trip)));
+        const std::vector<BothWays> rates = rates_with(trials, times, Ways::at_once);
+        for (std::size_t i = 0; i < rates.size(); ++i) take_trial_of(rates[i], trials[i]);
+        return !rates.empty();
     }
 
     /// Where packets were lost, or all flows together were still speeding up, the trial is repeated once. If
     /// they are speeding up again, TCP limits them, and the uplink is taken to carry all of the links; if
     /// packets are lost again, the mean rate counts.
-    void take_trial_of(std::span<const Measuring> links, const UplinkTrial& trial) {
-        MeasuredRate out;
-        MeasuredRate in;
-        for (const Measuring& link : links) {
-            out.add(link.there);
-            in.add(link.back);
-        }
+    void take_trial_of(const BothWays& rates, const UplinkTrial& trial) {
+        const auto& [out, in] = rates;
         const bool is_steady = !out.is_climbing() && !in.is_climbing() && !out.has_lost() && !in.has_lost();
         if (!is_steady && unsteady_.insert(trial.cluster).second) return;
         const auto measured = [](const MeasuredRate& rate, double of_links) {
@@ -663,12 +734,13 @@ class LinkSweep {
         }
     }
 
-    /// Nothing where there was no time for it.
+    /// Nothing where there was no time for it. What one link alone has carried they carry, too.
     void set_measured_uplinks() {
         for (int c = 0; c < input_.count(); ++c) {
-            const UplinkRates known = together_.empty() ? UplinkRates() : together_[at(c)];
-            model_.clusters[at(c)].uplink_out = known.out;
-            model_.clusters[at(c)].uplink_in = known.in;
+            const bool is_known = !together_.empty() && together_[at(c)].out > 0;
+            const UplinkRates& reached = reached_[at(c)];
+            model_.clusters[at(c)].uplink_out = is_known ? std::max(together_[at(c)].out, reached.out) : 0;
+            model_.clusters[at(c)].uplink_in = is_known ? std::max(together_[at(c)].in, reached.in) : 0;
         }
     }
 
@@ -694,19 +766,15 @@ class LinkSweep {
         return fill(links, rates(flows_of(links, 0), one_way));
     }
 
-    /// Those of all lanes, in both directions. `at_once` links of each cluster, about, share its uplink; 0:
-    /// they do not. It may be no faster than a NIC; two windows for each that it were give flows of a faster
-    /// one some more.
+    /// Those of all lanes. `at_once` links of each cluster, about, share its uplink; 0: they do not. It may
+    /// be no faster than a NIC; two windows for each that it were give flows of a faster one some more.
     std::vector<Flow> flows_of(const std::vector<Measuring>& links, int at_once) const {
         std::vector<Flow> flows;
-        for (const Measuring& link : links) {
-            const auto& [a, b] = link.pair;
-            const int slower = at_once == 0 ? how_much_slower(a, b, link.lanes)
-                                            : std::clamp(at_once * link.lanes / 2, 1, kMostSlower);
-            for (int lane = 0; lane < link.lanes; ++lane) {
-                flows.push_back(input_.lane(a, b, lane));
-                flows.back().slower = slower;
-                flows.push_back(input_.lane(b, a, lane));
+        for (const auto& [from, to, lanes, rate, tell_of_one] : links) {
+            const int slower = at_once == 0 ? how_much_slower(from, to, lanes)
+                                            : std::clamp(at_once * lanes / 2, 1, kMostSlower);
+            for (int lane = 0; lane < lanes; ++lane) {
+                flows.push_back(input_.lane(from, to, lane));
                 flows.back().slower = slower;
             }
         }
@@ -718,11 +786,8 @@ class LinkSweep {
         if (measured.empty()) return false;
         auto rate = measured.begin();
         for (Measuring& link : links) {
-            link.there = link.back = {};
-            for (int lane = 0; lane < link.lanes; ++lane) {
-                link.there.add(*rate++);
-                link.back.add(*rate++);
-            }
+            link.rate = {};
+            for (int lane = 0; lane < link.lanes; ++lane) link.rate.add(*rate++);
         }
         return true;
     }
@@ -746,11 +811,9 @@ class LinkSweep {
 
     /// Whether the first rate may be far from what the link carries, and nothing else tells.
     bool says_little(const Measuring& link) const {
-        const auto is_unsure = [](const MeasuredRate& rate, double likely) {
-            return rate.has_lost() || (rate.is_climbing() && likely <= kClimbing * rate.rate());
-        };
-        const auto& [a, b] = link.pair;
-        return is_unsure(link.there, likely_from(a, b)) || is_unsure(link.back, likely_from(b, a));
+        const MeasuredRate& rate = link.rate;
+        return rate.has_lost() ||
+               (rate.is_climbing() && likely_from(link.from, link.to) <= kClimbing * rate.rate());
     }
 
     /// To links that were measured before it was known from which size on messages have one.
@@ -764,30 +827,44 @@ class LinkSweep {
     }
 
     void take(const Measuring& measured) {
-        const auto& [a, b] = measured.pair;
-        const int lanes = measured.lanes;
+        const auto& [from, to, lanes, rate, tells_of_one] = measured;
+        const auto [a, b] = std::minmax(from, to);
         LinkPair& link = model_.link(a, b);
+        Lanes& known = link.lanes_from(from);
         const double before = std::max(link.there.most(), link.back.most());
-        take_rate(link, a, lanes, measured.there);
-        take_rate(link, b, lanes, measured.back);
-        if (before > 0 && std::max(link.there.most(), link.back.most()) > kClimbing * before)
-            forget_trials(a, b);
-        note_reached(measured.pair, measured.there.rate(), measured.back.rate());
-        const double slower = std::min(link.there.rate[lanes], link.back.rate[lanes]);
-        if (lanes == link.there.rate.rbegin()->first)
-            link.carries_more = (measured.there.is_climbing() && is_only_tcp(link, a)) ||
-                                (measured.back.is_climbing() && is_only_tcp(link, b));
-        if (measured.tell_of_one) tell_of_one(measured, link);
-        const bool is_one_told = measured.tell_of_one && measured.is_climbing();
-        const double of_one = is_one_told  ? std::min(link.there.of_one(), link.back.of_one())
-                              : lanes == 1 ? slower
-                                           : likely_of_one(a, b, slower);
-        link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, of_one), eager_limit_);
+        take_rate(link, from, lanes, rate);
+        if (before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
+        note_reached(from, to, rate.rate());
+        if (lanes == known.rate.rbegin()->first) {
+            climbing_[{from, to}] = rate.is_climbing() && is_only_tcp(link, from);
+            link.carries_more = climbing_[{from, to}] || is_way_climbing(link, to);
+        }
+        if (tells_of_one) tell_of_one(measured, link);
+        link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, slower_of_one(link)), eager_limit_);
+    }
+
+    /// An earlier sweep does not tell which way was.
+    bool is_way_climbing(const LinkPair& link, int from) const {
+        const auto measured = climbing_.find({from, link.other(from)});
+        if (measured != climbing_.end()) return measured->second;
+        return link.carries_more && !link.lanes_from(from).rate.empty();
+    }
+
+    /// Of both ways, what one flow carries, or is likely to.
+    double slower_of_one(const LinkPair& link) const {
+        double slower = 0;
+        for (const Lanes* lanes : {&link.there, &link.back}) {
+            if (lanes->rate.empty()) continue;
+            const double one =
+                lanes->of_one() > 0 ? lanes->of_one() : likely_of_one(link.a, link.b, lanes->most());
+            slower = slower > 0 ? std::min(slower, one) : one;
+        }
+        return slower;
     }
 
     /// Of the direction that begins at `from`. What is likely is told apart from what was seen.
     void take_rate(LinkPair& link, int from, int lanes, const MeasuredRate& measured) const {
-        Lanes& known = from == link.a ? link.there : link.back;
+        Lanes& known = link.lanes_from(from);
         const double seen = std::max(known.seen(), measured.rate());
         const double likely = likely_reached(link, from, lanes, measured);
         double& rate = known.rate[lanes];
@@ -803,14 +880,12 @@ class LinkSweep {
     /// Where several flows are on their way up, one would be for longer yet and say nothing: it is not
     /// measured.
     void tell_of_one(const Measuring& measured, LinkPair& link) const {
-        for (const int from : {link.a, link.b}) {
-            Lanes& lanes = from == link.a ? link.there : link.back;
-            if (measured.is_climbing()) {
-                lanes.rate[1] =
-                    likely_of_one_climbing(link, from, measured.lanes, lanes.rate[measured.lanes]);
-            } else {
-                lanes.rate.erase(1);
-            }
+        Lanes& known = link.lanes_from(measured.from);
+        if (measured.rate.is_climbing()) {
+            known.rate[1] =
+                likely_of_one_climbing(link, measured.from, measured.lanes, known.rate[measured.lanes]);
+        } else {
+            known.rate.erase(1);
         }
     }
 
@@ -877,6 +952,8 @@ class LinkSweep {
     bool misses_reserves_ = false;  // for want of time
     bool misses_trials_ = false;    // of uplinks, for want of time
     std::set<int> unsteady_;        // clusters of which a trial did not count
+    std::map<std::pair<int, int>, bool>
+        climbing_;  // whether flows from a cluster to another were, in the end
 };
 
 }  // namespace
@@ -895,8 +972,7 @@ bool is_unfinished(const LinkModel& model) {
 }
 
 Seconds longest_step_of_sweep(Seconds one_way) {
-    const Seconds trip = 2 * one_way;
-    return duration_of_flow(trip) + kOtherTrips * trip;
+    return time_of_step(one_way, 1);
 }
 
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {

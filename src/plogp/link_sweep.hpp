@@ -13,7 +13,7 @@ namespace laple {
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
 /// 2. Where some are far, all links at once, or four of each cluster, if there is time for that.
-/// 3. Between two clusters, near ones first, in both directions at once: as many lanes as they have pairs of
+/// 3. Between two clusters, near ones first, one way and later back: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
 ///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up.
 /// 4. Where all rates are known: uplinks, each cluster alone with as many others as tell, where what all

@@ -45,6 +45,13 @@ double rate_of_one(const Lanes& lanes) {
     return lanes.most();
 }
 
+/// From one of the two to the other. Where there was no time to measure that, most links carry as much as
+/// they do the other way.
+const Lanes& lanes_known(const LinkPair& pair, int from) {
+    const Lanes& lanes = pair.lanes_from(from);
+    return lanes.rate.empty() ? pair.lanes_from(pair.other(from)) : lanes;
+}
+
 /// Whether the measured lanes fill the link. One lane alone does not tell, nor do lanes that each carry as
 /// much as a single one.
 bool is_full(const Lanes& lanes) {
@@ -491,7 +498,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         for (int b = 0; b < count; ++b) {
             if (a == b) continue;
             const LinkPair* pair = measured.between(a, b);
-            const Lanes lanes = pair == nullptr ? Lanes() : a < b ? pair->there : pair->back;
+            const Lanes lanes = pair == nullptr ? Lanes() : lanes_known(*pair, a);
             const double rate = rate_of_one(lanes);
             costs.link(a, b) = link_of(pair == nullptr ? Plogp{} : pair->plogp, latency[at(a)][at(b)].count(),
                                        rate > 0 ? rate : likely.between(a, b), eager_limit);

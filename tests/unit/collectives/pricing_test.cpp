@@ -979,6 +979,12 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     CHECK(costs.link(2, 1).latency == 0.03);
     CHECK(costs.link(2, 1).gap.at(1000000).count() == Approx(0.2).epsilon(0.01));
     CHECK(costs.link(2, 2).latency > 0);
+    // One way as the other.
+    LinkModel one_way;
+    one_way.clusters.resize(3);
+    one_way.link(0, 1).there.rate = {{1, 10e6}};
+    one_way.link(1, 2).there.rate = {{1, 2e6}};
+    CHECK(costs_of(one_way, latency).link(1, 0).gap.at(1000000).count() == Approx(0.1).epsilon(0.01));
     // As much as both ends have reached with others.
     LinkModel star;
     star.clusters.resize(3);

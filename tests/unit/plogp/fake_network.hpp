@@ -127,6 +127,12 @@ class FakeProbes final : public LinkProbes {
             if (part == 1 || is_disturbed) rates.back().early = part * rate;
             if (is_far && !is_near(flow) && far_part < 1)
                 rates.back() = {far_part * rate / 2, far_part * rate};
+            // Acknowledgements wait behind what the receiver's cluster sends.
+            const bool is_two_way = std::any_of(flows.begin(), flows.end(), [&](const Flow& other) {
+                return network_.cluster_of(other.from) == network_.cluster_of(flow.to);
+            });
+            if (is_far && is_two_way && two_way_part < 1)
+                rates.back() = {two_way_part * rate, two_way_part * rate};
             // Of an overfilled uplink: what waits for a lost packet arrives at once, then little does.
             if (is_far && options.window_bytes > lossless_window) rates.back() = {1.17 * rate, 0.6 * rate};
             // Of flows that share an uplink one is fast while the next is slow.
@@ -215,6 +221,7 @@ class FakeProbes final : public LinkProbes {
     double slow_start = 1;
     int slow_trials = 1;
     double far_part = 1;  ///< of their rate that far flows reach: less than 1, they are still on their way up
+    double two_way_part = 1;  ///< of their rate that far flows reach against others
     bool flows_take_turns = false;
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others
