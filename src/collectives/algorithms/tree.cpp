@@ -191,6 +191,12 @@ Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrd
                                tree, root, segments, down,
                                pricing.times(segment_bytes, SegmentTimes::Direction::reduction));
     candidate.crossings = crossings_of(order, down);
+    if (!row_of(pricing.request().collective).is_rooted && segment_bytes > 0 && pricing.clusters() > 1) {
+        // Of all lanes together: what they send shares a queue.
+        const auto bytes = static_cast<double>(segment_bytes);
+        candidate.time.last += pricing.costs().ramp_against(static_cast<double>(segments) * bytes,
+                                                            candidate.time.interval / bytes);
+    }
     candidate.seconds = candidate.time.last;
     candidate.hops = pricing.hops_in(parameters.within);
     candidate.behind = clusters_behind(candidate.time.binding, order);

@@ -665,6 +665,27 @@ TEST_CASE("a flow that has rested starts slowly, and several make up for it", "[
     CHECK(choose_plan(request, sites, {}, steady).algorithm->lanes() == 1);
 }
 
+TEST_CASE("pipelines both ways over a thin link start slowly", "[candidates]") {
+    constexpr double kThin = 2.5e6;
+    const Machine sites = test::machine_of({1, 1});
+    const MachineCosts steady = test::uniform_costs(2, Seconds(2e-3), kThin);
+    MachineCosts ramping = steady;
+    ramping.flows_ramp = true;
+    const auto longer = [&](Collective collective, Bytes bytes, const char* name) {
+        const Request request = request_for(collective, bytes);
+        return price_of(name, request, sites, ramping)->seconds -
+               price_of(name, request, sites, steady)->seconds;
+    };
+    const double window = (16 << 10) / kThin;
+    const char* const name = "jackson/chain@4K";
+    CHECK(longer(Collective::allreduce, 64 << 10, name) == Approx(2 * window).epsilon(0.02));
+    CHECK(longer(Collective::allreduce, 1 << 20, name) == Approx(2 * window).epsilon(0.02));
+    CHECK(longer(Collective::allreduce, 24 << 10, name) == Approx(0.5 * window).epsilon(0.02));
+    CHECK(longer(Collective::allreduce, 16 << 10, name) == 0);
+    CHECK(longer(Collective::bcast, 64 << 10, name) == 0);
+    CHECK(longer(Collective::allreduce, 64 << 10, "jackson/flat") == 0);  // one way after the other
+}
+
 TEST_CASE("hops are those of the largest cluster", "[candidates]") {
     const Machine machine = test::machine_of({8, 4});
     const MachineCosts costs = test::uniform_costs(2, Seconds(1e-3), 1e8);
