@@ -78,7 +78,8 @@ bool is_simpler(const Candidate& a, const Candidate& b) {
 }  // namespace
 
 bool is_nearly_as_fast(const Candidate& candidate, const Candidate& fastest) {
-    const double factor = has_less_busy_nics(candidate, fastest) ? kNearlyEqualIfLessBusy : kNearlyEqual;
+    const bool is_steadier = has_less_busy_nics(candidate, fastest) && candidate.relays <= fastest.relays;
+    const double factor = is_steadier ? kNearlyEqualIfLessBusy : kNearlyEqual;
     return candidate.seconds <= factor * fastest.seconds;
 }
 

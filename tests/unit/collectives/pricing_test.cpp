@@ -851,6 +851,12 @@ TEST_CASE("of nearly equal candidates the simplest is taken, and MPI's own unles
         CHECK(best(found, any) == "fef/chain@4K");
         found[1].seconds = 1.09;
         CHECK(best(found, any) == "ecef/chain@8K");
+        // Not over a relay more.
+        found[1].seconds = 1.07;
+        found[1].relays = 1;
+        CHECK(best(found, any) == "ecef/chain@8K");
+        found[0].relays = 1;
+        CHECK(best(found, any) == "fef/chain@4K");
         // Not for larger segments than those of one with NICs as busy.
         found = {candidate("ecef/chain@8K", 1.0), candidate("fef/chain@8K", 1.015),
                  candidate("jackson/chain@16K", 1.07)};
