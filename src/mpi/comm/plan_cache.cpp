@@ -245,14 +245,21 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
 
 BlockPlan PlanCache::block_plan(const Plan& plan) const {
     const int cluster = machine_.cluster_of_rank(rank_);
-    const auto hosts = static_cast<int>(machine_.hosts_in(cluster).size());
-    const double rate = costs_.is_empty() ? 0 : costs_.likely_uplink_out(cluster, hosts);
-    return {plan.request.units,
-            plan.algorithm->longest_together(plan.request, machine_),
-            straight_blocks(plan.request, machine_, rank_),
-            static_cast<int>(machine_.ranks_in(cluster).size()),
-            pace_of(plan.windows, machine_, rank_),
-            rate > 0 ? 1 / rate : 0};
+    BlockPlan blocks{plan.request.units,
+                     plan.algorithm->longest_together(plan.request, machine_),
+                     straight_blocks(plan.request, machine_, rank_),
+                     static_cast<int>(machine_.ranks_in(cluster).size()),
+                     pace_of(plan.windows, machine_, rank_),
+                     {}};
+    const auto hosts_in = [this](int c) { return static_cast<int>(machine_.hosts_in(c).size()); };
+    for (const StraightBlock& block : blocks.straight) {
+        const int to = machine_.cluster_of_rank(block.peer);
+        const double rate = costs_.is_empty() ? 0
+                                              : std::min(costs_.likely_uplink_out(cluster, hosts_in(cluster)),
+                                                         costs_.likely_uplink_in(to, hosts_in(to)));
+        blocks.uplinks.push_back(rate > 0 ? 1 / rate : 0);
+    }
+    return blocks;
 }
 
 /// Good when this is gone. What has no times, or no schedule for the clusters, is not simulated.

@@ -138,9 +138,9 @@ void BlockExchange::heed_note() {
 }
 
 /// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
-/// or to a few only, may go faster, as fast as its cluster's uplink. What others send is not known here; but
-/// what they send to this rank tells how much it is likely to be in all, and with how many ranks it has to
-/// do, how many others do.
+/// or to a few only, may go faster, but no faster than the slowest uplink on the way. What others send is not
+/// known here; but what they send to this rank tells how much it is likely to be in all, and with how many
+/// ranks it has to do, how many others do.
 Pace BlockExchange::pace() const {
     const auto far_bytes = [](const std::vector<Straight>& blocks) {
         double bytes = 0;
@@ -154,10 +154,21 @@ Pace BlockExchange::pace() const {
     const auto ranks = static_cast<double>(plan_.near_ranks);
     const double others = (ranks - 1) * far_bytes(receives_);
     const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
-    if (plan_.pace.seconds_per_byte <= 0) return plan_.pace;
-    const double alone =
-        plan_.uplink > 0 ? std::min(1.0, plan_.uplink / plan_.pace.seconds_per_byte) : 1 / ranks;
-    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), alone));
+    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), slowest_uplink()));
+}
+
+/// As a part of the time that a byte takes at the plan's pace. Where it is not known, as if this rank were
+/// one of those of its cluster that share it.
+double BlockExchange::slowest_uplink() const {
+    if (plan_.pace.seconds_per_byte <= 0) return 1;
+    double slowest = 0;
+    for (const Straight& each : sends_) {
+        if (!each.block->is_far || each.memory.bytes == 0) continue;
+        const double uplink = plan_.uplinks[static_cast<std::size_t>(each.block - plan_.straight.data())];
+        if (uplink <= 0) return 1.0 / plan_.near_ranks;
+        slowest = std::max(slowest, uplink);
+    }
+    return std::min(1.0, slowest / plan_.pace.seconds_per_byte);
 }
 
 /// That are not empty.

@@ -28,7 +28,7 @@ struct BlockPlan {
     std::vector<StraightBlock> straight;  ///< all blocks of this rank, if they go straight
     int near_ranks = 1;                   ///< of this rank's cluster
     Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
-    double uplink = 0;                    ///< seconds a byte of the cluster's; 0: not known
+    std::vector<double> uplinks;          ///< seconds a byte on the way of each of `straight`; 0: not known
 };
 
 /// The bytes of a block.
@@ -129,6 +129,7 @@ class BlockExchange {
     void heed_note();
     std::uint64_t mean_of_far_blocks() const;
     Pace pace() const;
+    double slowest_uplink() const;
     double part_of_far_blocks() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
