@@ -70,10 +70,13 @@ class LikelyRates {
         : out_(static_cast<std::size_t>(clusters)), in_(static_cast<std::size_t>(clusters)) {
         std::vector<double> rates;
         for (const LinkPair& pair : measured.links) {
-            const bool is_known_by_gap = pair.there.rate.empty() && !pair.plogp.gap.is_empty();
-            const double by_gap = is_known_by_gap ? rate_of(pair.plogp.gap) : 0;
-            note(pair.a, pair.b, is_known_by_gap ? by_gap : rate_of_one(pair.there), rates);
-            note(pair.b, pair.a, is_known_by_gap ? by_gap : rate_of_one(pair.back), rates);
+            const bool is_known_by_gap =
+                pair.there.rate.empty() && pair.back.rate.empty() && !pair.plogp.gap.is_empty();
+            for (const int from : {pair.a, pair.b}) {
+                const double rate =
+                    is_known_by_gap ? rate_of(pair.plogp.gap) : rate_of_one(lanes_known(pair, from));
+                note(from, pair.other(from), rate, rates);
+            }
         }
         note_uplinks(measured, rates);
         usual_ = median(rates);

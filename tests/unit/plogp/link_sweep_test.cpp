@@ -526,7 +526,7 @@ TEST_CASE("flows to where little has arrived before are smaller", "[link_sweep]"
     const FakeNetwork thin{{{0}, {1}, {2}, {3}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6, 1e6}};
     FakeProbes probes(thin);
     const LinkModel model = sweep_links(probes, input_for(thin), [](Seconds) { return true; });
-    CHECK(probes.slower_flows.size() == 3);  // two links tell that it is slow: the third, and the ways back
+    CHECK(probes.slower_flows.size() == 2);  // two links tell that it is slow, each way: not the others
     for (const Flow& flow : probes.slower_flows) {
         CHECK((flow.from == 3 || flow.to == 3));
         CHECK(flow.slower == 8);
@@ -641,6 +641,7 @@ TEST_CASE("each way of a link is measured alone", "[link_sweep]") {
     // Near clusters have their uplinks measured so, too.
     FakeNetwork near{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {20e6, 20e6, 20e6}};
     near.one_way = Seconds(0.5e-3);
+    near.far_flow = 6e6;  // no link alone fills an uplink
     FakeProbes probes(near);
     probes.two_way_part = 0.7;
     for (const ClusterModel& cluster :
@@ -650,7 +651,7 @@ TEST_CASE("each way of a link is measured alone", "[link_sweep]") {
     }
 }
 
-TEST_CASE("until it is measured, the way back is taken to be as fast", "[link_sweep]") {
+TEST_CASE("one way of all links comes first", "[link_sweep]") {
     FakeNetwork pair{{{0, 1}, {2, 3}}, 12.5e6, {20e6, 20e6}};
     FakeProbes probes(pair);
     int steps = 3;  // inside, eager limits, two lanes there
@@ -672,4 +673,40 @@ TEST_CASE("one flow back is taken from the other way where all lanes carry as mu
     CHECK(trials(pair) == 1 + 3);
     pair.uplink_in = {14e6, 20e6};
     CHECK(trials(pair) == 1 + 4);
+}
+
+TEST_CASE("only flows that climb to the end say that a link carries more", "[link_sweep]") {
+    FakeNetwork fat{{{0, 1}, {2, 3}}, 100e6, {100e6, 100e6}};
+    fat.far_flow = 20e6;
+    FakeProbes probes(fat);
+    int steps = 3;  // inside, eager limits, two lanes there
+    const LinkModel part = sweep_links(probes, input_for(fat), [&](Seconds) { return --steps >= 0; });
+    REQUIRE(part.links.at(0).back.rate.empty());
+    CHECK_FALSE(part.links[0].carries_more);
+    probes.slow_start = 0.1;
+    probes.slow_trials = probes.flow_trials + 1;  // the first one back
+    CHECK_FALSE(sweep_links(
+                    probes, input_for(fat), [](Seconds) { return true; }, part)
+                    .links.at(0)
+                    .carries_more);
+    // Of both ways it is enough that one of them does.
+    FakeProbes climbing(fat);
+    climbing.slow_start = 0.1;
+    climbing.slow_trials = kAll;
+    steps = 4;  // two lanes there twice
+    const LinkModel one_way = sweep_links(climbing, input_for(fat), [&](Seconds) { return --steps >= 0; });
+    REQUIRE(one_way.links.at(0).back.rate.empty());
+    climbing.slow_trials = 0;
+    steps = 1;  // back; later ones look again at what was slow there
+    const auto has_time = [&](Seconds) { return --steps >= 0; };
+    CHECK(sweep_links(climbing, input_for(fat), has_time, one_way).links.at(0).carries_more);
+}
+
+TEST_CASE("flows to a cluster that sends slowly are no smaller for that", "[link_sweep]") {
+    FakeNetwork uneven{{{0}, {1}, {2}, {3}}, 12.5e6, {1e6, 12.5e6, 12.5e6, 12.5e6}};
+    uneven.uplink_in = {12.5e6, 12.5e6, 12.5e6, 12.5e6};
+    FakeProbes probes(uneven);
+    sweep_links(probes, input_for(uneven), [](Seconds) { return true; });
+    for (const Flow& flow : probes.slower_flows) CHECK(flow.from == 0);
+    CHECK(!probes.slower_flows.empty());
 }
