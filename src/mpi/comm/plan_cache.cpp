@@ -245,19 +245,19 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
 
 BlockPlan PlanCache::block_plan(const Plan& plan) const {
     const int cluster = machine_.cluster_of_rank(rank_);
-    BlockPlan blocks{plan.request.units,
-                     plan.algorithm->longest_together(plan.request, machine_),
-                     straight_blocks(plan.request, machine_, rank_),
-                     static_cast<int>(machine_.ranks_in(cluster).size()),
-                     pace_of(plan.windows, machine_, rank_),
-                     {}};
+    BlockPlan blocks;
+    blocks.units = plan.request.units;
+    blocks.longest_together = plan.algorithm->longest_together(plan.request, machine_);
+    blocks.straight = straight_blocks(plan.request, machine_, rank_);
+    blocks.near_ranks = static_cast<int>(machine_.ranks_in(cluster).size());
+    blocks.pace = pace_of(plan.windows, machine_, rank_);
+    if (blocks.pace.seconds_per_byte <= 0) return blocks;
     const auto hosts_in = [this](int c) { return static_cast<int>(machine_.hosts_in(c).size()); };
+    const auto seconds_a_byte = [](double rate) { return rate > 0 ? 1 / rate : 0; };
+    blocks.uplink = seconds_a_byte(costs_.likely_uplink_out(cluster, hosts_in(cluster)));
     for (const StraightBlock& block : blocks.straight) {
         const int to = machine_.cluster_of_rank(block.peer);
-        const double rate = costs_.is_empty() ? 0
-                                              : std::min(costs_.likely_uplink_out(cluster, hosts_in(cluster)),
-                                                         costs_.likely_uplink_in(to, hosts_in(to)));
-        blocks.uplinks.push_back(rate > 0 ? 1 / rate : 0);
+        blocks.ways.push_back({to, seconds_a_byte(costs_.likely_uplink_in(to, hosts_in(to)))});
     }
     return blocks;
 }

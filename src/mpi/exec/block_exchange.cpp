@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -138,7 +139,7 @@ void BlockExchange::heed_note() {
 }
 
 /// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
-/// or to a few only, may go faster, but no faster than the slowest uplink on the way. What others send is not
+/// or to a few only, may go faster, but no faster than the uplinks on the way. What others send is not
 /// known here; but what they send to this rank tells how much it is likely to be in all, and with how many
 /// ranks it has to do, how many others do.
 Pace BlockExchange::pace() const {
@@ -154,21 +155,29 @@ Pace BlockExchange::pace() const {
     const auto ranks = static_cast<double>(plan_.near_ranks);
     const double others = (ranks - 1) * far_bytes(receives_);
     const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
-    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), slowest_uplink()));
+    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), time_of_uplinks()));
 }
 
-/// As a part of the time that a byte takes at the plan's pace. Where it is not known, as if this rank were
-/// one of those of its cluster that share it.
-double BlockExchange::slowest_uplink() const {
-    if (plan_.pace.seconds_per_byte <= 0) return 1;
-    double slowest = 0;
+/// As a part of the time that all of this rank's far blocks take at the plan's pace: its own uplink takes all
+/// of them, those of others what is for them. Where they are not known, as if this rank were one of those of
+/// its cluster that share them.
+double BlockExchange::time_of_uplinks() const {
+    const double pace = plan_.pace.seconds_per_byte;
+    if (pace <= 0) return 1;
+    const double shared = pace / plan_.near_ranks;
+    const double out = plan_.uplink > 0 ? plan_.uplink : shared;
+    double sent = 0;
+    std::map<int, double> time_in;  // by cluster
     for (const Straight& each : sends_) {
-        if (!each.block->is_far || each.memory.bytes == 0) continue;
-        const double uplink = plan_.uplinks[static_cast<std::size_t>(each.block - plan_.straight.data())];
-        if (uplink <= 0) return 1.0 / plan_.near_ranks;
-        slowest = std::max(slowest, uplink);
+        if (!each.block->is_far) continue;
+        const BlockPlan::Way& way = plan_.ways[static_cast<std::size_t>(each.block - plan_.straight.data())];
+        const auto bytes = static_cast<double>(each.memory.bytes);
+        sent += bytes;
+        time_in[way.cluster] += bytes * (way.uplink > 0 ? way.uplink : shared);
     }
-    return std::min(1.0, slowest / plan_.pace.seconds_per_byte);
+    double longest = sent * out;
+    for (const auto& [cluster, time] : time_in) longest = std::max(longest, time);
+    return std::min(1.0, longest / (sent * pace));
 }
 
 /// That are not empty.

@@ -28,7 +28,13 @@ struct BlockPlan {
     std::vector<StraightBlock> straight;  ///< all blocks of this rank, if they go straight
     int near_ranks = 1;                   ///< of this rank's cluster
     Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
-    std::vector<double> uplinks;          ///< seconds a byte on the way of each of `straight`; 0: not known
+    double uplink = 0;                    ///< seconds a byte out of this rank's cluster; 0: not known
+    /// Where a block goes, and what the uplink there takes for a byte; 0: not known.
+    struct Way {
+        int cluster = 0;
+        double uplink = 0;
+    };
+    std::vector<Way> ways = {};  ///< of each of `straight`; those that come have none
 };
 
 /// The bytes of a block.
@@ -129,7 +135,7 @@ class BlockExchange {
     void heed_note();
     std::uint64_t mean_of_far_blocks() const;
     Pace pace() const;
-    double slowest_uplink() const;
+    double time_of_uplinks() const;
     double part_of_far_blocks() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
