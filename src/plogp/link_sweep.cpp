@@ -515,7 +515,7 @@ class LinkSweep {
         const int most = std::min(input_.most_lanes(a, b), kMostLanes);
         if (most == 1 || other.rate.count(1) + other.rate.count(most) + lanes.rate.count(most) < 3)
             return false;
-        if (is_guess_.contains({to, from})) return false;
+        if (guessed_.contains({to, from})) return false;
         const double there = other.rate.at(most);
         const double back = lanes.rate.at(most);
         if (std::max(there, back) > kClimbing * std::min(there, back)) return false;
@@ -844,7 +844,7 @@ class LinkSweep {
         link.plogp = plogp_of(input_.one_way(a, b), as_nics_are(a, b, slower_of_one(link)), eager_limit_);
     }
 
-    /// Of one that an earlier sweep has measured it is only known that either way was.
+    /// Of a link that an earlier sweep has measured it is only known that one of both ways was.
     bool is_way_climbing(int from, int to) const {
         const auto measured = climbing_.find({from, to});
         if (measured != climbing_.end()) return measured->second;
@@ -886,10 +886,10 @@ class LinkSweep {
         if (measured.rate.is_climbing()) {
             known.rate[1] =
                 likely_of_one_climbing(link, measured.from, measured.lanes, known.rate[measured.lanes]);
-            is_guess_.insert({measured.from, measured.to});
+            guessed_.insert({measured.from, measured.to});
         } else {
             known.rate.erase(1);
-            is_guess_.erase({measured.from, measured.to});
+            guessed_.erase({measured.from, measured.to});
         }
     }
 
@@ -953,10 +953,10 @@ class LinkSweep {
     Bytes eager_limit_ = 0;              // the least that was found
     Seconds refused_{0};                 // the shortest step that there was no time for; 0: there was for all
     bool is_over_ = false;
-    bool misses_reserves_ = false;            // for want of time
-    bool misses_trials_ = false;              // of uplinks, for want of time
-    std::set<int> unsteady_;                  // clusters of which a trial did not count
-    std::set<std::pair<int, int>> is_guess_;  // what one flow from a cluster to another carries
+    bool misses_reserves_ = false;           // for want of time
+    bool misses_trials_ = false;             // of uplinks, for want of time
+    std::set<int> unsteady_;                 // clusters of which a trial did not count
+    std::set<std::pair<int, int>> guessed_;  // from where to where what one flow carries is
     std::map<std::pair<int, int>, bool>
         climbing_;  // whether flows from a cluster to another were, in the end
 };

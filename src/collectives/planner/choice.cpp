@@ -36,6 +36,11 @@ bool has_less_busy_nics(const Candidate& a, const Candidate& b) {
            a.time.sustained < kClearly * b.time.sustained;
 }
 
+/// Whether that is worth some time: each relay more waits for the delays of those before it.
+bool is_steadier(const Candidate& a, const Candidate& b) {
+    return has_less_busy_nics(a, b) && a.relays <= b.relays;
+}
+
 /// Whether links between clusters limit both pipelines, and fewer clusters are behind that link in `a`: it is
 /// never idle, so all of them wait for each of its delays.
 bool holds_up_fewer(const Candidate& a, const Candidate& b) {
@@ -78,8 +83,7 @@ bool is_simpler(const Candidate& a, const Candidate& b) {
 }  // namespace
 
 bool is_nearly_as_fast(const Candidate& candidate, const Candidate& fastest) {
-    const bool is_steadier = has_less_busy_nics(candidate, fastest) && candidate.relays <= fastest.relays;
-    const double factor = is_steadier ? kNearlyEqualIfLessBusy : kNearlyEqual;
+    const double factor = is_steadier(candidate, fastest) ? kNearlyEqualIfLessBusy : kNearlyEqual;
     return candidate.seconds <= factor * fastest.seconds;
 }
 
@@ -95,7 +99,7 @@ const Candidate* best_of(const std::vector<Candidate>& found,
         if (is_native || (fastest != nullptr && !is_nearly_as_fast(candidate, *fastest))) continue;
         // The larger allowance is for less busy NICs only.
         const bool is_late = fastest != nullptr && candidate.seconds > kNearlyEqual * fastest->seconds;
-        if (is_late && !has_less_busy_nics(candidate, *best)) continue;
+        if (is_late && !is_steadier(candidate, *best)) continue;
         if (fastest == nullptr) fastest = &candidate;
         if (best == nullptr || is_simpler(candidate, *best)) best = &candidate;
     }
