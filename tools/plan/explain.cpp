@@ -95,6 +95,10 @@ std::string composition(const Candidate& candidate, const Request& request, cons
                         time_text(is_memory ? apart : time.interval), is_average ? " on average" : "",
                         is_memory ? "the memory of the busiest host" : describe(time.binding));
     if (saves && !is_average) text += "  (less what NICs let pass at once, having rested)\n";
+    if (time.against > 0)
+        text +=
+            fmt::format("  {} more at the beginning: acknowledgements wait behind what comes the other way\n",
+                        time_text(time.against));
     return text;
 }
 
@@ -106,8 +110,14 @@ std::string later_text(double seconds) {
 /// Why one that is cut takes longer.
 std::string what_takes_longer(const Candidate& candidate, const Candidate& best) {
     const double first = candidate.time.first - best.time.first;
-    const double others = candidate.seconds - candidate.time.first;
-    if (first > others - (best.seconds - best.time.first))
+    const auto others_of = [](const Candidate& one) {
+        return one.seconds - one.time.first - one.time.against;
+    };
+    const double others = others_of(candidate);
+    const double against = candidate.time.against - best.time.against;
+    if (against > std::max(first, others - others_of(best)))
+        return fmt::format(": flows both ways lose {} at their beginning", time_text(against));
+    if (first > others - others_of(best))
         return fmt::format(", {} of it for its first segment", time_text(first));
     return fmt::format(": {} for all but the first segment, {}", time_text(others),
                        describe(candidate.time.binding));

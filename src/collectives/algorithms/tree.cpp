@@ -73,6 +73,21 @@ int crossings_of(const SendOrder& order, const SegmentTimes& times) {
     }));
 }
 
+/// What segments up and down the same tree lose at their beginning: on the slowest way between clusters, of a
+/// flow, or of all that leaves a cluster.
+double time_against(const SendOrder& order, const SegmentTimes& down, const SegmentTimes& up,
+                    const Pricing& pricing) {
+    double slowest = 0;
+    std::vector<int> messages(static_cast<std::size_t>(down.count()));
+    for (const auto& [from, to] : order) {
+        const int of_cluster = ++messages[static_cast<std::size_t>(from)];
+        for (const SegmentTimes* times : {&down, &up})
+            slowest = std::max({slowest, times->gap(from, to), of_cluster * times->uplink_out(from)});
+    }
+    return pricing.costs().ramp_against(static_cast<double>(pricing.request().bytes()),
+                                        down.seconds_a_byte(slowest));
+}
+
 }  // namespace
 
 AlgorithmPtr parse_tree(const AlgorithmName& name, Collective) {
@@ -185,19 +200,15 @@ Candidate priced_tree(Pricing& pricing, TreeParameters parameters, const SendOrd
     const SegmentTimes& down = pricing.times_of_tree(segment_bytes);
     const int root = pricing.root_cluster();
     Candidate candidate;
-    candidate.time = row_of(pricing.request().collective).is_rooted
-                         ? pricing.pricer().broadcast(tree, root, segments, down)
-                         : pricing.pricer().there_and_back(
-                               tree, root, segments, down,
-                               pricing.times(segment_bytes, SegmentTimes::Direction::reduction));
-    candidate.crossings = crossings_of(order, down);
-    if (!row_of(pricing.request().collective).is_rooted && segment_bytes > 0 && pricing.clusters() > 1) {
-        // Of all lanes together: what they send shares a queue.
-        const auto bytes = static_cast<double>(segment_bytes);
-        candidate.time.last += pricing.costs().ramp_against(static_cast<double>(segments) * bytes,
-                                                            candidate.time.interval / bytes);
+    if (row_of(pricing.request().collective).is_rooted) {
+        candidate.time = pricing.pricer().broadcast(tree, root, segments, down);
+    } else {
+        const SegmentTimes& up = pricing.times(segment_bytes, SegmentTimes::Direction::reduction);
+        candidate.time = pricing.pricer().there_and_back(tree, root, segments, down, up);
+        if (segments > 1) candidate.time.against = time_against(order, down, up, pricing);
     }
-    candidate.seconds = candidate.time.last;
+    candidate.crossings = crossings_of(order, down);
+    candidate.seconds = candidate.time.last + candidate.time.against;
     candidate.hops = pricing.hops_in(parameters.within);
     candidate.behind = clusters_behind(candidate.time.binding, order);
     candidate.relays = relays_in(order);

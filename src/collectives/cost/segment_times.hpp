@@ -96,6 +96,8 @@ class SegmentTimes {
     }
     /// What is left of such a time.
     double after_credit(int cluster, double time) const { return std::max(time - credit(cluster), 0.0); }
+    /// Where a message takes `each`.
+    double seconds_a_byte(double each) const { return bytes_ > 0 ? each / bytes_ : 0; }
     /// In which the uplink of a cluster takes one message.
     double uplink_out(int cluster) const { return uplink_out_[static_cast<std::size_t>(cluster)]; }
     /// The same on the way in: flows from several ranks together are no faster than that.

@@ -49,6 +49,7 @@ struct TreeTime {
     int last_cluster = -1;  ///< the last cluster to have all segments
     double one_way = 0;     ///< the interval of the broadcast alone, where an allreduce shares the ports
     double sustained = 0;   ///< what the busiest NIC takes for all segments, call after call
+    double against = 0;     ///< what flows both ways lose at their beginning (MachineCosts::ramp_against)
 };
 
 struct WalkScratch;
