@@ -353,7 +353,7 @@ class Hosts(PlanTest):
         slow = ["--synthetic", HOSTS[1] + ":1ms:100Mbit"]
         self.assertRegex(self.output("explain", "bcast", "1M", *HOSTS), r"\n  \S+ us of the time in the memory of hosts")
         self.assertRegex(self.output("explain", "bcast", "1M", *slow), r"\n  \S+ ms of the time in the memory of hosts")
-        self.assertRegex(self.output("explain", "bcast", "1M", *slow, "--algorithm", "^native"),
+        self.assertRegex(self.output("explain", "bcast", "1M", *slow, "--algorithm", "scatter-allgather/chain@4Kx4"),
                          " apart( on average)?: the memory of the busiest host\n")
         self.assertIn(" apart: the busiest NIC of ", self.output("explain", "reduce", "1M", *HOSTS, "--algorithm", "jackson/chain@8K"))
         self.assertNotIn("memory", self.output("explain", "bcast", "1M", *SITES))
