@@ -29,12 +29,12 @@ struct BlockPlan {
     int near_ranks = 1;                   ///< of this rank's cluster
     Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
     double uplink = 0;                    ///< seconds a byte out of this rank's cluster; 0: not known
-    /// Where a block goes, and what the uplink there takes for a byte; 0: not known.
+    /// The other end's cluster, and what its uplink takes for a byte that comes; 0: not known.
     struct Way {
         int cluster = 0;
         double uplink = 0;
     };
-    std::vector<Way> ways = {};  ///< of each of `straight`; those that come have none
+    std::vector<Way> ways = {};  ///< of each of `straight`; empty without a pace
 };
 
 /// The bytes of a block.

@@ -1012,6 +1012,11 @@ TEST_CASE("what was not measured is filled in from what was", "[machine_costs]")
     one_way.link(0, 1).there.rate = {{1, 10e6}};
     one_way.link(1, 2).there.rate = {{1, 2e6}};
     CHECK(costs_of(one_way, latency).link(1, 0).gap.at(1000000).count() == Approx(0.1).epsilon(0.01));
+    LinkModel thin;
+    thin.clusters.resize(3);
+    thin.link(0, 1).there.rate = {{1, 2e6}};
+    thin.link(1, 2).there.rate = thin.link(1, 2).back.rate = {{1, 10e6}};
+    CHECK(costs_of(thin, latency).link(2, 0).gap.at(1000000).count() == Approx(0.5).epsilon(0.01));
     // As much as both ends have reached with others.
     LinkModel star;
     star.clusters.resize(3);

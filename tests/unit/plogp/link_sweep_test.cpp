@@ -671,6 +671,13 @@ TEST_CASE("one flow back is taken from the other way where all lanes carry as mu
         return probes.flow_trials;
     };
     CHECK(trials(pair) == 1 + 3);
+    // Not where nothing but lanes on their way up tells of the other way's.
+    FakeProbes climbing({{{0, 1}, {2, 3}}, 12.5e6, {12.5e6, 12.5e6}});
+    climbing.slow_start = 0.9;
+    climbing.slow_trials = 1 + 2;  // inside, two lanes there twice
+    const LinkModel model = sweep_links(climbing, input_for(pair), [](Seconds) { return true; });
+    CHECK(model.links.at(0).there.of_one() == Approx(0.9 * 12.5e6));
+    CHECK(model.links[0].back.of_one() == Approx(12.5e6));
     pair.uplink_in = {14e6, 20e6};
     CHECK(trials(pair) == 1 + 4);
 }
