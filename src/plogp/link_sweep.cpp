@@ -961,6 +961,16 @@ class LinkSweep {
         climbing_;  // whether flows from a cluster to another were, in the end
 };
 
+// Of sites that are so far from each other that one step takes longer than a budget. That of all links at
+// once is worth it: it tells so much of each uplink that unmeasured links have a likely rate, too.
+constexpr double kForFirstUplinks = 2;  // budgets
+constexpr double kForNear = 0.25;       // of a budget, besides: for what is near
+
+bool knows_uplinks(const LinkModel& model) {
+    return std::any_of(model.clusters.begin(), model.clusters.end(),
+                       [](const ClusterModel& cluster) { return cluster.uplink_out > 0; });
+}
+
 }  // namespace
 
 LinkModel sweep_links(LinkProbes& probes, const LinkSurveyInput& input,
@@ -982,9 +992,11 @@ Seconds longest_step_of_sweep(Seconds one_way) {
 
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
-    const Seconds beginning = longest_step_of_sweep(one_way);  // takes about as long as a step
-    if (known.sweeps < kFreeSweeps && beginning < budget) return {budget, true};
-    const Seconds least = beginning + known.next_step;
+    const Seconds step = longest_step_of_sweep(one_way);
+    const double most_budgets = knows_uplinks(known) ? 1 : kForFirstUplinks;
+    if (known.sweeps < kFreeSweeps && step < most_budgets * budget)
+        return {std::max(budget, step + kForNear * budget), true};
+    const Seconds least = step + known.next_step;  // to begin takes about as long as a step
     const Seconds allowance = known.job.allowance;
     if (least >= allowance) return {};
     return {std::min(allowance, std::max(budget, least)), false};

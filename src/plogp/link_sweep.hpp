@@ -48,13 +48,16 @@ inline constexpr int kFreeSweeps = 3;
 
 /// How long a job may go on with rates that those before it had no time for.
 struct SweepTime {
-    Seconds most{0};       ///< 0: not at all
-    bool is_free = false;  ///< else it comes out of what jobs have lasted (JobTimes::allowance)
+    Seconds most{0};  ///< 0: not at all
+    /// Counted from when it is known who shares a host: between far sites that takes half of a budget, and
+    /// the rest would be too short for any step. Else it all comes out of what jobs have lasted
+    /// (JobTimes::allowance).
+    bool is_free = false;
 };
 
 /// For clusters that are not farther than `one_way` from each other. After kFreeSweeps, and where `budget`
-/// does not suffice for a step, jobs go on once those before them have lasted long enough for one, however
-/// far the clusters are. Nothing without a budget.
+/// does not suffice for a step (two budgets, while no uplink is known), jobs go on once those before them
+/// have lasted long enough for one, however far the clusters are. Nothing without a budget.
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget);
 
 }  // namespace laple

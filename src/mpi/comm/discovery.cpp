@@ -150,7 +150,7 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
         links.job = model.links.job;
     }
     const SweepTime time = time_for_sweep(links, farthest(model), Seconds(settings.probe_budget));
-    const Seconds end = start + time.most;
+    const Seconds end = (time.is_free ? now() : start) + time.most;
     if (layout.probes() != MPI_COMM_NULL) {
         Prober prober(layout.probes(), {end, nullptr});
         if (layout.nodes().empty()) {

@@ -104,13 +104,25 @@ TEST_CASE("later jobs have time for a sweep once those before have lasted long e
     constexpr Seconds kNear(1e-3);
     constexpr Seconds kFar(50e-3);    // a step takes 1.1 s
     constexpr Seconds kFarther(0.1);  // longer than the budget
+    constexpr Seconds kFarthest(0.2);
     LinkModel known;
+    known.clusters.resize(2);
+    known.clusters[0].uplink_out = 1e6;
     for (const int sweeps : {0, 1, 2}) {
         known.sweeps = sweeps;
         CHECK(time_for_sweep(known, kFar, kBudget).most == kBudget);
         CHECK(time_for_sweep(known, kFar, kBudget).is_free);
         CHECK(time_for_sweep(known, kFarther, kBudget).most == Seconds(0));
         CHECK(time_for_sweep(known, kNear, Seconds(0)).most == Seconds(0));
+        // All links at once are worth more, as long as no uplink is known.
+        const LinkModel nothing = [&] {
+            LinkModel model;
+            model.sweeps = sweeps;
+            return model;
+        }();
+        CHECK(time_for_sweep(nothing, kFarther, kBudget).most.count() == Approx(2.2 + 0.5));
+        CHECK(time_for_sweep(nothing, kFarther, kBudget).is_free);
+        CHECK(time_for_sweep(nothing, kFarthest, kBudget).most == Seconds(0));
     }
     known.next_step = Seconds(1.1);
     known.sweeps = kFreeSweeps;
