@@ -33,6 +33,7 @@ constexpr std::size_t kFewSizes = 4;
 constexpr Bytes kLeast = 8;
 constexpr Bytes kLargest = 1048576;
 constexpr Seconds kLong = std::chrono::milliseconds(100);  // of calls that take longer one will do
+constexpr Bytes kOnePacket = 1024;
 // Larger ones than those that take longer go on as smaller ones did.
 constexpr Seconds kTooLong{1.2};
 constexpr Seconds kTooLongForJobs = std::chrono::milliseconds(150);
@@ -151,6 +152,10 @@ class NativeProbe {
             bytes, usual_time(static_cast<std::int64_t>(collective), bytes));
     }
 
+    /// Where each message is one packet, a call takes this long because one of them was lost, most likely:
+    /// TCP sends it again after 200 ms.
+    static bool has_lost(Bytes bytes, double first) { return bytes <= kOnePacket && first > kLong.count(); }
+
     /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
     /// some tenths of a second.
     Seconds usual_time(std::int64_t call, Bytes bytes) {
@@ -159,9 +164,10 @@ class NativeProbe {
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
-            if (now() > end_of_values_ && !values.empty()) break;
+            const bool is_doubtful = !values.empty() && has_lost(bytes, values.front());
+            if (now() > end_of_values_ && !values.empty() && !is_doubtful) break;
             values.push_back(measure_once(call, bytes).count());
-            if (values.front() > kLong.count()) break;
+            if (values.front() > kLong.count() && !has_lost(bytes, values.front())) break;
             if (values.front() < kShort.count()) {
                 trials = has_settled(values) ? values.size() : kTrialsOfShort;
                 continue;
