@@ -44,8 +44,10 @@ constexpr auto kBranchingWay = "flat/binary@4K";
 constexpr auto kMultiLeaderBranchingWay = "multi-leader-flat/binary@8K";
 constexpr auto kExchange = "direct-exchange/binomial";
 constexpr auto kExchangeChain = "direct-exchange/chain@8K";
-/// Of what is gathered: one latency between clusters; or no port with more than its part to carry.
+/// Of what is gathered: one latency between clusters; or no port with more than its part to carry, of which
+/// the ring in one cluster only has no latency between clusters in each of its steps.
 constexpr auto kLeaderExchange = "leader-exchange/binomial";
+constexpr auto kMultiLeaderExchange = "multi-leader-exchange@8K";
 constexpr auto kRing = "ring";
 /// Of blocks: one message between two clusters; or none is passed on.
 constexpr auto kTogether = "cluster-aggregation";
@@ -92,7 +94,10 @@ std::vector<std::string> preferences_in_large_clusters(Bytes bytes, bool is_root
 
 std::vector<std::string> preferences(const Request& request, const Machine& machine) {
     const Bytes bytes = request.bytes();
-    if (is_gathered(request.collective)) return {bytes <= kSmall ? kLeaderExchange : kRing};
+    if (is_gathered(request.collective)) {
+        if (bytes <= kSmall) return {kLeaderExchange};
+        return {kMultiLeaderExchange, kRing};
+    }
     if (is_prefix(request.collective)) {
         // From rank to rank a chain would cross to other clusters again and again, where those are dealt
         // round.
