@@ -130,16 +130,18 @@ void Pricing::add_message_times(std::vector<Candidate>& found) const {
     constexpr int kFewRanks = 64;
     if (costs_.message_time <= 0 || request_.bytes() > kShort || machine_.rank_count() > kFewRanks) return;
     for (Candidate& candidate : found) {
-        if (candidate.algorithm->is_native() || candidate.algorithm->is_native_in_clusters()) continue;
+        if (candidate.is_measured || candidate.algorithm->is_native_in_clusters()) continue;
         candidate.seconds += costs_.message_time * static_cast<double>(messages_of(*candidate.algorithm));
     }
 }
 
-/// Of all ranks together.
+/// Of all ranks together. Of MPI's own calls those that are trees are certain.
 std::size_t Pricing::messages_of(const Algorithm& algorithm) const {
     const auto ranks = static_cast<std::size_t>(machine_.rank_count());
+    const CollectiveRow& row = row_of(request_.collective);
+    if (algorithm.is_native()) return row.is_rooted && is_one_message(request_.collective) ? ranks - 1 : 0;
     if (algorithm.segment_bytes() == 0 && algorithm.tree(request_, machine_))
-        return (row_of(request_.collective).is_rooted ? 1 : 2) * (ranks - 1);
+        return (row.is_rooted ? 1 : 2) * (ranks - 1);
     std::size_t messages = 0;
     for (Rank rank = 0; rank < machine_.rank_count(); ++rank) {
         const Schedule schedule = expand(algorithm, {request_, machine_, {}, rank});

@@ -11,6 +11,7 @@
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/cost/segment_times.hpp"
 #include "collectives/planner/planner.hpp"
+#include "unit/collectives/simulated.hpp"
 #include "unit/collectives/some_costs.hpp"
 
 using namespace laple;
@@ -143,6 +144,29 @@ TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[r
     CHECK(algorithm(225e-6, 90e-6) == "native");
     CHECK(algorithm(225e-6, 150e-6) == "native");
     CHECK(algorithm(225e-6, 250e-6) != "native");
+}
+
+TEST_CASE("messages of MPI's own trees count where those of others do, unless they were measured",
+          "[rank-delay]") {
+    const Machine machine = test::machine_of({5, 5, 5});
+    MachineCosts costs = test::uniform_costs(3, Seconds(1e-3), 12.5e6);
+    const auto native = [&](Collective collective) {
+        for (const Candidate& candidate : Pricing(request_for(collective, 8), machine, costs).all()) {
+            if (candidate.algorithm->is_native()) return candidate.seconds;
+        }
+        return 0.0;
+    };
+    for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+        costs.message_time = 0;
+        const double alone = native(collective);
+        costs.message_time = 10e-6;
+        const double messages = collective == Collective::allreduce ? 0 : 14;
+        CHECK(native(collective) == Approx(alone + messages * 10e-6));
+        costs.job.ranks = 15;
+        costs.job.times[std::string(name_of(collective))] =
+            Curve({{8, Seconds(3e-3)}, {1024, Seconds(3e-3)}});
+        CHECK(native(collective) == Approx(3e-3));
+    }
 }
 
 TEST_CASE("where near sites share processors messages in all count", "[rank-delay]") {
