@@ -90,6 +90,40 @@ class Discovery(unittest.TestCase):
         self.assertEqual(self.truth({"nic": "1Gbit", "sites": [{"name": "home", "hosts": 8}]}).nic, {"home": 125e6})
 
 
+class FirstJobs(unittest.TestCase):
+    SCENARIO = {"nic": "1Gbit", "uplink": "1Gbit", "link": {"delay": "1ms"}, "sites": [{"name": "a", "hosts": 1}, {"name": "b", "hosts": 2}]}
+
+    def table_line(self, levels):
+        """Of a laple-grid whose jobs keep these levels from the second one on."""
+        model = {"ranks": 3, "levels": levels, "links": [], "hosts": [{"name": name, "ranks": [rank]} for rank, name in enumerate(["a-1", "b-1", "b-2"])]}
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "scenario.json").write_text(json.dumps(self.SCENARIO))
+            (Path(name) / "model.json").write_text(json.dumps(model))
+            tool = Path(name) / "laple-grid"
+            tool.write_text(f"""#!/bin/sh
+for word; do case $word in XDG_CACHE_HOME=*) cache=${{word#XDG_CACHE_HOME=}}/laple; esac; done
+[ -z "$cache" ] && exit 0
+if [ -d "$cache" ]; then cp {name}/model.json "$cache/1.json"; else mkdir "$cache"; fi
+""")
+            tool.chmod(0o755)
+            options = SimpleNamespace(bin=Path(name), times=2, stock=3, ranks=None, placement="block", timeout=60)
+            jobs = load("bench/discovery/first-jobs")
+            return jobs.table_line("two", jobs.run_scenario(options, str(Path(name) / "scenario.json"))).split()
+
+    def test_groups_are_exact_where_they_are_the_sites(self):
+        self.assertEqual(self.table_line([[[0], [1, 2]]])[1:3], ["0/2", "2/2"])
+        for wrong in ([], [[[0, 1], [2]]], [[[0], [1], [2]]]):
+            with self.subTest(wrong):
+                self.assertEqual(self.table_line(wrong)[1:3], ["0/2", "0/2"])
+
+    def test_a_job_loses_what_it_takes_longer_than_the_median_without_laple(self):
+        def jobs(*seconds):
+            return [{"seconds": value, "exact": True, "links": 0} for value in seconds]
+        result = {"stock": [1.0, 9.0, 2.0], "times": [jobs(4, 3, 2.5, 2, 2), jobs(6, 2, 2.5, 2, 1.75)]}
+        line = load("bench/discovery/first-jobs").table_line("two", result)
+        self.assertEqual(line.split(), "two 2/2 2/2 2.00 s 3.00 (4.00) s 0.50 (1.00) s 0.00 (0.00) s".split())
+
+
 class Peers(unittest.TestCase):
     def measured(self, measure):
         """The rows that are kept, where one was there already."""
