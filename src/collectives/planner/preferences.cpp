@@ -44,8 +44,8 @@ constexpr auto kBranchingWay = "flat/binary@4K";
 constexpr auto kMultiLeaderBranchingWay = "multi-leader-flat/binary@8K";
 constexpr auto kExchange = "direct-exchange/binomial";
 constexpr auto kExchangeChain = "direct-exchange/chain@8K";
-/// Of what is gathered: one latency between clusters; or no port with more than its part to carry, of which
-/// the ring in one cluster only has no latency between clusters in each of its steps.
+/// Of what is gathered: one latency between clusters; or no port with more than its part to carry. A ring has
+/// a latency between clusters in each of its steps.
 constexpr auto kLeaderExchange = "leader-exchange/binomial";
 constexpr auto kMultiLeaderExchange = "multi-leader-exchange@8K";
 constexpr auto kRing = "ring";

@@ -67,6 +67,15 @@ TEST_CASE("in large clusters pipelines branch") {
     CHECK(choice(Collective::bcast, 16 << 20, machine) == "multi-leader-chain/chain@8K");
 }
 
+TEST_CASE("what is gathered does not cross to another cluster in each step") {
+    for (const Bytes block : {Bytes{16} * 1024, Bytes{64} * 1024, Bytes{1} << 20}) {
+        const std::string chosen = choice(Collective::allgather, block, kSites);
+        CHECK(simulated_ms(chosen, Collective::allgather, block) <
+              0.9 * simulated_ms("ring", Collective::allgather, block));
+    }
+    CHECK(choice(Collective::allgather, 65536, kSites, "^multi-leader-exchange@8K") == "ring");
+}
+
 TEST_CASE("what is forbidden is not called impossible") {
     const Plan plan = choose_plan(request_for(Collective::bcast, 8), kSites, parse_rules("^flat/binomial"));
     CHECK(plan.is_native());
