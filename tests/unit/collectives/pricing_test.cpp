@@ -989,6 +989,37 @@ TEST_CASE("numbers carry costs without a bit lost, and broken ones are refused",
     CHECK_THROWS_AS(MachineCosts::from_numbers(cut), Error);
 }
 
+TEST_CASE("an uplink without a measurement yet is likely to hold up flows that NICs do not",
+          "[machine_costs]") {
+    const std::vector<std::vector<Seconds>> latency(3, std::vector<Seconds>(3, Seconds(1e-3)));
+    LinkModel model;
+    model.clusters.resize(3);
+    model.clusters[0].nic_out = model.clusters[0].nic_in = 6e6;
+    model.link(0, 1).there.rate = model.link(0, 1).back.rate = {{1, 3e6}};
+    model.link(0, 2).there.rate = {{1, 2e6}};
+    model.link(0, 2).back.rate = {{1, 5.5e6}};
+    model.sweeps = 1;
+    const auto uplinks = [&] {
+        const auto& cluster = costs_of(model, latency).cluster(0);
+        return std::pair(cluster.uplink_out, cluster.uplink_in);
+    };
+    CHECK(uplinks() == std::pair(3e6, 0.0));  // what comes fills a NIC
+    model.clusters[0].uplink_out = 2.5e6;
+    CHECK(uplinks().first == 2.5e6);
+    model.clusters[0].uplink_out = 0;
+    model.link(0, 1).there.rate = {{1, 3e6}, {3, 9e6}};
+    CHECK(uplinks().first == 9e6);  // and not three NICs
+    model.link(0, 1).there.rate = {{1, 3e6}, {3, 17e6}};
+    CHECK(uplinks().first == 0);
+    // One link alone may be slow at its other end.
+    model.links.resize(1);
+    model.links[0].there.rate = {{1, 3e6}};
+    CHECK(uplinks().first == 0);
+    model.link(0, 2).there.rate = {{1, 2e6}};
+    model.sweeps = 0;  // then no uplink means that links hold flows up
+    CHECK(uplinks().first == 0);
+}
+
 TEST_CASE("what was not measured is filled in from what was", "[machine_costs]") {
     LinkModel model;
     model.clusters.resize(3);
