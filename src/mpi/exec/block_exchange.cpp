@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <new>
+#include <set>
 #include <utility>
 
 #include <sched.h>
@@ -138,58 +138,26 @@ void BlockExchange::heed_note() {
     next_paced_ = std::min(next_paced_, clock_time());
 }
 
-/// The plan's is for ranks that all send as much to all, n of them in a cluster. Who sends more than others,
-/// or to a few only, may go faster, but no faster than the uplinks on the way. What others send is not
-/// known here; but what they send to this rank tells how much it is likely to be in all, and with how many
-/// ranks it has to do, how many others do.
-Pace BlockExchange::pace() const {
-    const auto far_bytes = [](const std::vector<Straight>& blocks) {
-        double bytes = 0;
-        for (const Straight& each : blocks)
-            bytes += each.block->is_far ? static_cast<double>(each.memory.bytes) : 0;
-        return bytes;
-    };
-    const double sent = far_bytes(sends_);
-    const bool is_rooted = operands_.input.size() != operands_.result.size();
-    if (is_rooted || sent <= 0) return plan_.pace;
-    const auto ranks = static_cast<double>(plan_.near_ranks);
-    const double others = (ranks - 1) * far_bytes(receives_);
-    const double of_all = std::min(1.0, (sent + others) / (ranks * sent));
-    return plan_.pace.scaled(std::max(of_all * part_of_far_blocks(), time_of_uplinks()));
-}
-
-/// As a part of the time that all of this rank's far blocks take at the plan's pace: its own uplink takes all
-/// of them, those of others what is for them. Where they are not known, as if this rank were one of those of
-/// its cluster that share them.
-double BlockExchange::time_of_uplinks() const {
-    const double pace = plan_.pace.seconds_per_byte;
-    if (pace <= 0) return 1;
-    const double shared = pace / plan_.near_ranks;
-    const double out = plan_.uplink > 0 ? plan_.uplink : shared;
-    double sent = 0;
-    std::map<int, double> time_in;  // by cluster
-    for (const Straight& each : sends_) {
-        if (!each.block->is_far) continue;
-        const BlockPlan::Way& way = plan_.ways[static_cast<std::size_t>(each.block - plan_.straight.data())];
-        const auto bytes = static_cast<double>(each.memory.bytes);
-        sent += bytes;
-        time_in[way.cluster] += bytes * (way.uplink > 0 ? way.uplink : shared);
+std::vector<FarBlock> BlockExchange::far_blocks() const {
+    std::set<const StraightBlock*> paced;
+    for (const std::vector<Straight>* straight : {&sends_, &receives_}) {
+        for (const Straight& each : *straight) paced.insert(each.block);
     }
-    double longest = sent * out;
-    for (const auto& [cluster, time] : time_in) longest = std::max(longest, time);
-    return std::min(1.0, longest / (sent * pace));
-}
-
-/// That are not empty.
-double BlockExchange::part_of_far_blocks() const {
-    double all = 0;
-    double not_empty = 0;
-    for (const StraightBlock& block : plan_.straight) {
+    std::vector<FarBlock> blocks;
+    for (std::size_t i = 0; i < plan_.straight.size(); ++i) {
+        const StraightBlock& block = plan_.straight[i];
         if (!block.is_far) continue;
-        ++all;
-        not_empty += (block.is_sent ? operands_.input : operands_.result)[block.number].bytes > 0 ? 1 : 0;
+        const BlockMemory& memory = (block.is_sent ? operands_.input : operands_.result)[block.number];
+        const BlockPlan::Way way = plan_.ways.empty() ? BlockPlan::Way() : plan_.ways[i];
+        blocks.push_back({memory.bytes, block.is_sent, paced.contains(&block), way.cluster, way.uplink});
     }
-    return all > 0 ? not_empty / all : 1;
+    return blocks;
+}
+
+Pace BlockExchange::pace() const {
+    const bool is_rooted = operands_.input.size() != operands_.result.size();
+    if (is_rooted || plan_.pace.seconds_per_byte <= 0) return plan_.pace;
+    return varied_pace(plan_.pace, far_blocks(), plan_.near_ranks, plan_.uplink);
 }
 
 void BlockExchange::progress() {

@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 #include "collectives/algorithms/block_routes.hpp"
-#include "collectives/algorithms/pace.hpp"
+#include "collectives/algorithms/varied_pace.hpp"
 #include "collectives/schedule/step_graph.hpp"
 #include "mpi/exec/block_streams.hpp"
 #include "mpi/exec/operands.hpp"
@@ -134,9 +134,8 @@ class BlockExchange {
     void add_notes();
     void heed_note();
     std::uint64_t mean_of_far_blocks() const;
+    std::vector<FarBlock> far_blocks() const;
     Pace pace() const;
-    double time_of_uplinks() const;
-    double part_of_far_blocks() const;
 
     std::size_t blocks_of(std::uint64_t units) const { return static_cast<std::size_t>(units / plan_.units); }
     bool goes_together(const BlockMemory& block) const { return block.bytes <= plan_.longest_together; }
