@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -135,13 +136,34 @@ void Pricing::add_message_times(std::vector<Candidate>& found) const {
     }
 }
 
-/// Of all ranks together. Of MPI's own calls those that are trees are certain.
+/// Of a short call of MPI's own, of all ranks together: a binomial tree; or on each host all tell the first
+/// rank, and are told in the end, and hosts go round by dissemination, or by recursive doubling. Others are
+/// not certain, and count as 0.
+std::size_t Pricing::messages_of_native() const {
+    const auto ranks = static_cast<std::size_t>(machine_.rank_count());
+    const auto hosts = static_cast<std::size_t>(machine_.host_count());
+    const std::size_t on_hosts = 2 * (ranks - hosts);
+    const std::size_t folded = std::bit_floor(hosts);
+    const auto rounds = static_cast<std::size_t>(std::bit_width(folded) - 1);
+    switch (request_.collective) {
+        case Collective::bcast:
+        case Collective::reduce:
+            return ranks - 1;
+        case Collective::barrier:
+            return on_hosts + hosts * (folded < hosts ? rounds + 1 : rounds);
+        case Collective::allreduce:
+            return on_hosts + folded * rounds + 2 * (hosts - folded);
+        default:
+            return 0;
+    }
+}
+
+/// Of all ranks together.
 std::size_t Pricing::messages_of(const Algorithm& algorithm) const {
     const auto ranks = static_cast<std::size_t>(machine_.rank_count());
-    const CollectiveRow& row = row_of(request_.collective);
-    if (algorithm.is_native()) return row.is_rooted && is_one_message(request_.collective) ? ranks - 1 : 0;
+    if (algorithm.is_native()) return messages_of_native();
     if (algorithm.segment_bytes() == 0 && algorithm.tree(request_, machine_))
-        return (row.is_rooted ? 1 : 2) * (ranks - 1);
+        return (row_of(request_.collective).is_rooted ? 1 : 2) * (ranks - 1);
     std::size_t messages = 0;
     for (Rank rank = 0; rank < machine_.rank_count(); ++rank) {
         const Schedule schedule = expand(algorithm, {request_, machine_, {}, rank});

@@ -146,27 +146,34 @@ TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[r
     CHECK(algorithm(225e-6, 250e-6) != "native");
 }
 
-TEST_CASE("messages of MPI's own trees count where those of others do, unless they were measured",
+TEST_CASE("messages of MPI's own calls count where those of others do, unless they were measured",
           "[rank-delay]") {
-    const Machine machine = test::machine_of({5, 5, 5});
     MachineCosts costs = test::uniform_costs(3, Seconds(1e-3), 12.5e6);
-    const auto native = [&](Collective collective) {
+    const auto native = [&](Collective collective, const Machine& machine) {
         for (const Candidate& candidate : Pricing(request_for(collective, 8), machine, costs).all()) {
             if (candidate.algorithm->is_native()) return candidate.seconds;
         }
         return 0.0;
     };
-    for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    const auto messages = [&](Collective collective, const Machine& machine) {
+        constexpr double kEach = 10e-6;
         costs.message_time = 0;
-        const double alone = native(collective);
-        costs.message_time = 10e-6;
-        const double messages = collective == Collective::allreduce ? 0 : 14;
-        CHECK(native(collective) == Approx(alone + messages * 10e-6));
-        costs.job.ranks = 15;
-        costs.job.times[std::string(name_of(collective))] =
-            Curve({{8, Seconds(3e-3)}, {1024, Seconds(3e-3)}});
-        CHECK(native(collective) == Approx(3e-3));
-    }
+        const double alone = native(collective, machine);
+        costs.message_time = kEach;
+        return (native(collective, machine) - alone) / kEach;
+    };
+    const Machine hosts = test::machine_of({5, 5, 5});
+    CHECK(messages(Collective::bcast, hosts) == Approx(14));
+    CHECK(messages(Collective::reduce, hosts) == Approx(14));
+    CHECK(messages(Collective::barrier, hosts) == Approx(15 * 4));
+    CHECK(messages(Collective::allreduce, hosts) == Approx(8 * 3 + 2 * 7));
+    CHECK(messages(Collective::alltoall, hosts) == Approx(0));
+    const Machine sixteen = test::machine_of({8, 4, 4});
+    CHECK(messages(Collective::barrier, sixteen) == Approx(16 * 4));
+    CHECK(messages(Collective::allreduce, sixteen) == Approx(16 * 4));
+    costs.job.ranks = 15;
+    costs.job.times["allreduce"] = Curve({{8, Seconds(3e-3)}, {1024, Seconds(3e-3)}});
+    CHECK(native(Collective::allreduce, hosts) == Approx(3e-3));
 }
 
 TEST_CASE("where near sites share processors messages in all count", "[rank-delay]") {
