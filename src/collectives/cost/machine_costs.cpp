@@ -199,33 +199,56 @@ void fill_in_nics(MachineCosts& costs) {
     fill_in(&Cluster::nic_in, &Cluster::uplink_in);
 }
 
-/// Uplinks that a sweep had no time for yet: where no flow from a cluster is nearly as fast as NICs are,
-/// whoever it goes to, its uplink holds them up, most likely. Without that a site of three hosts behind 23
-/// Mbit/s had three times its rate, and an allreduce of 1 MiB between ten sites took 1080 ms in place of 465.
-///
-///     A ──3──> B   A ──2──> C     hosts of 6 MB/s: A's uplink carries 3
-void guess_uplinks(MachineCosts& costs) {
+/// What was measured from one cluster to another: bytes a second, and of how many flows; 0: nothing.
+std::pair<double, int> rate_seen(const LinkModel& measured, int from, int to) {
+    const LinkPair* pair = measured.between(from, to);
+    if (pair == nullptr || pair->lanes_from(from).rate.empty()) return {0, 0};
+    return {pair->lanes_from(from).most(), pair->lanes_from(from).rate.rbegin()->first};
+}
+
+/// The most that `cluster` was seen to send to one other but `but`, or to get from one.
+double most_seen(const LinkModel& measured, int clusters, int cluster, int but, bool is_out) {
+    double most = 0;
+    for (int other = 0; other < clusters; ++other) {
+        if (other == cluster || other == but) continue;
+        most = std::max(most, is_out ? rate_seen(measured, cluster, other).first
+                                     : rate_seen(measured, other, cluster).first);
+    }
+    return most;
+}
+
+/// Of a cluster with such a NIC, out or in, by its fastest link; 0: nothing tells.
+double likely_by_links(const LinkModel& measured, int clusters, int cluster, double nic, bool is_out) {
     constexpr double kNearly = 0.85;
-    constexpr int kEnough = 2;  // of one link alone the other end may be the slow one
-    const auto guess = [&](int c, double nic, double& uplink, const auto& link_with) {
-        int known = 0;
-        double most = 0;
-        int flows = 1;
-        for (int other = 0; other < costs.count(); ++other) {
-            if (other == c || !(link_with(other).seen > 0)) continue;
-            ++known;
-            if (link_with(other).seen <= most) continue;
-            most = link_with(other).seen;
-            flows = link_with(other).flows_seen;
-        }
-        if (!(uplink > 0) && known >= kEnough && most < kNearly * flows * nic) uplink = most;
-    };
+    constexpr double kClearly = 1.2;
+    double most = 0;
+    bool are_others_faster = false;
+    for (int other = 0; other < clusters; ++other) {
+        if (other == cluster) continue;
+        const auto [rate, flows] =
+            is_out ? rate_seen(measured, cluster, other) : rate_seen(measured, other, cluster);
+        if (!(rate > 0)) continue;
+        if (measured.between(cluster, other)->carries_more || rate >= kNearly * flows * nic) return 0;
+        if (rate <= most) continue;
+        most = rate;
+        are_others_faster = most_seen(measured, clusters, other, cluster, !is_out) > kClearly * rate;
+    }
+    return are_others_faster ? most : 0;
+}
+
+/// Uplinks that a sweep had no time for yet: where no flow of a cluster is nearly as fast as its NICs are,
+/// nor as what the other end exchanges with a third cluster, its uplink holds them up, most likely. Without
+/// that a site of three hosts behind 23 Mbit/s had three times its rate, and an allreduce of 1 MiB between
+/// ten sites took 1080 ms in place of 465.
+///
+///     A ──3──> B   A ──2──> C   D ──6──> B     hosts of 6 MB/s: A's uplink carries 3
+void guess_uplinks(const LinkModel& measured, MachineCosts& costs) {
     for (int c = 0; c < costs.count(); ++c) {
         MachineCosts::Cluster& cluster = costs.cluster(c);
-        guess(c, cluster.nic_out, cluster.uplink_out,
-              [&](int other) -> const MachineCosts::Link& { return costs.link(c, other); });
-        guess(c, cluster.nic_in, cluster.uplink_in,
-              [&](int other) -> const MachineCosts::Link& { return costs.link(other, c); });
+        if (!(cluster.uplink_out > 0))
+            cluster.uplink_out = likely_by_links(measured, costs.count(), c, cluster.nic_out, true);
+        if (!(cluster.uplink_in > 0))
+            cluster.uplink_in = likely_by_links(measured, costs.count(), c, cluster.nic_in, false);
     }
 }
 
@@ -555,7 +578,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
     }
-    if (is_unfinished(measured)) guess_uplinks(costs);
+    if (is_unfinished(measured)) guess_uplinks(measured, costs);
     fill_in_nics(costs);
     return costs;
 }

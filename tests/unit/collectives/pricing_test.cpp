@@ -998,6 +998,7 @@ TEST_CASE("an uplink without a measurement yet is likely to hold up flows that N
     model.link(0, 1).there.rate = model.link(0, 1).back.rate = {{1, 3e6}};
     model.link(0, 2).there.rate = {{1, 2e6}};
     model.link(0, 2).back.rate = {{1, 5.5e6}};
+    model.link(1, 2).there.rate = model.link(1, 2).back.rate = {{1, 6e6}};
     model.sweeps = 1;
     const auto uplinks = [&] {
         const auto& cluster = costs_of(model, latency).cluster(0);
@@ -1007,15 +1008,22 @@ TEST_CASE("an uplink without a measurement yet is likely to hold up flows that N
     model.clusters[0].uplink_out = 2.5e6;
     CHECK(uplinks().first == 2.5e6);
     model.clusters[0].uplink_out = 0;
-    model.link(0, 1).there.rate = {{1, 3e6}, {3, 9e6}};
-    CHECK(uplinks().first == 9e6);  // and not three NICs
+    model.link(0, 1).there.rate = {{1, 3e6}, {3, 4.5e6}};
+    CHECK(uplinks().first == 4.5e6);  // and not three NICs
     model.link(0, 1).there.rate = {{1, 3e6}, {3, 17e6}};
     CHECK(uplinks().first == 0);
-    // One link alone may be slow at its other end.
-    model.links.resize(1);
-    model.links[0].there.rate = {{1, 3e6}};
+    model.link(0, 1).there.rate = {{1, 3e6}};
+
+    const LinkModel other = model;
+    model.link(1, 2).back.rate = {{1, 3e6}};  // so that it may be the other end that is slow
     CHECK(uplinks().first == 0);
-    model.link(0, 2).there.rate = {{1, 2e6}};
+    model = other;
+    model.link(0, 1).carries_more = true;
+    CHECK(uplinks().first == 0);
+    model = other;
+    model.link(0, 1).there.rate = model.link(0, 2).there.rate = {};  // the way back says nothing of it
+    CHECK(uplinks().first == 0);
+    model = other;
     model.sweeps = 0;  // then no uplink means that links hold flows up
     CHECK(uplinks().first == 0);
 }
