@@ -280,6 +280,26 @@ double native_time(const Request& request, const Machine& machine, const Machine
     return std::numeric_limits<double>::infinity();
 }
 
+std::size_t native_messages(const Request& request, const Machine& machine) {
+    const auto ranks = static_cast<std::size_t>(machine.rank_count());
+    const auto hosts = static_cast<std::size_t>(machine.host_count());
+    const std::size_t on_hosts = 2 * (ranks - hosts);
+    const std::size_t folded = std::bit_floor(hosts);
+    const auto rounds = static_cast<std::size_t>(std::bit_width(folded) - 1);
+    switch (request.collective) {
+        case Collective::bcast:
+            return request.bytes() <= kShortBcast ? ranks - 1 : 0;
+        case Collective::reduce:
+            return request.bytes() <= kShortReduce ? ranks - 1 : 0;
+        case Collective::allreduce:
+            return request.bytes() <= kShortAllreduce ? on_hosts + folded * rounds + 2 * (hosts - folded) : 0;
+        case Collective::barrier:
+            return on_hosts + hosts * (folded < hosts ? rounds + 1 : rounds);
+        default:
+            return 0;
+    }
+}
+
 NativePrice native_price(const Request& uneven, const Machine& machine, const MachineCosts& costs) {
     const Request request = with_mean_blocks(uneven, machine);
     const Curve& curve = costs.job.of(name_of(request.collective));

@@ -33,6 +33,10 @@ namespace laple {
 /// Operations in MPICH", 2005; sizes: MPICH 4.0's tables)
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs);
 
+/// How many messages of all ranks together that has between hosts and on them; 0 where this is not certain,
+/// which it is of short calls of bcast, reduce, allreduce and barrier that are not in parts.
+std::size_t native_messages(const Request& request, const Machine& machine);
+
 /// What is known best: what was measured on all ranks of the job, where it was; between two sizes by how much
 /// those took longer than native_time() says. Measured with root 0: other roots differ as native_time() says.
 /// Messages larger than any that was measured take as long as that one at

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <numeric>
 #include <utility>
 
+#include "collectives/algorithms/native_price.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/trees/host_tree.hpp"
 
@@ -136,32 +136,10 @@ void Pricing::add_message_times(std::vector<Candidate>& found) const {
     }
 }
 
-/// Of a short call of MPI's own, of all ranks together: a binomial tree; or on each host all tell the first
-/// rank, and are told in the end, and hosts go round by dissemination, or by recursive doubling. Others are
-/// not certain, and count as 0.
-std::size_t Pricing::messages_of_native() const {
-    const auto ranks = static_cast<std::size_t>(machine_.rank_count());
-    const auto hosts = static_cast<std::size_t>(machine_.host_count());
-    const std::size_t on_hosts = 2 * (ranks - hosts);
-    const std::size_t folded = std::bit_floor(hosts);
-    const auto rounds = static_cast<std::size_t>(std::bit_width(folded) - 1);
-    switch (request_.collective) {
-        case Collective::bcast:
-        case Collective::reduce:
-            return ranks - 1;
-        case Collective::barrier:
-            return on_hosts + hosts * (folded < hosts ? rounds + 1 : rounds);
-        case Collective::allreduce:
-            return on_hosts + folded * rounds + 2 * (hosts - folded);
-        default:
-            return 0;
-    }
-}
-
 /// Of all ranks together.
 std::size_t Pricing::messages_of(const Algorithm& algorithm) const {
     const auto ranks = static_cast<std::size_t>(machine_.rank_count());
-    if (algorithm.is_native()) return messages_of_native();
+    if (algorithm.is_native()) return native_messages(request_, machine_);
     if (algorithm.segment_bytes() == 0 && algorithm.tree(request_, machine_))
         return (row_of(request_.collective).is_rooted ? 1 : 2) * (ranks - 1);
     std::size_t messages = 0;

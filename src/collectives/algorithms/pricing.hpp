@@ -62,7 +62,6 @@ class Pricing {
 
   private:
     void add_message_times(std::vector<Candidate>& found) const;
-    std::size_t messages_of_native() const;
     std::size_t messages_of(const Algorithm& algorithm) const;
     struct Times {
         Bytes bytes;

@@ -171,6 +171,9 @@ TEST_CASE("messages of MPI's own calls count where those of others do, unless th
     const Machine sixteen = test::machine_of({8, 4, 4});
     CHECK(messages(Collective::barrier, sixteen) == Approx(16 * 4));
     CHECK(messages(Collective::allreduce, sixteen) == Approx(16 * 4));
+    const Machine shared = test::machine_of_hosts(3, 2, 4);
+    CHECK(messages(Collective::barrier, shared) == Approx(2 * 18 + 6 * 3));
+    CHECK(messages(Collective::allreduce, shared) == Approx(2 * 18 + 4 * 2 + 2 * 2));
     costs.job.ranks = 15;
     costs.job.times["allreduce"] = Curve({{8, Seconds(3e-3)}, {1024, Seconds(3e-3)}});
     CHECK(native(Collective::allreduce, hosts) == Approx(3e-3));
