@@ -18,6 +18,8 @@ namespace {
 // clusters; it is large when a pipeline's extra latencies are small against the transfer time.
 constexpr Bytes kSmall = 8 * 1024;
 constexpr Bytes kSmallToGather = 1024;
+constexpr Bytes kMostExchanged = 1024 * 1024;  // by all hosts, without a pace
+constexpr int kMostExchanging = 64;            // hosts: that have few segments in all
 constexpr Bytes kLargeRooted = 256 * 1024;
 constexpr Bytes kLargeAllreduce = 512 * 1024;
 
@@ -96,7 +98,9 @@ std::vector<std::string> preferences(const Request& request, const Machine& mach
     const Bytes bytes = request.bytes();
     if (is_gathered(request.collective)) {
         if (bytes <= kSmall) return {kLeaderExchange};
-        return {kMultiLeaderExchange, kRing};
+        if (bytes <= kMostExchanged && machine.host_count() <= kMostExchanging)
+            return {kMultiLeaderExchange, kRing};
+        return {kRing};
     }
     if (is_prefix(request.collective)) {
         // From rank to rank a chain would cross to other clusters again and again, where those are dealt

@@ -74,6 +74,7 @@ TEST_CASE("what is gathered does not cross to another cluster in each step") {
               0.9 * simulated_ms("ring", Collective::allgather, block));
     }
     CHECK(choice(Collective::allgather, 65536, kSites, "^multi-leader-exchange@8K") == "ring");
+    CHECK(choice(Collective::allgather, 4 << 20, kSites) == "ring");
 }
 
 TEST_CASE("what is forbidden is not called impossible") {
