@@ -152,9 +152,12 @@ class NativeProbe {
             bytes, usual_time(static_cast<std::int64_t>(collective), bytes));
     }
 
-    /// Where each message is one packet, a call takes this long because one of them was lost, most likely:
-    /// TCP sends it again after 200 ms.
-    static bool has_lost(Bytes bytes, double first) { return bytes <= kOnePacket && first > kLong.count(); }
+    /// Short calls that take so much longer than the shortest of all: a packet was lost, most likely, which
+    /// TCP sends again after 200 ms.
+    bool has_lost(Bytes bytes, double first) const {
+        return bytes <= kOnePacket &&
+               first > kLong.count() + (shortest_ < Seconds::max() ? shortest_.count() : 0);
+    }
 
     /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
     /// some tenths of a second.
@@ -164,9 +167,10 @@ class NativeProbe {
         std::vector<double> values;
         std::size_t trials = kTrials;
         while (values.size() < trials) {
-            const bool is_doubtful = !values.empty() && has_lost(bytes, values.front());
+            const bool is_doubtful = values.size() == 1 && has_lost(bytes, values.front());
             if (now() > end_of_values_ && !values.empty() && !is_doubtful) break;
             values.push_back(measure_once(call, bytes).count());
+            shortest_ = std::min(shortest_, Seconds(values.back()));
             if (values.front() > kLong.count() && !has_lost(bytes, values.front())) break;
             if (values.front() < kShort.count()) {
                 trials = has_settled(values) ? values.size() : kTrialsOfShort;
@@ -252,7 +256,8 @@ class NativeProbe {
     JobTimes times_;
     Seconds lead_ = std::chrono::milliseconds(20);
     Seconds end_of_values_{0};
-    std::set<std::int64_t> connected_;  // what was called
+    Seconds shortest_ = Seconds::max();  // of all calls
+    std::set<std::int64_t> connected_;   // what was called
     std::vector<double> input_;
     std::vector<double> output_;
 };
