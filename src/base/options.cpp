@@ -34,7 +34,8 @@ constexpr std::array<SettingRow, 20> kRows{{
      "How long auto may measure who is near whom; when that is not enough, MPI's own collectives are used, "
      "and the next job goes on with what was measured. "
      "With rates the first job may take half as long again in all; rates that are missing then are measured "
-     "by the next two jobs, as long each. MPI's own collectives are measured between near sites for a "
+     "by the next two jobs, as long each (between sites more than 70 ms apart up to 2.25 times as long). "
+     "MPI's own collectives are measured between near sites for a "
      "quarter of it at least, at one site for a twentieth. Later jobs measure what is still missing in a "
      "hundredth of the time that jobs before them lasted. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",

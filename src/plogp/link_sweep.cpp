@@ -966,7 +966,9 @@ class LinkSweep {
 constexpr double kForFirstUplinks = 2;  // budgets
 constexpr double kForNear = 0.25;       // of a budget, besides: for what is near
 
+/// Two clusters have one link.
 bool knows_uplinks(const LinkModel& model) {
+    if (model.clusters.size() == 2 && !model.links.empty()) return true;
     return std::any_of(model.clusters.begin(), model.clusters.end(),
                        [](const ClusterModel& cluster) { return cluster.uplink_out > 0; });
 }
@@ -993,9 +995,9 @@ Seconds longest_step_of_sweep(Seconds one_way) {
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
     const Seconds step = longest_step_of_sweep(one_way);
-    const double most_budgets = knows_uplinks(known) ? 1 : kForFirstUplinks;
-    if (known.sweeps < kFreeSweeps && step < most_budgets * budget)
+    if (known.sweeps < kFreeSweeps && !knows_uplinks(known) && step < kForFirstUplinks * budget)
         return {std::max(budget, step + kForNear * budget), true};
+    if (known.sweeps < kFreeSweeps && step < budget) return {budget, true};
     const Seconds least = step + known.next_step;  // to begin takes about as long as a step
     const Seconds allowance = known.job.allowance;
     if (least >= allowance) return {};

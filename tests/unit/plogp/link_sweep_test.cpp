@@ -105,6 +105,7 @@ TEST_CASE("later jobs have time for a sweep once those before have lasted long e
     constexpr Seconds kFar(50e-3);    // a step takes 1.1 s
     constexpr Seconds kFarther(0.1);  // longer than the budget
     constexpr Seconds kFarthest(0.2);
+    constexpr Seconds kAlmost(80e-3);
     LinkModel known;
     known.clusters.resize(2);
     known.clusters[0].uplink_out = 1e6;
@@ -117,12 +118,21 @@ TEST_CASE("later jobs have time for a sweep once those before have lasted long e
         // All links at once are worth more, as long as no uplink is known.
         const LinkModel nothing = [&] {
             LinkModel model;
+            model.clusters.resize(3);
             model.sweeps = sweeps;
             return model;
         }();
         CHECK(time_for_sweep(nothing, kFarther, kBudget).most.count() == Approx(2.2 + 0.5));
         CHECK(time_for_sweep(nothing, kFarther, kBudget).is_free);
         CHECK(time_for_sweep(nothing, kFarthest, kBudget).most == Seconds(0));
+        CHECK(time_for_sweep(nothing, kAlmost, kBudget).most.count() == Approx(1.76 + 0.5));
+        CHECK(time_for_sweep(known, kAlmost, kBudget).most == kBudget);
+        // Two clusters have one link.
+        LinkModel two = nothing;
+        two.clusters.resize(2);
+        CHECK(time_for_sweep(two, kFarther, kBudget).is_free);
+        two.link(0, 1).there.rate = {{1, 1e6}};
+        CHECK_FALSE(time_for_sweep(two, kFarther, kBudget).is_free);
     }
     known.next_step = Seconds(1.1);
     known.sweeps = kFreeSweeps;
