@@ -55,7 +55,7 @@ RowSamples Measurer::measure(const RowPlan& plan) {
 }
 
 void Measurer::lead_row(const RowPlan& plan, RowSamples& samples) {
-    const std::int64_t begin = clock_.now_ns();
+    row_begin_ns_ = clock_.now_ns();
     for (int i = 0; i < plan.warmups; ++i) {
         if (plan.measured != Measured::laple) take_sample(plan, Library::stock);
         if (plan.measured != Measured::stock) take_sample(plan, Library::laple);
@@ -63,9 +63,13 @@ void Measurer::lead_row(const RowPlan& plan, RowSamples& samples) {
     for (int i = 0; i < plan.iterations; ++i) {
         // Who comes first changes, so that neither always profits from what the other left behind.
         take_pair(plan, i % 2 == 0, samples);
-        if (us_between(begin, clock_.now_ns()) > plan.budget.count() * 1e6) break;
+        if (is_over_budget(plan)) break;
     }
     send_command(Command::end_of_row, 0);
+}
+
+bool Measurer::is_over_budget(const RowPlan& plan) const {
+    return us_between(row_begin_ns_, clock_.now_ns()) > plan.budget.count() * 1e6;
 }
 
 void Measurer::take_pair(const RowPlan& plan, bool stock_first, RowSamples& samples) {
@@ -78,7 +82,7 @@ void Measurer::take_pair(const RowPlan& plan, bool stock_first, RowSamples& samp
 void Measurer::take_kept_sample(const RowPlan& plan, Library library, RowSamples& samples) {
     const int most_repeats = std::max(10, plan.iterations / 4);
     Sample sample = take_sample(plan, library);
-    while (sample.late && samples.late_repeated < most_repeats) {
+    while (sample.late && samples.late_repeated < most_repeats && !is_over_budget(plan)) {
         ++samples.late_repeated;
         sample = take_sample(plan, library);
     }

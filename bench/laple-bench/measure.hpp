@@ -53,6 +53,7 @@ class Measurer {
         bool late = false;
     };
 
+    bool is_over_budget(const RowPlan& plan) const;
     void lead_row(const RowPlan& plan, RowSamples& samples);
     void follow_row(const RowPlan& plan);
     Sample take_sample(const RowPlan& plan, Library library);
@@ -69,6 +70,7 @@ class Measurer {
     const LoadedLaple& laple_;
     int rank_ = 0;
     double lead_us_ = 0;
+    std::int64_t row_begin_ns_ = 0;
 };
 
 }  // namespace laple::bench
