@@ -152,33 +152,35 @@ class NativeProbe {
             bytes, usual_time(static_cast<std::int64_t>(collective), bytes));
     }
 
-    /// Short calls that take so much longer than the shortest of all: a packet was lost, most likely, which
-    /// TCP sends again after 200 ms.
+    /// Short calls that take so much longer than the shortest one before: a packet was lost, most likely,
+    /// which TCP sends again after 200 ms.
     bool has_lost(Bytes bytes, double first) const {
         return bytes <= kOnePacket &&
                first > kLong.count() + (shortest_ < Seconds::max() ? shortest_.count() : 0);
     }
 
     /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
-    /// some tenths of a second.
+    /// some tenths of a second. After a loss the first one without, or the least of three.
     Seconds usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
         if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
         std::vector<double> values;
         std::size_t trials = kTrials;
+        bool is_doubtful = false;
         while (values.size() < trials) {
-            const bool is_doubtful = values.size() == 1 && has_lost(bytes, values.front());
             if (now() > end_of_values_ && !values.empty() && !is_doubtful) break;
             values.push_back(measure_once(call, bytes).count());
+            if (values.size() == 1) is_doubtful = has_lost(bytes, values.front());
             shortest_ = std::min(shortest_, Seconds(values.back()));
-            if (values.front() > kLong.count() && !has_lost(bytes, values.front())) break;
+            if (is_doubtful && values.back() > values.front() / 2) continue;
+            if (is_doubtful || values.front() > kLong.count()) break;
             if (values.front() < kShort.count()) {
                 trials = has_settled(values) ? values.size() : kTrialsOfShort;
                 continue;
             }
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
-        return Seconds(median(values));
+        return Seconds(is_doubtful ? *std::min_element(values.begin(), values.end()) : median(values));
     }
 
     /// The start is announced so early that every rank is ready; if one was not, once more with more time.
