@@ -2,108 +2,102 @@
 #include "mpi/comm/payload.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/packed_numbers.hpp"
 #include "mpi/exec/communicator.hpp"
 
 namespace laple::mpi {
 namespace {
 
-/// Numbers that go at once; the rest needs a second broadcast. Short enough to go without a handshake.
-constexpr std::size_t kFirstPart = 1536;
-
-/// Doubles as twice as many numbers that MPI may convert between unlike machines, bit for bit the same on
-/// both.
-std::vector<int> bits_of(const std::vector<double>& values) {
-    std::vector<int> numbers;
-    for (const double value : values) {
-        const auto bits = std::bit_cast<std::uint64_t>(value);
-        numbers.push_back(static_cast<int>(static_cast<std::uint32_t>(bits >> 32)));
-        numbers.push_back(static_cast<int>(static_cast<std::uint32_t>(bits)));
-    }
-    return numbers;
-}
-
-std::vector<double> from_bits(const std::vector<int>& numbers) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < numbers.size(); i += 2) {
-        const auto high = static_cast<std::uint32_t>(numbers[i]);
-        const auto low = static_cast<std::uint32_t>(numbers[i + 1]);
-        values.push_back(std::bit_cast<double>(std::uint64_t{high} << 32 | low));
-    }
-    return values;
-}
+/// Bytes that go at once; the rest needs a second broadcast. MPICH sends less than 12 KiB down a tree, where
+/// longer messages are scattered and gathered in many steps, and needs no handshake for them.
+constexpr std::size_t kFirstPart = 12 * 1024 - 64;
+/// At the front of these: the number of all bytes.
+constexpr std::size_t kLength = 4;
 
 template <typename List>
-void add(const List& list, std::vector<int>& numbers) {
-    numbers.push_back(static_cast<int>(list.size()));
+void add(const List& list, std::vector<double>& numbers) {
+    numbers.push_back(static_cast<double>(list.size()));
     numbers.insert(numbers.end(), list.begin(), list.end());
 }
 
-/// As plain numbers: how many they are, what it is, the number of levels, the groups of all ranks level after
-/// level, ranks, letters, clusters of the costs, hosts, costs; before each list its length.
-std::vector<int> encode(const Payload& payload) {
-    std::vector<int> numbers{0, static_cast<int>(payload.content)};
-    if (payload.agreement) {
-        const auto& [topology, algorithm, ranks, costs, cluster_of, host_of] = *payload.agreement;
-        numbers.push_back(topology.size());
-        numbers.push_back(topology.level_count());
-        for (int level = 0; level < topology.level_count(); ++level) {
-            for (Rank rank = 0; rank < topology.size(); ++rank)
-                numbers.push_back(topology.group_of(level, rank));
-        }
-        add(ranks, numbers);
-        add(algorithm, numbers);
-        add(cluster_of, numbers);
-        add(host_of, numbers);
-        add(bits_of(costs.is_empty() ? std::vector<double>() : costs.numbers()), numbers);
+/// As plain numbers: what it is, the number of levels, the groups of all ranks level after level, ranks,
+/// letters, clusters of the costs, hosts, costs; before each list its length.
+std::vector<double> encode(const Payload& payload) {
+    std::vector<double> numbers{static_cast<double>(payload.content)};
+    if (!payload.agreement) return numbers;
+    const auto& [topology, algorithm, ranks, costs, cluster_of, host_of] = *payload.agreement;
+    numbers.push_back(topology.size());
+    numbers.push_back(topology.level_count());
+    for (int level = 0; level < topology.level_count(); ++level) {
+        for (Rank rank = 0; rank < topology.size(); ++rank) numbers.push_back(topology.group_of(level, rank));
     }
-    numbers[0] = static_cast<int>(numbers.size());
+    add(ranks, numbers);
+    add(algorithm, numbers);
+    add(cluster_of, numbers);
+    add(host_of, numbers);
+    add(costs.is_empty() ? std::vector<double>() : costs.numbers(), numbers);
     return numbers;
 }
 
-Payload decode(const std::vector<int>& numbers) {
-    Payload payload{static_cast<Content>(numbers[1]), std::nullopt};
-    if (payload.content != Content::agreement) return payload;
-    auto next = numbers.begin() + 2;
+Payload decode(const std::vector<double>& numbers) {
+    auto next = numbers.begin();
+    const auto take_int = [&] { return static_cast<int>(*next++); };
     const auto take = [&](int count) {
         next += count;
         return std::vector<int>(next - count, next);
     };
-    const auto take_list = [&] { return take(*next++); };
-    const int size = *next++;
-    std::vector<std::vector<int>> levels(static_cast<std::size_t>(*next++));
+    const auto take_list = [&] { return take(take_int()); };
+    Payload payload{static_cast<Content>(take_int()), std::nullopt};
+    if (payload.content != Content::agreement) return payload;
+    const int size = take_int();
+    std::vector<std::vector<int>> levels(static_cast<std::size_t>(take_int()));
     for (auto& labels : levels) labels = take(size);
     Agreement agreement{Topology::from_labels(size, levels), {}, {}, {}};
     agreement.ranks = take_list();
     for (const int letter : take_list()) agreement.algorithm.push_back(static_cast<char>(letter));
     agreement.cluster_of = take_list();
     agreement.host_of = take_list();
-    const std::vector<double> prices = from_bits(take_list());
-    if (!prices.empty()) agreement.costs = MachineCosts::from_numbers(prices);
+    const int prices = take_int();
+    if (prices > 0) agreement.costs = MachineCosts::from_numbers(std::vector<double>(next, next + prices));
     payload.agreement = std::move(agreement);
     return payload;
+}
+
+/// How many bytes there are, at their front.
+void note_length(std::vector<std::uint8_t>& bytes) {
+    for (std::size_t i = 0; i < kLength; ++i) bytes[i] = static_cast<std::uint8_t>(bytes.size() >> 8 * i);
+}
+std::size_t noted_length(const std::vector<std::uint8_t>& bytes) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < kLength; ++i) length |= std::size_t{bytes[i]} << 8 * i;
+    return length;
 }
 
 }  // namespace
 
 Payload broadcast(MPI_Comm comm, int source, const Payload& payload) {
-    std::vector<int> numbers;
-    if (rank_in(comm) == source) numbers = encode(payload);
-    numbers.resize(std::max(numbers.size(), kFirstPart));
-    if (PMPI_Bcast(numbers.data(), static_cast<int>(kFirstPart), MPI_INT, source, comm) != MPI_SUCCESS)
+    std::vector<std::uint8_t> bytes(kLength);
+    if (rank_in(comm) == source) {
+        const std::vector<std::uint8_t> packed = pack_numbers(encode(payload));
+        bytes.insert(bytes.end(), packed.begin(), packed.end());
+        note_length(bytes);
+    }
+    bytes.resize(std::max(bytes.size(), kFirstPart));
+    if (PMPI_Bcast(bytes.data(), static_cast<int>(kFirstPart), MPI_BYTE, source, comm) != MPI_SUCCESS)
         return {};
-    const auto whole = static_cast<std::size_t>(numbers[0]);
-    if (whole > kFirstPart) {
-        numbers.resize(whole);
-        if (PMPI_Bcast(numbers.data() + kFirstPart, static_cast<int>(whole - kFirstPart), MPI_INT, source,
+    const std::size_t length = noted_length(bytes);
+    if (length > kFirstPart) {
+        bytes.resize(length);
+        if (PMPI_Bcast(bytes.data() + kFirstPart, static_cast<int>(length - kFirstPart), MPI_BYTE, source,
                        comm) != MPI_SUCCESS)
             return {};
     }
-    return decode(numbers);
+    return decode(unpack_numbers(std::span(bytes).subspan(kLength, length - kLength)));
 }
 
 }  // namespace laple::mpi
