@@ -375,4 +375,16 @@ TEST_CASE("blocks that are long together go straight where that takes as long", 
     };
     CHECK(crossings_of("host-aggregation", 1024) == 2 * 3 * 3);
     CHECK(crossings_of("host-aggregation", 4096) == crossings_of("direct", 4096));
+    // In segments: three of 16 KiB for nine blocks, and five of 8 KiB.
+    CHECK(crossings_of("host-aggregation@16K", 4096) == 2 * 3 * 3 * 3);
+    CHECK(crossings_of("host-aggregation@8K", 4096) == 2 * 3 * 3 * 5);
+    CHECK(crossings_of("host-aggregation@1K", 4096) == crossings_of("direct", 4096));
+}
+
+TEST_CASE("between hosts with many ranks longer blocks go in segments of several", "[aggregation]") {
+    const Machine machine = test::machine_of_hosts(4, 4, 4);
+    MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    for (int c = 0; c < 4; ++c) costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = 25e6;
+    CHECK(choose_plan(request_for(Collective::alltoall, 4096), machine, {}, costs).algorithm->name() ==
+          "host-aggregation@16K");
 }
