@@ -301,7 +301,7 @@ std::vector<Verdict> judge(std::uint64_t number, std::uint64_t most_messages) {
         Pricing pricing(request, drawn.machine, drawn.costs);
         for (Candidate& candidate : candidates_to_judge(pricing, draw)) {
             Plan plan{request, candidate.algorithm, ""};
-            plan.windows = windows_for(candidate, request, drawn.costs);
+            plan.windows = windows_for(candidate, request, drawn.machine, drawn.costs);
             const double truth = simulated(plan, drawn, most_messages);
             if (!(truth > 0)) continue;
             verdicts.push_back({number, collective, family_of(*candidate.algorithm, pricing.clusters()),

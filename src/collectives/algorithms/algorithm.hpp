@@ -29,7 +29,7 @@ struct SendWindows {
     Bytes global = 0;  ///< how far contributions may be ahead of results; 0: no limit
     /// Of each cluster: the seconds that a byte takes of what a rank there may send to other clusters.
     std::vector<double> pace = {};
-    Bytes at_once = 0;  ///< what the ranks of a cluster together may send ahead of their pace
+    std::vector<Bytes> ahead = {};  ///< of each cluster: what a rank there may send ahead of its pace
 };
 
 /// One rank's part of a call.

@@ -46,9 +46,11 @@ class Traffic {
     }
 
     std::vector<double> pace() const {
-        // What agents send is priced as if it took turns at their port.
+        // What agents send is priced as if it took turns at their port. A root that sends alone holds itself
+        // up.
         const HopLoad hop = between(HopLoad::Ports::busy);
-        const double busiest = aggregation_ == Aggregation::none ? hop.busiest_queue() : hop.busiest();
+        const bool take_turns = aggregation_ != Aggregation::none && root_ < 0;
+        const double busiest = take_turns ? hop.busiest() : hop.busiest_queue();
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c) {
             const double far = block_ * most_far_blocks(c);

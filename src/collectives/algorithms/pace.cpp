@@ -11,9 +11,8 @@ Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank) {
     if (windows.pace.empty()) return {};
     const int cluster = machine.cluster_of_rank(rank);
     const double seconds = windows.pace[at(cluster)];
-    const auto ranks = static_cast<double>(machine.ranks_in(cluster).size());
-    return {seconds,
-            std::max(Pace::kLeastAhead, Seconds(seconds * static_cast<double>(windows.at_once) / ranks))};
+    const Bytes ahead = windows.ahead.empty() ? 0 : windows.ahead[at(cluster)];
+    return {seconds, std::max(Pace::kLeastAhead, Seconds(seconds * static_cast<double>(ahead)))};
 }
 
 void pace_sends(const Part& part, ScheduleBuilder& builder) {

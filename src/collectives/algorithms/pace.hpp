@@ -23,8 +23,7 @@ struct Pace {
     }
 };
 
-/// That of a rank by the windows of its plan. What the ranks of a cluster may send at once is shared out
-/// among them.
+/// That of a rank by the windows of its plan.
 Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank);
 
 /// From now on the rank's sends to other clusters go at its pace, if the plan has one.

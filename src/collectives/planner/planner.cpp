@@ -43,11 +43,11 @@ std::string reason_for(const Candidate& best, const Candidate& fastest, bool are
     return fmt::format("predicted within {} % of the fastest{}, and simpler", percent, of_whom);
 }
 
-Plan plan_of(const Candidate& candidate, const Request& request, const MachineCosts& costs,
-             std::string reason) {
+Plan plan_of(const Candidate& candidate, const Request& request, const Machine& machine,
+             const MachineCosts& costs, std::string reason) {
     Plan plan{request, candidate.algorithm, std::move(reason)};
     plan.predicted = Seconds(candidate.seconds);
-    if (!plan.is_native()) plan.windows = windows_for(candidate, request, costs);
+    if (!plan.is_native()) plan.windows = windows_for(candidate, request, machine, costs);
     return plan;
 }
 
@@ -141,10 +141,10 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     });
     const std::string reason = tried != nullptr ? "the fastest of those that earlier jobs have tried"
                                                 : reason_for(*best, *fastest, fastest == found.begin());
-    std::vector<Plan> plans{plan_of(*best, request, costs, reason)};
+    std::vector<Plan> plans{plan_of(*best, request, machine, costs, reason)};
     for (const Candidate* rival :
          with_rivals ? rivals_of(*best, found, may_use) : std::vector<const Candidate*>())
-        plans.push_back(plan_of(*rival, request, costs, "tried"));
+        plans.push_back(plan_of(*rival, request, machine, costs, "tried"));
     const auto by_mpi = std::find_if(found.begin(), found.end(), [](const Candidate& candidate) {
         return candidate.algorithm->is_native();
     });
@@ -179,7 +179,7 @@ std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& requ
     if (!costs.is_empty() && is_free_to_choose(request)) {
         Pricing pricing(request, machine, costs);
         if (const auto priced = algorithm->price(pricing))
-            return plan_of(*priced, request, costs, "asked for");
+            return plan_of(*priced, request, machine, costs, "asked for");
     }
     if (algorithm->needs_costs()) {
         why_not = needs;
@@ -313,7 +313,7 @@ void fit_windows(const Machine& machine, const MachineCosts& costs, Plan& plan) 
     Pricing pricing(plan.request, machine, by_way);
     const auto priced = plan.algorithm->price(pricing);
     if (!priced) return;
-    plan.windows = windows_for(*priced, plan.request, by_way);
+    plan.windows = windows_for(*priced, plan.request, machine, by_way);
     if (plan.streams > 0) plan.windows.pace.clear();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/index.hpp"
 #include "collectives/collective/collective.hpp"
 
 namespace laple {
@@ -60,17 +61,25 @@ bool has_link_that_carries_more(const MachineCosts& costs, IsOne is_one) {
     return false;
 }
 
-/// As much as queues of uplinks hold for certain. What goes to one root, or comes from one, meets at its
-/// uplink.
-Bytes at_once(const Request& request, const MachineCosts& costs) {
+/// As much as queues of uplinks hold for certain: shared out among the ranks of a cluster, which meet at
+/// theirs; among those that send to a root from other clusters, each one message, which meet at its; all of
+/// it for a root that sends alone.
+std::vector<Bytes> ahead(const Candidate& candidate, const Request& request, const Machine& machine,
+                         const MachineCosts& costs) {
     constexpr double kUsualQueue = 128.0 * 1024;
     constexpr double kSure = 0.75;
-    if (row_of(request.collective).is_rooted) return 0;
-    double least = kUsualQueue;
+    double queue = kUsualQueue;
     for (int c = 0; c < costs.count(); ++c) {
-        if (costs.cluster(c).burst > 0) least = std::min(least, kSure * costs.cluster(c).burst);
+        if (costs.cluster(c).burst > 0) queue = std::min(queue, kSure * costs.cluster(c).burst);
     }
-    return static_cast<Bytes>(least);
+    const CollectiveRow& row = row_of(request.collective);
+    std::vector<Bytes> ahead;
+    for (int c = 0; c < costs.count(); ++c) {
+        std::size_t senders = machine.ranks_in(c).size();
+        if (row.is_rooted) senders = row.runs_to_root ? at(std::max(candidate.crossings, 1)) : 1;
+        ahead.push_back(static_cast<Bytes>(queue / static_cast<double>(senders)));
+    }
+    return ahead;
 }
 
 Bytes global_window(const Request& request, const TreeTime& time) {
@@ -83,7 +92,8 @@ Bytes global_window(const Request& request, const TreeTime& time) {
 
 }  // namespace
 
-SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs) {
+SendWindows windows_for(const Candidate& candidate, const Request& request, const Machine& machine,
+                        const MachineCosts& costs) {
     SendWindows windows{channel_window(*candidate.algorithm, request, costs), local_windows(costs)};
     // What is slower than the links can be would keep them so. A pace is that of uplinks: where one was not
     // measured, it is supposed to carry what links did.
@@ -93,7 +103,7 @@ SendWindows windows_for(const Candidate& candidate, const Request& request, cons
     };
     if (!has_link_that_carries_more(costs, is_any)) windows.global = global_window(request, candidate.time);
     if (!has_link_that_carries_more(costs, has_unknown_uplink)) windows.pace = candidate.pace;
-    windows.at_once = at_once(request, costs);
+    windows.ahead = ahead(candidate, request, machine, costs);
     return windows;
 }
 

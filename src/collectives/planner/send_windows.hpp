@@ -18,6 +18,7 @@ namespace laple {
 ///
 /// Where a link carries more than was measured they would hold it at what was: then windows are as large as
 /// any, and nothing goes at a pace.
-SendWindows windows_for(const Candidate& candidate, const Request& request, const MachineCosts& costs);
+SendWindows windows_for(const Candidate& candidate, const Request& request, const Machine& machine,
+                        const MachineCosts& costs);
 
 }  // namespace laple

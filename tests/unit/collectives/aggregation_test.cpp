@@ -115,7 +115,7 @@ TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster
     windows.pace = {1e-6, 1e-6};
     CHECK(pace_of({}, kTwoClusters, 0).seconds_per_byte == 0);
     CHECK(pace_of(windows, kTwoClusters, 0).ahead == Seconds(4e-3));  // of ranks that were late
-    windows.at_once = 100'000;
+    windows.ahead = {25'000, 25'000};
     const Pace pace = pace_of(windows, kTwoClusters, 0);
     CHECK(pace.ahead.count() == Approx(25e-3));
     CHECK(pace.scaled(0.5).seconds_per_byte == Approx(0.5e-6));
@@ -125,18 +125,19 @@ TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster
     plan.windows = windows;
     CHECK(expand(plan, kTwoClusters, 0).ahead.count() == Approx(25e-3));
 
-    const auto at_once = [](Collective collective, double queue) {
+    const auto ahead = [](Collective collective, double queue) {
         MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
         costs.cluster(1).burst = queue;
         const Request request = request_for(collective, 64 * 1024, 0);
         Pricing pricing(request, kTwoClusters, costs);
         const auto candidate = parse_algorithm("direct", collective)->price(pricing);
-        return windows_for(candidate.value(), request, costs).at_once;
+        return windows_for(candidate.value(), request, kTwoClusters, costs).ahead[1];
     };
-    CHECK(at_once(Collective::alltoall, 0) == 128 * 1024);
-    CHECK(at_once(Collective::alltoall, 64 * 1024) == 48 * 1024);
-    CHECK(at_once(Collective::alltoall, 4e6) == 128 * 1024);
-    CHECK(at_once(Collective::gather, 0) == 0);  // all at one uplink
+    CHECK(ahead(Collective::alltoall, 0) == 128 * 1024 / 4);
+    CHECK(ahead(Collective::alltoall, 64 * 1024) == 48 * 1024 / 4);
+    CHECK(ahead(Collective::alltoall, 4e6) == 128 * 1024 / 4);
+    CHECK(ahead(Collective::gather, 0) == 128 * 1024 / 4);  // all at one uplink
+    CHECK(ahead(Collective::scatter, 0) == 128 * 1024);     // the root alone
 }
 
 TEST_CASE("a carrier sends what all ranks of its cluster have, at the pace of its link", "[aggregation]") {
