@@ -498,7 +498,7 @@ class StreamedBlocks {
         std::vector<mpi::StreamLinks::Peer> peers;
         for (const Rank peer : streamed) peers.push_back({peer, 2, Seconds(1e-4)});
         links_->join(ways_.comm, peers, routes_);
-        plan_.straight = straight_blocks(varied_request(Collective::alltoall), machine_, world_rank());
+        plan_.straight = straight_blocks(varied_request(Collective::alltoall), machine_, world_rank(), {});
     }
     ~StreamedBlocks() {
         links_.reset();

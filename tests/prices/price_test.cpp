@@ -44,7 +44,7 @@ const std::vector<Bar> kBars{
     {"direct@", "alltoall", 0.005, 0.07},
     {"direct@", "gather", 0.040, 0.14},
     {"direct@", "reduce_scatter", 0.010, 0.08},
-    {"direct@", "scatter", 0.015, 0.06},
+    {"direct@", "scatter", 0.015, 0.065},
     {"dissemination", "barrier", 0.005, 0.02},
     {"dissemination, clusters", "barrier", 0.005, 0.01},
     {"halving-doubling", "allreduce", 0.090, 0.09},

@@ -7,7 +7,7 @@
 //     cluster-aggregation[@SEGMENT]  one message between two clusters, one between two hosts of a cluster
 //
 // In segments, all peers get one before any gets its second. What is direct, or in segments, goes to other
-// clusters at the pace of the busiest link.
+// clusters at the pace of the busiest link. A root that scatters serves the farthest clusters first.
 //
 // (block_routes.hpp; docs/algorithms.md)
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/index.hpp"
 #include "collectives/algorithms/block_memory.hpp"
@@ -26,6 +27,7 @@
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
+#include "collectives/algorithms/root_order.hpp"
 
 namespace laple {
 namespace {
@@ -59,15 +61,21 @@ std::uint64_t begin_at_dest(const Request& request, Block block) {
 /// The steps of one rank.
 class BlockSteps {
   public:
-    BlockSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation)
-        : part_(part), builder_(builder), routes_(part.request, part.machine, aggregation) {}
+    BlockSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation,
+               const std::vector<int>& order)
+        : part_(part), builder_(builder), routes_(part.request, part.machine, aggregation), order_(order) {}
 
     void write(Bytes segment_bytes) {
         if (part_.request.units == 0) return;
         keep_own();
         // Where blocks differ, long ones are paced, and they are none of these steps.
         if (!part_.request.is_varied) pace_sends(part_, builder_);
-        const std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
+        std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
+        if (!order_.empty()) {
+            std::stable_sort(messages.begin(), messages.end(), [this](const auto& a, const auto& b) {
+                return std::pair(a.hop, turn_of(a.to)) < std::pair(b.hop, turn_of(b.to));
+            });
+        }
         for (auto begin = messages.begin(); begin != messages.end();) {
             const auto end = std::find_if(begin, messages.end(), [&](const BlockRoutes::Message& message) {
                 return message.hop != begin->hop;
@@ -79,6 +87,7 @@ class BlockSteps {
 
   private:
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
+    int turn_of(Rank rank) const { return turn_in(order_, part_.machine, rank); }
 
     /// What a rank sends and gets in one hop. All peers get their first segment before one gets its second:
     /// each connection has as long as can be for it. A message is cut alike at both ends, whatever else they
@@ -202,6 +211,7 @@ class BlockSteps {
     const Part& part_;
     ScheduleBuilder& builder_;
     BlockRoutes routes_;
+    const std::vector<int>& order_;                     // of clusters: root_order()
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
@@ -240,13 +250,16 @@ Bytes longest_in_message(const Request& request, const Machine& machine, Aggrega
 
 class BlockAlgorithm final : public Algorithm {
   public:
-    BlockAlgorithm(const Variant& variant, Bytes segment_bytes)
-        : variant_(variant), segment_bytes_(segment_bytes) {}
+    BlockAlgorithm(const Variant& variant, Bytes segment_bytes, std::vector<int> order = {})
+        : variant_(variant), segment_bytes_(segment_bytes), order_(std::move(order)) {}
 
     std::string name() const override {
         return fmt::format("{}{}", variant_.name, name_suffix(segment_bytes_, 1));
     }
     std::string in_words() const override { return std::string(variant_.in_words); }
+    std::string details() const override {
+        return order_.empty() ? "" : fmt::format(" first to {}", fmt::join(order_, ">"));
+    }
     Bytes segment_bytes() const override { return segment_bytes_; }
     std::string needs() const override {
         return variant_.aggregation == Aggregation::by_cluster
@@ -268,7 +281,8 @@ class BlockAlgorithm final : public Algorithm {
 
     std::optional<Candidate> price(Pricing& pricing) const override {
         Candidate candidate;
-        candidate.algorithm = std::make_shared<BlockAlgorithm>(variant_, segment_bytes_);
+        candidate.algorithm = std::make_shared<BlockAlgorithm>(
+            variant_, segment_bytes_, root_order(pricing.request(), pricing.machine(), pricing.costs()));
         candidate.time = block_time(pricing, variant_.aggregation, segment_bytes_);
         candidate.seconds = candidate.time.last;
         const bool is_direct = variant_.aggregation == Aggregation::none;
@@ -280,7 +294,8 @@ class BlockAlgorithm final : public Algorithm {
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
         // A message of blocks of different sizes begins with their lengths.
-        BlockSteps(part, builder, variant_.aggregation).write(part.request.is_varied ? 0 : segment_bytes_);
+        BlockSteps(part, builder, variant_.aggregation, order_)
+            .write(part.request.is_varied ? 0 : segment_bytes_);
     }
 
   private:
@@ -337,7 +352,8 @@ class BlockAlgorithm final : public Algorithm {
     }
 
     const Variant& variant_;
-    Bytes segment_bytes_;  // 0: blocks are not cut
+    Bytes segment_bytes_;     // 0: blocks are not cut
+    std::vector<int> order_;  // of clusters: root_order()
 };
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {

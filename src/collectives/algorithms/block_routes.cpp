@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/index.hpp"
+#include "collectives/algorithms/root_order.hpp"
 
 namespace laple {
 
@@ -144,7 +145,8 @@ std::size_t BlockRoutes::most_blocks() const {
     return times * most;
 }
 
-std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank) {
+std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank,
+                                           const std::vector<int>& order) {
     const CollectiveRow& row = row_of(request.collective);
     const bool has_one_to_send = row.is_rooted && row.runs_to_root;
     const bool gets_one = row.is_rooted && !row.runs_to_root;
@@ -156,6 +158,11 @@ std::vector<StraightBlock> straight_blocks(const Request& request, const Machine
         const bool is_only = is_sent ? has_one_to_send : gets_one;
         blocks.push_back({peer, is_sent, machine.cluster_of_rank(peer) != machine.cluster_of_rank(rank),
                           is_only ? 0 : at(peer)});
+    }
+    if (!order.empty()) {
+        std::stable_sort(blocks.begin(), blocks.end(), [&](const auto& a, const auto& b) {
+            return turn_in(order, machine, a.peer) < turn_in(order, machine, b.peer);
+        });
     }
     return blocks;
 }

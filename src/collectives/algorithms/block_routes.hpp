@@ -104,7 +104,8 @@ struct StraightBlock {
     std::size_t number = 0;  ///< among the blocks that the rank has for others, or gets
 };
 /// All blocks that `rank` sends or gets, those of itself not among them, in the order of
-/// BlockRoutes::messages_of().
-std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank);
+/// BlockRoutes::messages_of(), but clusters in that of root_order() where this is not empty.
+std::vector<StraightBlock> straight_blocks(const Request& request, const Machine& machine, Rank rank,
+                                           const std::vector<int>& order);
 
 }  // namespace laple

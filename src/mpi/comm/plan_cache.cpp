@@ -14,6 +14,7 @@
 #include "base/index.hpp"
 #include "collectives/algorithms/native.hpp"
 #include "collectives/algorithms/pricing.hpp"
+#include "collectives/algorithms/root_order.hpp"
 #include "collectives/drift/link_spans.hpp"
 #include "collectives/planner/known_calls.hpp"
 #include "collectives/planner/planner.hpp"
@@ -248,7 +249,8 @@ BlockPlan PlanCache::block_plan(const Plan& plan) const {
     BlockPlan blocks;
     blocks.units = plan.request.units;
     blocks.longest_together = plan.algorithm->longest_together(plan.request, machine_);
-    blocks.straight = straight_blocks(plan.request, machine_, rank_);
+    blocks.straight =
+        straight_blocks(plan.request, machine_, rank_, root_order(plan.request, machine_, costs_));
     blocks.near_ranks = static_cast<int>(machine_.ranks_in(cluster).size());
     blocks.pace = pace_of(plan.windows, machine_, rank_);
     if (blocks.pace.seconds_per_byte <= 0) return blocks;

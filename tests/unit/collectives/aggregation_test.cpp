@@ -4,10 +4,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/block_routes.hpp"
 #include "collectives/algorithms/block_times.hpp"
 #include "collectives/algorithms/hop_load.hpp"
 #include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
+#include "collectives/algorithms/root_order.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/planner.hpp"
 #include "collectives/planner/send_windows.hpp"
@@ -388,4 +390,34 @@ TEST_CASE("between hosts with many ranks longer blocks go in segments of several
     for (int c = 0; c < 4; ++c) costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = 25e6;
     CHECK(choose_plan(request_for(Collective::alltoall, 4096), machine, {}, costs).algorithm->name() ==
           "host-aggregation@16K");
+}
+
+TEST_CASE("a root that scatters sends to the farthest clusters first", "[aggregation]") {
+    // The root's cluster is 1. From there it is 1 ms to cluster 0, 9 to 2, 5 to 3, whose uplink takes 10 ms.
+    const Machine machine(Topology::from_clusters(8, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+    MachineCosts costs = test::uniform_costs(4, Seconds(1e-3), 12.5e6);
+    costs.link(1, 2).latency = 9e-3;
+    costs.link(1, 3).latency = 5e-3;
+    costs.cluster(3).uplink_in = 3.2e6;
+    const Request request = request_for(Collective::scatter, 16'000, 3);
+    const std::vector<int> order = root_order(request, machine, costs);
+    CHECK(order == std::vector<int>{3, 2, 0, 1});
+    CHECK(root_order(request_for(Collective::gather, 16'000, 3), machine, costs).empty());
+    CHECK(root_order(request_for(Collective::alltoall, 16'000), machine, costs).empty());
+    CHECK(root_order(request, machine, {}).empty());
+
+    const std::vector<Rank> ranks{6, 7, 5, 4, 0, 1, 2};
+    for (const char* name : {"direct", "direct@8K"}) {
+        std::vector<Rank> served;
+        for (const Step& step :
+             expand(choose_plan(request, machine, parse_rules(name), costs), machine, 3).steps) {
+            if (step.kind == StepKind::send) served.push_back(step.peer);
+        }
+        REQUIRE(served.size() >= ranks.size());
+        CHECK(std::vector(served.begin(), served.begin() + 7) == ranks);  // and again with second segments
+    }
+    std::vector<Rank> straight;
+    for (const StraightBlock& block : straight_blocks(request, machine, 3, order))
+        straight.push_back(block.peer);
+    CHECK(straight == ranks);
 }
