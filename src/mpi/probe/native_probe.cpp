@@ -94,7 +94,10 @@ class NativeProbe {
             }
         }
         announce(kOver, 0, 0);
-        for (auto& [collective, curve] : times_.times) smooth(curve);
+        for (auto& [collective, curve] : times_.times) {
+            drop_unlikely(curve);
+            smooth(curve);
+        }
         return std::move(times_);
     }
 
@@ -126,6 +129,19 @@ class NativeProbe {
         const Request request{.collective = collective, .units = bytes};
         const BufferSizes sizes = row_of(collective).buffers(request, size_of(comm_), 0);
         return std::max(sizes.input_units, sizes.result_units);
+    }
+
+    /// A short call that seems to take less than half as long as one of fewer bytes: most likely a rank began
+    /// when the others were nearly through. It is not known then, and measured again by a later job.
+    static void drop_unlikely(Curve& curve) {
+        Curve likely;
+        Seconds longest{0};
+        for (const auto& [bytes, time] : curve.known()) {
+            if (time < kShort && 2 * time < longest) continue;
+            longest = std::max(longest, time);
+            likely.set(bytes, time);
+        }
+        curve = likely;
     }
 
     /// A short call takes no longer than one of more bytes: then ranks have waited for processors.
