@@ -81,15 +81,18 @@ double barrier_time(Rounds& rounds) {
     return rounds.last();
 }
 
+/// Less than so many bytes of all blocks; from there on in a ring.
+Bytes allgathered_in_rounds(std::size_t ranks) {
+    return std::has_single_bit(ranks) ? kLongGatherInRounds : kLongGather;
+}
+
 double allgather_time(Rounds& rounds, Bytes bytes) {
-    const Bytes all = bytes * rounds.members();
-    const bool is_power_of_two = std::has_single_bit(rounds.members());
-    if (is_power_of_two && all < kLongGatherInRounds) {
-        rounds.doubling(bytes);
-    } else if (all < kLongGather) {
-        rounds.allgather_by_index(bytes);
-    } else {
+    if (bytes * rounds.members() >= allgathered_in_rounds(rounds.members())) {
         rounds.ring(bytes, false);
+    } else if (std::has_single_bit(rounds.members())) {
+        rounds.doubling(bytes);
+    } else {
+        rounds.allgather_by_index(bytes);
     }
     return rounds.last();
 }
@@ -105,8 +108,12 @@ double scatter_time(Rounds& rounds, Bytes bytes) {
     return rounds.last();
 }
 
+bool is_short_alltoall(Bytes bytes, std::size_t ranks) {
+    return bytes <= kShortAlltoall && ranks >= kFewRanks;
+}
+
 double alltoall_time(Rounds& rounds, Bytes bytes) {
-    if (bytes <= kShortAlltoall && rounds.members() >= kFewRanks) {
+    if (is_short_alltoall(bytes, rounds.members())) {
         rounds.index(bytes);
     } else if (bytes > kMediumAlltoall) {
         rounds.pairwise(bytes, false);
@@ -286,6 +293,9 @@ std::size_t native_messages(const Request& request, const Machine& machine) {
     const std::size_t on_hosts = 2 * (ranks - hosts);
     const std::size_t folded = std::bit_floor(hosts);
     const auto rounds = static_cast<std::size_t>(std::bit_width(folded) - 1);
+    const auto rounds_of_ranks = static_cast<std::size_t>(std::bit_width(ranks - 1));
+    const std::size_t to_all = ranks * (ranks - 1);
+    const Bytes all = request.bytes() * ranks;
     switch (request.collective) {
         case Collective::bcast:
             return request.bytes() <= kShortBcast ? ranks - 1 : 0;
@@ -295,9 +305,18 @@ std::size_t native_messages(const Request& request, const Machine& machine) {
             return request.bytes() <= kShortAllreduce ? on_hosts + folded * rounds + 2 * (hosts - folded) : 0;
         case Collective::barrier:
             return on_hosts + hosts * (folded < hosts ? rounds + 1 : rounds);
-        default:
+        case Collective::allgather:
+            return all < allgathered_in_rounds(ranks) ? ranks * rounds_of_ranks : to_all;
+        case Collective::alltoall:
+            return is_short_alltoall(request.bytes(), ranks) ? ranks * rounds_of_ranks : to_all;
+        case Collective::gather:
+        case Collective::scatter:
+        case Collective::reduce_scatter:
+        case Collective::scan:
+        case Collective::exscan:
             return 0;
     }
+    return 0;
 }
 
 NativePrice native_price(const Request& uneven, const Machine& machine, const MachineCosts& costs) {

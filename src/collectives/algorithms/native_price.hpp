@@ -33,8 +33,9 @@ namespace laple {
 /// Operations in MPICH", 2005; sizes: MPICH 4.0's tables)
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs);
 
-/// How many messages of all ranks together that has between hosts and on them; 0 where this is not certain,
-/// which it is of short calls of bcast, reduce, allreduce and barrier that are not in parts.
+/// How many messages of all ranks together that has between hosts and on them; 0 where this is not certain:
+/// in parts of bcast, reduce and allreduce, which MPICH does from some size on, where it combines blocks or
+/// prefixes; and of gather and scatter, whose messages are mostly on hosts, where they cost less.
 std::size_t native_messages(const Request& request, const Machine& machine);
 
 /// What is known best: what was measured on all ranks of the job, where it was; between two sizes by how much

@@ -149,25 +149,30 @@ TEST_CASE("a short call that is faster by less than a delay is left to MPI", "[r
 TEST_CASE("messages of MPI's own calls count where those of others do, unless they were measured",
           "[rank-delay]") {
     MachineCosts costs = test::uniform_costs(3, Seconds(1e-3), 12.5e6);
-    const auto native = [&](Collective collective, const Machine& machine) {
-        for (const Candidate& candidate : Pricing(request_for(collective, 8), machine, costs).all()) {
+    const auto native = [&](Collective collective, const Machine& machine, Bytes bytes = 8) {
+        for (const Candidate& candidate : Pricing(request_for(collective, bytes), machine, costs).all()) {
             if (candidate.algorithm->is_native()) return candidate.seconds;
         }
         return 0.0;
     };
-    const auto messages = [&](Collective collective, const Machine& machine) {
+    const auto messages = [&](Collective collective, const Machine& machine, Bytes bytes = 8) {
         constexpr double kEach = 10e-6;
         costs.message_time = 0;
-        const double alone = native(collective, machine);
+        const double alone = native(collective, machine, bytes);
         costs.message_time = kEach;
-        return (native(collective, machine) - alone) / kEach;
+        return (native(collective, machine, bytes) - alone) / kEach;
     };
     const Machine hosts = test::machine_of({5, 5, 5});
     CHECK(messages(Collective::bcast, hosts) == Approx(14));
     CHECK(messages(Collective::reduce, hosts) == Approx(14));
     CHECK(messages(Collective::barrier, hosts) == Approx(15 * 4));
     CHECK(messages(Collective::allreduce, hosts) == Approx(8 * 3 + 2 * 7));
-    CHECK(messages(Collective::alltoall, hosts) == Approx(0));
+    CHECK(messages(Collective::gather, hosts) == Approx(0));
+    CHECK(messages(Collective::alltoall, hosts) == Approx(15 * 4));
+    CHECK(messages(Collective::alltoall, hosts, 1024) == Approx(15 * 14));
+    CHECK(messages(Collective::allgather, hosts) == Approx(15 * 4));
+    CHECK(messages(Collective::allgather, hosts, 8192) == Approx(15 * 14));  // 120 KiB in all
+    CHECK(messages(Collective::scan, hosts) == Approx(0));
     const Machine sixteen = test::machine_of({8, 4, 4});
     CHECK(messages(Collective::barrier, sixteen) == Approx(16 * 4));
     CHECK(messages(Collective::allreduce, sixteen) == Approx(16 * 4));
