@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <cstddef>
-#include <unordered_map>
+#include <limits>
 
 #include "base/error.hpp"
 
@@ -15,6 +15,7 @@ namespace {
 //   2n + 2    the whole number n
 //   2n + 1    a run of n + kLeastRun numbers; how many numbers before it begins follows
 constexpr std::size_t kLeastRun = 2;
+constexpr std::uint64_t kLongestRun = std::uint64_t{1} << 31U;
 constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53U;  // up to here doubles hold all whole numbers
 constexpr int kBitsOfNumber = 64;
 
@@ -43,19 +44,18 @@ void add_number(double number, std::vector<std::uint8_t>& bytes) {
 /// Finds where the numbers at some place occurred before.
 class Runs {
   public:
-    explicit Runs(std::span<const double> numbers) : numbers_(numbers) {}
+    explicit Runs(std::span<const double> numbers) : numbers_(numbers), last_(kPlaces, kNone) {}
 
     struct Run {
         std::size_t start = 0;
         std::size_t length = 0;
     };
-    /// The numbers from `place` on that are the same as those from an earlier place on, the last where both
-    /// of the first two were.
+    /// The longest run from `place` on that is the same as one from the last earlier place that begins with
+    /// the same two numbers.
     Run before(std::size_t place) const {
         if (place + kLeastRun > numbers_.size()) return {};
-        const auto found = last_.find(hash_at(place));
-        if (found == last_.end()) return {};
-        Run run{found->second, 0};
+        Run run{last_[hash_at(place)], 0};
+        if (run.start == kNone) return {};
         while (place + run.length < numbers_.size() &&
                bits_at(run.start + run.length) == bits_at(place + run.length))
             ++run.length;
@@ -66,15 +66,20 @@ class Runs {
     }
 
   private:
+    static constexpr int kBitsOfHash = 16;
+    static constexpr std::size_t kPlaces = std::size_t{1} << kBitsOfHash;
+    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
     std::uint64_t bits_at(std::size_t place) const { return std::bit_cast<std::uint64_t>(numbers_[place]); }
     /// Of two numbers. Where others have the same, a run is not found.
-    std::uint64_t hash_at(std::size_t place) const {
+    std::size_t hash_at(std::size_t place) const {
         constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-        return (bits_at(place) * kOdd) ^ std::rotl(bits_at(place + 1), kBitsOfNumber / 2);
+        const std::uint64_t both = (bits_at(place) * kOdd) ^ std::rotl(bits_at(place + 1), kBitsOfNumber / 2);
+        return static_cast<std::size_t>((both * kOdd) >> (kBitsOfNumber - kBitsOfHash));
     }
 
     std::span<const double> numbers_;
-    std::unordered_map<std::uint64_t, std::size_t> last_;
+    std::vector<std::size_t> last_;  // by hash
 };
 
 /// Takes numbers off the front of bytes.
@@ -141,7 +146,8 @@ std::vector<double> unpack_numbers(std::span<const std::uint8_t> bytes) {
             numbers.push_back(static_cast<double>(key / 2 - 1));
         } else {
             const std::uint64_t distance = in.next_whole();
-            if (distance == 0 || distance > numbers.size()) throw PackedBytes::broken();
+            if (distance == 0 || distance > numbers.size() || key / 2 > kLongestRun)
+                throw PackedBytes::broken();
             const std::size_t start = numbers.size() - distance;
             // A run may go on into itself.
             for (std::size_t i = 0; i < key / 2 + kLeastRun; ++i) numbers.push_back(numbers[start + i]);

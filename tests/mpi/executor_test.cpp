@@ -19,6 +19,7 @@
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
 #include "mpi/comm/own_comms.hpp"
+#include "mpi/comm/payload.hpp"
 #include "mpi/comm/progress_engine.hpp"
 #include "mpi/comm/stream_links.hpp"
 #include "mpi/exec/block_exchange.hpp"
@@ -446,6 +447,34 @@ TEST_CASE("where time is over no other call is measured", "[beyond-simgrid]") {
     if (world_rank() != 0) return;
     CHECK(times.times.empty());
     CHECK(times.is_unfinished);
+}
+
+TEST_CASE("what is agreed on arrives whole, in one message or two") {
+    const int source = world_size() - 1;
+    for (const int clusters : {1, 3, 40}) {
+        std::mt19937_64 random(static_cast<unsigned>(clusters));
+        MachineCosts costs(clusters);
+        for (int a = 0; a < clusters; ++a) {
+            for (int b = 0; b < clusters; ++b)
+                costs.link(a, b).latency = static_cast<double>(random() % 1'000'000) * 1e-9;
+        }
+        mpi::Agreement agreement{Topology::flat(world_size()), "ring,-native", {0}, costs, {1, 2, 3}, {}};
+        const bool is_source = world_rank() == source;
+        const mpi::Payload mine{is_source ? mpi::Content::agreement : mpi::Content::nothing,
+                                is_source ? std::optional(agreement) : std::nullopt};
+        const mpi::Payload got = mpi::broadcast(MPI_COMM_WORLD, source, mine);
+        REQUIRE(got.content == mpi::Content::agreement);
+        REQUIRE(got.agreement);
+        CHECK(got.agreement->topology == agreement.topology);
+        CHECK(got.agreement->algorithm == agreement.algorithm);
+        CHECK(got.agreement->ranks == agreement.ranks);
+        CHECK(got.agreement->cluster_of == agreement.cluster_of);
+        CHECK(got.agreement->host_of.empty());
+        CHECK(got.agreement->costs.numbers() == costs.numbers());
+    }
+    const mpi::Payload none = mpi::broadcast(MPI_COMM_WORLD, 0, {mpi::Content::unknown, std::nullopt});
+    CHECK(none.content == mpi::Content::unknown);
+    CHECK_FALSE(none.agreement);
 }
 
 TEST_CASE("paced sends take the time of their bytes at least") {

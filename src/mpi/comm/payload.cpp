@@ -13,8 +13,8 @@
 namespace laple::mpi {
 namespace {
 
-/// Bytes that go at once; the rest needs a second broadcast. MPICH sends less than 12 KiB down a tree, where
-/// longer messages are scattered and gathered in many steps, and needs no handshake for them.
+/// Bytes that go at once; the rest needs a second broadcast. MPICH sends up to 12 KiB down a tree and without
+/// a handshake; longer messages are scattered and gathered in many steps.
 constexpr std::size_t kFirstPart = 12 * 1024 - 64;
 /// At the front of these: the number of all bytes.
 constexpr std::size_t kLength = 4;

@@ -70,4 +70,7 @@ TEST_CASE("broken bytes are refused") {
     CHECK_THROWS_AS(unpack_numbers(bytes), Error);
     CHECK_THROWS_AS(unpack_numbers(std::vector<std::uint8_t>{1, 0}), Error);
     CHECK_THROWS_AS(unpack_numbers(std::vector<std::uint8_t>(11, 0xff)), Error);
+    // A number, and the same some 2^48 times.
+    CHECK_THROWS_AS(unpack_numbers(std::vector<std::uint8_t>{2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1}),
+                    Error);
 }
