@@ -46,6 +46,7 @@ constexpr Seconds kMargin =
 constexpr Seconds kMostLead{1};
 constexpr double kLateShare = 0.05;
 constexpr Seconds kLate = std::chrono::microseconds(250);
+constexpr double kLeastPart = 0.25;  // of a call, that all ranks took part in
 
 std::int64_t in_ns(Seconds time) {
     return static_cast<std::int64_t>(time.count() * 1e9);
@@ -94,10 +95,7 @@ class NativeProbe {
             }
         }
         announce(kOver, 0, 0);
-        for (auto& [collective, curve] : times_.times) {
-            drop_unlikely(curve);
-            smooth(curve);
-        }
+        for (auto& [collective, curve] : times_.times) smooth(curve);
         return std::move(times_);
     }
 
@@ -131,19 +129,6 @@ class NativeProbe {
         return std::max(sizes.input_units, sizes.result_units);
     }
 
-    /// A short call that seems to take less than half as long as one of fewer bytes: most likely a rank began
-    /// when the others were nearly through. It is not known then, and measured again by a later job.
-    static void drop_unlikely(Curve& curve) {
-        Curve likely;
-        Seconds longest{0};
-        for (const auto& [bytes, time] : curve.known()) {
-            if (time < kShort && 2 * time < longest) continue;
-            longest = std::max(longest, time);
-            likely.set(bytes, time);
-        }
-        curve = likely;
-    }
-
     /// A short call takes no longer than one of more bytes: then ranks have waited for processors.
     static void smooth(Curve& curve) {
         Seconds larger = Seconds::max();
@@ -162,10 +147,14 @@ class NativeProbe {
         return values[kTrials - 1] < (1 + kAlike) * values.front();
     }
 
-    /// Adds it to what is known.
+    /// Adds it to what is known; where a rank was late for all calls, it stays unknown.
     void measure(Collective collective, Bytes bytes) {
-        times_.times[std::string(name_of(collective))].set(
-            bytes, usual_time(static_cast<std::int64_t>(collective), bytes));
+        const Seconds time = usual_time(static_cast<std::int64_t>(collective), bytes);
+        if (time > Seconds(0)) {
+            times_.times[std::string(name_of(collective))].set(bytes, time);
+        } else {
+            times_.is_unfinished = true;
+        }
     }
 
     /// Short calls that take so much longer than the shortest one before: a packet was lost, most likely,
@@ -176,16 +165,21 @@ class NativeProbe {
     }
 
     /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
-    /// some tenths of a second. After a loss the first one without, or the least of three.
+    /// some tenths of a second. After a loss the first one without, or the least of three. 0 where none is
+    /// known.
     Seconds usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
         if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
         std::vector<double> values;
         std::size_t trials = kTrials;
+        std::size_t unknown = 0;
         bool is_doubtful = false;
         while (values.size() < trials) {
-            if (now() > end_of_values_ && !values.empty() && !is_doubtful) break;
-            values.push_back(measure_once(call, bytes).count());
+            if (now() > end_of_values_ && !(values.empty() && unknown == 0) && !is_doubtful) break;
+            const double value = measure_once(call, bytes).count();
+            if (value <= 0 && ++unknown == kTrials) break;
+            if (value <= 0) continue;
+            values.push_back(value);
             if (values.size() == 1) is_doubtful = has_lost(bytes, values.front());
             shortest_ = std::min(shortest_, Seconds(values.back()));
             if (is_doubtful && values.back() > values.front() / 2) continue;
@@ -196,10 +190,13 @@ class NativeProbe {
             }
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
+        if (values.empty()) return Seconds(0);
         return Seconds(is_doubtful ? *std::min_element(values.begin(), values.end()) : median(values));
     }
 
-    /// The start is announced so early that every rank is ready; if one was not, once more with more time.
+    /// The start is announced so early that every rank is ready; if one was not, once more with more time. 0
+    /// where one began when most of the time had passed: what it took from there tells nothing. (A broadcast
+    /// of 4 KiB took 15 us then, where 8 bytes took 1.4 ms.)
     Seconds measure_once(std::int64_t call, Bytes bytes) {
         constexpr int kMostLooks = 3;
         for (int look = 1;; ++look) {
@@ -210,8 +207,9 @@ class NativeProbe {
             const Seconds needed = lead_ + worst.command;
             lead_ = std::min(std::max(1.5 * needed + kMargin, lead_ / 2), kMostLead);
             const bool is_good = worst.start <= std::max(kLate, kLateShare * worst.finish);
-            if (is_good || look == kMostLooks || now() > end_of_values_)
-                return worst.finish - std::max(worst.start, Seconds(0));
+            if (!is_good && look < kMostLooks && now() <= end_of_values_) continue;
+            const Seconds from_last_start = worst.finish - std::max(worst.start, Seconds(0));
+            return from_last_start > kLeastPart * worst.finish ? from_last_start : Seconds(0);
         }
     }
 
