@@ -11,6 +11,7 @@
 //
 // (block_routes.hpp; docs/algorithms.md)
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -63,7 +64,10 @@ class BlockSteps {
   public:
     BlockSteps(const Part& part, ScheduleBuilder& builder, Aggregation aggregation,
                const std::vector<int>& order)
-        : part_(part), builder_(builder), routes_(part.request, part.machine, aggregation), order_(order) {}
+        : part_(part),
+          builder_(builder),
+          routes_(part.request, part.machine, aggregation),
+          turns_(turns_in(order)) {}
 
     void write(Bytes segment_bytes) {
         if (part_.request.units == 0) return;
@@ -71,7 +75,7 @@ class BlockSteps {
         // Where blocks differ, long ones are paced, and they are none of these steps.
         if (!part_.request.is_varied) pace_sends(part_, builder_);
         std::vector<BlockRoutes::Message> messages = routes_.messages_of(part_.rank);
-        if (!order_.empty()) {
+        if (!turns_.empty()) {
             std::stable_sort(messages.begin(), messages.end(), [this](const auto& a, const auto& b) {
                 return std::pair(a.hop, turn_of(a.to)) < std::pair(b.hop, turn_of(b.to));
             });
@@ -87,7 +91,7 @@ class BlockSteps {
 
   private:
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
-    int turn_of(Rank rank) const { return turn_in(order_, part_.machine, rank); }
+    int turn_of(Rank rank) const { return turns_[at(part_.machine.cluster_of_rank(rank))]; }
 
     /// What a rank sends and gets in one hop. All peers get their first segment before one gets its second:
     /// each connection has as long as can be for it. A message is cut alike at both ends, whatever else they
@@ -211,7 +215,7 @@ class BlockSteps {
     const Part& part_;
     ScheduleBuilder& builder_;
     BlockRoutes routes_;
-    const std::vector<int>& order_;                     // of clusters: root_order()
+    std::vector<int> turns_;  // of clusters, by root_order(); empty: as BlockRoutes has them
     std::unordered_map<std::uint64_t, Place> passing_;  // blocks of others
 };
 
@@ -301,53 +305,45 @@ class BlockAlgorithm final : public Algorithm {
   private:
     /// Where blocks have different sizes, long ones go straight by all algorithms.
     std::vector<double> pace(Pricing& pricing) const {
-        constexpr Bytes kLongBlock = 64 * 1024;
         if (!pricing.request().is_varied) {
             const bool is_paced = variant_.aggregation == Aggregation::none || segment_bytes_ > 0;
             return is_paced ? pace_of_blocks(pricing, variant_.aggregation, segment_bytes_)
                             : std::vector<double>();
         }
-        const Request request = request_for(pricing.request().collective, kLongBlock, pricing.request().root);
-        Pricing of_long_blocks(request, pricing.machine(), pricing.costs());
-        return pace_of_blocks(of_long_blocks, Aggregation::none,
-                              segment_for(of_long_blocks, Aggregation::none));
-    }
-
-    /// How many messages ranks of a host send to another host of other clusters, where all are as full as the
-    /// fullest of clusters `a` and `b`. What is longer than one message needs to be is no better together
-    /// undivided: it counts as the blocks that it is made of.
-    Bytes messages_of_host(const Pricing& pricing, int a, int b) const {
-        const Machine& machine = pricing.machine();
-        const Bytes blocks = static_cast<Bytes>(machine.most_ranks_on_a_host(a)) *
-                             static_cast<Bytes>(machine.most_ranks_on_a_host(b));
-        const Bytes bytes = pricing.request().bytes();
-        if (segment_bytes_ > 0)
-            return std::min(blocks, (blocks * bytes + segment_bytes_ - 1) / segment_bytes_);
-        const bool are_short = bytes <= longest_in_message(pricing.request(), machine, variant_.aggregation);
-        return are_short ? 1 : blocks;
+        const Request request = of_long_blocks(pricing.request());
+        Pricing long_blocks(request, pricing.machine(), pricing.costs());
+        return pace_of_blocks(long_blocks, Aggregation::none, segment_for(long_blocks, Aggregation::none));
     }
 
     /// Of nearly equal ones, who sends fewer of them loads processors less, too: 4 KiB between 64 ranks on 16
-    /// hosts of four sites took 236 ms straight, 151 in segments between hosts, MPI's own 186.
+    /// hosts of four sites took 236 ms straight, 151 in segments between hosts, MPI's own 186. What is longer
+    /// than one message needs to be is no better together undivided: then each block counts.
     int messages_between_clusters(const Pricing& pricing) const {
         const Machine& machine = pricing.machine();
+        const Bytes bytes = pricing.request().bytes();
         const CollectiveRow& row = row_of(pricing.request().collective);
-        const auto hosts = [&](int cluster) { return static_cast<int>(machine.hosts_in(cluster).size()); };
-        const auto ranks = [&](int cluster) { return static_cast<int>(machine.ranks_in(cluster).size()); };
-        const auto between = [&](int a, int b) {
+        const auto hosts = [&](int c) { return static_cast<std::int64_t>(machine.hosts_in(c).size()); };
+        const auto ranks = [&](int c) { return static_cast<std::int64_t>(machine.ranks_in(c).size()); };
+        if (row.is_rooted) {
+            return sum_over_pairs(machine, [&](int a, int b) -> std::int64_t {
+                if ((row.runs_to_root ? b : a) != pricing.root_cluster()) return 0;
+                const int other = row.runs_to_root ? a : b;
+                if (variant_.aggregation == Aggregation::by_cluster) return 1;
+                return variant_.aggregation == Aggregation::by_host ? hosts(other) : ranks(other);
+            });
+        }
+        const bool are_short = variant_.aggregation != Aggregation::by_host || pricing.request().is_varied ||
+                               bytes <= longest_in_message(pricing.request(), machine, variant_.aggregation);
+        return sum_over_pairs(machine, [&](int a, int b) -> std::int64_t {
             if (variant_.aggregation == Aggregation::by_cluster) return 1;
-            if (variant_.aggregation == Aggregation::none) return ranks(a) * ranks(b);
-            return hosts(a) * hosts(b) * static_cast<int>(messages_of_host(pricing, a, b));
-        };
-        const auto with_root = [&](int cluster) {
-            if (variant_.aggregation == Aggregation::by_cluster) return 1;
-            return variant_.aggregation == Aggregation::by_host ? hosts(cluster) : ranks(cluster);
-        };
-        const int root = pricing.root_cluster();
-        return sum_over_pairs(machine, [&](int a, int b) {
-            if (!row.is_rooted) return between(a, b);
-            const bool is_of_root = (row.runs_to_root ? b : a) == root;
-            return is_of_root ? with_root(row.runs_to_root ? a : b) : 0;
+            const std::int64_t blocks = ranks(a) * ranks(b);
+            if (variant_.aggregation == Aggregation::none) return blocks;
+            const std::int64_t pairs = hosts(a) * hosts(b);
+            if (segment_bytes_ == 0) return are_short ? pairs : blocks;
+            // As if all hosts of a cluster had as many ranks.
+            const Bytes of_pair = (static_cast<Bytes>(blocks) * bytes) / static_cast<Bytes>(pairs);
+            const auto segments = static_cast<std::int64_t>((of_pair + segment_bytes_ - 1) / segment_bytes_);
+            return std::min(pairs * segments, blocks);
         });
     }
 

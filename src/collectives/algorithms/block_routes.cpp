@@ -160,9 +160,12 @@ std::vector<StraightBlock> straight_blocks(const Request& request, const Machine
                           is_only ? 0 : at(peer)});
     }
     if (!order.empty()) {
-        std::stable_sort(blocks.begin(), blocks.end(), [&](const auto& a, const auto& b) {
-            return turn_in(order, machine, a.peer) < turn_in(order, machine, b.peer);
-        });
+        const std::vector<int> turns = turns_in(order);
+        const auto turn = [&](const StraightBlock& block) {
+            return turns[at(machine.cluster_of_rank(block.peer))];
+        };
+        std::stable_sort(blocks.begin(), blocks.end(),
+                         [&](const auto& a, const auto& b) { return turn(a) < turn(b); });
     }
     return blocks;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "collectives/algorithms/send_turns.hpp"
@@ -86,14 +89,16 @@ class BlockRoutes {
     Rank root_ = -1;  // -1: none
 };
 
-/// The sum of `count(a, b)` over all clusters a and other clusters b.
+/// The sum of `count(a, b)` over all clusters a and other clusters b; where it is larger, the largest int.
 template <typename Count>
 int sum_over_pairs(const Machine& machine, Count count) {
-    int sum = 0;
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    std::int64_t sum = 0;
     for (int a = 0; a < machine.cluster_count(); ++a) {
-        for (int b = 0; b < machine.cluster_count(); ++b) sum += a == b ? 0 : count(a, b);
+        for (int b = 0; b < machine.cluster_count(); ++b)
+            sum = std::min(sum + (a == b ? 0 : std::int64_t{count(a, b)}), kMost);
     }
-    return sum;
+    return static_cast<int>(sum);
 }
 
 /// A block that goes straight from its source to its destination, as one of these two sees it.

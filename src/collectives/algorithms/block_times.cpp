@@ -47,7 +47,7 @@ class Traffic {
 
     std::vector<double> pace() const {
         // What agents send is priced as if it took turns at their port. A root that sends alone holds itself
-        // up.
+        // up, and of what goes to a root little comes from each port.
         const HopLoad hop = between(HopLoad::Ports::busy);
         const bool take_turns = aggregation_ != Aggregation::none && root_ < 0;
         const double busiest = take_turns ? hop.busiest() : hop.busiest_queue();

@@ -287,7 +287,8 @@ double native_time(const Request& request, const Machine& machine, const Machine
     return std::numeric_limits<double>::infinity();
 }
 
-std::size_t native_messages(const Request& request, const Machine& machine) {
+std::size_t native_messages(const Request& uneven, const Machine& machine) {
+    const Request request = with_mean_blocks(uneven, machine);
     const auto ranks = static_cast<std::size_t>(machine.rank_count());
     const auto hosts = static_cast<std::size_t>(machine.host_count());
     const std::size_t on_hosts = 2 * (ranks - hosts);

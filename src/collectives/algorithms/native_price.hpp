@@ -33,9 +33,11 @@ namespace laple {
 /// Operations in MPICH", 2005; sizes: MPICH 4.0's tables)
 double native_time(const Request& request, const Machine& machine, const MachineCosts& costs);
 
-/// How many messages of all ranks together that has between hosts and on them; 0 where this is not certain:
-/// in parts of bcast, reduce and allreduce, which MPICH does from some size on, where it combines blocks or
-/// prefixes; and of gather and scatter, whose messages are mostly on hosts, where they cost less.
+/// How many messages all ranks together send in that, between hosts and on them. 0 where it is not certain:
+/// of longer calls of bcast, reduce and allreduce, which MPICH does in parts; and where blocks are combined,
+/// and of prefixes. 0 of gather and scatter, too, whose trees have most messages on hosts: between 48 ranks
+/// on 12 hosts and two cores blocks that went straight to the root, as many messages, took 11 ms, and MPI's
+/// own 3.
 std::size_t native_messages(const Request& request, const Machine& machine);
 
 /// What is known best: what was measured on all ranks of the job, where it was; between two sizes by how much

@@ -61,9 +61,17 @@ bool has_link_that_carries_more(const MachineCosts& costs, IsOne is_one) {
     return false;
 }
 
-/// As much as queues of uplinks hold for certain: shared out among the ranks of a cluster, which meet at
-/// theirs; among those that send to a root from other clusters, each one message, which meet at its; all of
-/// it for a root that sends alone.
+/// How many ranks share a queue of those that send to other clusters from cluster `c`: the ranks of a cluster
+/// share its uplink. Those that send to a root share the root's: with one message each, or where sizes differ
+/// all of them. A root sends alone.
+std::size_t senders(const Candidate& candidate, const Request& request, const Machine& machine, int c) {
+    const CollectiveRow& row = row_of(request.collective);
+    if (!row.is_rooted) return machine.ranks_in(c).size();
+    if (!row.runs_to_root) return 1;
+    return at(request.is_varied ? machine.rank_count() : std::max(candidate.crossings, 1));
+}
+
+/// As much as queues of uplinks hold for certain, shared by those that send.
 std::vector<Bytes> ahead(const Candidate& candidate, const Request& request, const Machine& machine,
                          const MachineCosts& costs) {
     constexpr double kUsualQueue = 128.0 * 1024;
@@ -72,12 +80,10 @@ std::vector<Bytes> ahead(const Candidate& candidate, const Request& request, con
     for (int c = 0; c < costs.count(); ++c) {
         if (costs.cluster(c).burst > 0) queue = std::min(queue, kSure * costs.cluster(c).burst);
     }
-    const CollectiveRow& row = row_of(request.collective);
     std::vector<Bytes> ahead;
     for (int c = 0; c < costs.count(); ++c) {
-        std::size_t senders = machine.ranks_in(c).size();
-        if (row.is_rooted) senders = row.runs_to_root ? at(std::max(candidate.crossings, 1)) : 1;
-        ahead.push_back(static_cast<Bytes>(queue / static_cast<double>(senders)));
+        const auto sharing = static_cast<double>(senders(candidate, request, machine, c));
+        ahead.push_back(static_cast<Bytes>(queue / sharing));
     }
     return ahead;
 }

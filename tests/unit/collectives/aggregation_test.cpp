@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -127,19 +128,25 @@ TEST_CASE("as much as queues hold goes ahead of the pace, each rank of a cluster
     plan.windows = windows;
     CHECK(expand(plan, kTwoClusters, 0).ahead.count() == Approx(25e-3));
 
-    const auto ahead = [](Collective collective, double queue) {
-        MachineCosts costs = test::uniform_costs(2, Seconds(10e-3), 12.5e6);
+    const Machine three = test::machine_of_hosts(3, 2, 2);
+    const auto ahead = [&](Collective collective, double queue, const char* name = "direct",
+                           bool is_varied = false) {
+        MachineCosts costs = test::uniform_costs(3, Seconds(10e-3), 12.5e6);
         costs.cluster(1).burst = queue;
-        const Request request = request_for(collective, 64 * 1024, 0);
-        Pricing pricing(request, kTwoClusters, costs);
-        const auto candidate = parse_algorithm("direct", collective)->price(pricing);
-        return windows_for(candidate.value(), request, kTwoClusters, costs).ahead[1];
+        const Request request =
+            is_varied ? varied_request(collective) : request_for(collective, 64 * 1024, 0);
+        Pricing pricing(request, three, costs);
+        const auto candidate = parse_algorithm(name, collective)->price(pricing);
+        return windows_for(candidate.value(), request, three, costs).ahead[1];
     };
     CHECK(ahead(Collective::alltoall, 0) == 128 * 1024 / 4);
     CHECK(ahead(Collective::alltoall, 64 * 1024) == 48 * 1024 / 4);
     CHECK(ahead(Collective::alltoall, 4e6) == 128 * 1024 / 4);
-    CHECK(ahead(Collective::gather, 0) == 128 * 1024 / 4);  // all at one uplink
-    CHECK(ahead(Collective::scatter, 0) == 128 * 1024);     // the root alone
+    // All at one uplink: of eight ranks elsewhere, or four hosts; of twelve ranks, where sizes differ.
+    CHECK(ahead(Collective::gather, 0) == 128 * 1024 / 8);
+    CHECK(ahead(Collective::gather, 0, "host-aggregation@16K") == 128 * 1024 / 4);
+    CHECK(ahead(Collective::gather, 0, "cluster-aggregation", true) == 128 * 1024 / 12);
+    CHECK(ahead(Collective::scatter, 0) == 128 * 1024);  // the root alone
 }
 
 TEST_CASE("a carrier sends what all ranks of its cluster have, at the pace of its link", "[aggregation]") {
@@ -420,4 +427,42 @@ TEST_CASE("a root that scatters sends to the farthest clusters first", "[aggrega
     for (const StraightBlock& block : straight_blocks(request, machine, 3, order))
         straight.push_back(block.peer);
     CHECK(straight == ranks);
+}
+
+TEST_CASE("a root does not take an uplink for slow that is faster than itself", "[aggregation]") {
+    // To 16 ranks it is 1 ms, and they get most of the bytes; to one it is 30 ms.
+    std::vector<Rank> near;
+    for (Rank rank = 1; rank <= 16; ++rank) near.push_back(rank);
+    const Machine machine(Topology::from_clusters(18, {{0}, near, {17}}));
+    MachineCosts costs = test::uniform_costs(3, Seconds(1e-3), 12.5e6);
+    costs.link(0, 2).latency = 30e-3;
+    for (int c = 0; c < 3; ++c) costs.cluster(c).uplink_in = 25e6;
+    costs.cluster(0).nic_out = 12.5e6;
+    const Request request = request_for(Collective::scatter, 64 * 1024);
+    CHECK(root_order(request, machine, costs) == std::vector<int>{2, 1, 0});
+    // Where sizes differ, long blocks tell: 64 KiB for each of the 16 take a second and more.
+    costs.cluster(1).uplink_in = 1e6;
+    CHECK(root_order(request, machine, costs) == std::vector<int>{1, 2, 0});
+    CHECK(root_order(varied_request(Collective::scatter), machine, costs) == std::vector<int>{1, 2, 0});
+    CHECK(root_order(request_for(Collective::scatter, 512), machine, costs) == std::vector<int>{2, 1, 0});
+}
+
+TEST_CASE("a scatter is right in any order of clusters", "[aggregation]") {
+    std::mt19937 random(7);
+    const Machine machine = test::machine_of_hosts(4, 2, 3);
+    for (int trial = 0; trial < 10; ++trial) {
+        MachineCosts costs = test::uniform_costs(4, Seconds(1e-3), 12.5e6);
+        const Rank root = static_cast<Rank>(random() % 24);
+        for (int c = 0; c < 4; ++c)
+            costs.link(machine.cluster_of_rank(root), c).latency =
+                static_cast<double>(random() % 1000) * 1e-6;
+        const Request request = request_for(Collective::scatter, 1000, root);
+        for (const char* name :
+             {"direct", "direct@256", "host-aggregation", "host-aggregation@1K", "cluster-aggregation"}) {
+            CAPTURE(name, root, root_order(request, machine, costs));
+            const Plan plan = choose_plan(request, machine, parse_rules(name), costs);
+            REQUIRE(plan.algorithm->name() == name);
+            CHECK(verify(expand_all(plan, machine), request, machine, 1, false) == "");
+        }
+    }
 }
