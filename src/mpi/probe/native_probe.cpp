@@ -46,7 +46,7 @@ constexpr Seconds kMargin =
 constexpr Seconds kMostLead{1};
 constexpr double kLateShare = 0.05;
 constexpr Seconds kLate = std::chrono::microseconds(250);
-constexpr double kLeastPart = 0.25;  // of a call, that all ranks took part in
+constexpr double kLeastPart = 0.1;  // of a call, that all ranks took part in
 
 std::int64_t in_ns(Seconds time) {
     return static_cast<std::int64_t>(time.count() * 1e9);
