@@ -55,6 +55,7 @@ class BlockCall {
 
     std::size_t elements(int source, int dest) const;
     void make_shapes();
+    bool is_cut_by_extents() const;
     End draw_end(const std::vector<std::size_t>& elements, Random& own);
     int call(bool ours);
 
