@@ -28,10 +28,11 @@ double tail(const Request& request, const Machine& machine, const MachineCosts& 
 std::vector<int> root_order(const Request& request, const Machine& machine, const MachineCosts& costs) {
     const CollectiveRow& row = row_of(request.collective);
     if (!row.is_rooted || row.runs_to_root || costs.count() < 2) return {};
+    const Request blocks = of_long_blocks(request);
     std::vector<double> tails;
     for (int c = 0; c < costs.count(); ++c) {
         const bool is_near = c == machine.cluster_of_rank(request.root);
-        tails.push_back(is_near ? 0 : tail(of_long_blocks(request), machine, costs, c));
+        tails.push_back(is_near ? 0 : tail(blocks, machine, costs, c));
     }
     std::vector<int> order = all_below(tails.size());
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return tails[at(a)] > tails[at(b)]; });
