@@ -139,6 +139,12 @@ class Call {
         return text.str();
     }
 
+    const std::string& what() const { return what_; }
+    /// Whether it is one that LaPle could do: not between groups, not on one rank, and no mistake.
+    bool may_be_ours() const {
+        return !one_.is_inter && size_ > 1 && elements_ > 0 && what_.starts_with("MPI_");
+    }
+
   private:
     /// What this rank gives as root.
     int root() const {
@@ -654,8 +660,12 @@ UserOperations::~UserOperations() {
     for (AffineType& type : affine_types) PMPI_Type_free(&type.type);
 }
 
-std::string differs(const Communicators::One& one, const CallSeed& seed) {
-    return Call(one, seed).run();
+std::string differs(const Communicators::One& one, const CallSeed& seed, Paths* paths) {
+    Call call(one, seed);
+    if (!one.is_inter) Paths::forget(one.comm);
+    const std::string difference = call.run();
+    if (paths != nullptr && call.may_be_ours()) paths->note(one.comm, call.what());
+    return difference;
 }
 
 }  // namespace laple::test

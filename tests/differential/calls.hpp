@@ -6,6 +6,7 @@
 #include <string>
 
 #include "differential/communicators.hpp"
+#include "differential/paths.hpp"
 
 namespace laple::test {
 
@@ -23,8 +24,8 @@ struct CallSeed {
 /// first difference is.
 ///
 /// Operations on numbers are exact: every order of a reduction has the same bits. User operations are
-/// associative, and half of them not commutative.
-std::string differs(const Communicators::One& one, const CallSeed& seed);
+/// associative, and half of them not commutative. `paths`, where it is not nullptr, counts who did the call.
+std::string differs(const Communicators::One& one, const CallSeed& seed, Paths* paths);
 
 /// Operations and types that differs() uses; to be made once, and freed before MPI_Finalize.
 class UserOperations {

@@ -5,8 +5,8 @@
 //     mpiexec -n 7 differential [--calls 1000] [--seed 1] [--threads 1] [--most 20000] [--tell 0]
 //     mpiexec -n 7 differential --seconds 1800        as many as fit, and what memory and files they cost
 //
-// The cluster map and the algorithms come from LaPle's environment. Prints its seed, and the first
-// difference. Exit status: 0 when there is none.
+// The cluster map and the algorithms come from LaPle's environment. Prints how many calls of each kind rank 0
+// saw LaPle do, its seed, and the first difference. Exit status: 0 when there is none.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +22,7 @@
 
 #include "differential/calls.hpp"
 #include "differential/communicators.hpp"
+#include "differential/paths.hpp"
 
 namespace {
 
@@ -107,7 +108,7 @@ class Watch {
 };
 
 /// All calls of one thread. A difference on one rank leaves the others waiting: it ends the job.
-std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
+std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread, Paths* paths) {
     int rank = 0;
     PMPI_Comm_rank(base, &rank);
     const std::uint64_t seed = options.seed + (static_cast<std::uint64_t>(thread) << 32);
@@ -121,7 +122,7 @@ std::uint64_t run_thread(MPI_Comm base, const Options& options, int thread) {
         if (call % kCallsOfCommunicator == kCallsOfCommunicator - 1) communicators.replace_one(random);
         const Communicators::One& one = communicators.draw(random);
         if (one.comm == MPI_COMM_NULL) continue;
-        const std::string difference = differs(one, {seed, call, rank, options.most, options.is_told});
+        const std::string difference = differs(one, {seed, call, rank, options.most, options.is_told}, paths);
         ++made;
         if (difference.empty()) continue;
         std::fprintf(stderr, "DIFFERENT: seed %llu, thread %d, call %llu: %s\n",
@@ -147,6 +148,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     std::uint64_t made = 0;
+    Paths paths;
     {
         const UserOperations operations;
         std::vector<MPI_Comm> bases(static_cast<std::size_t>(options.threads), MPI_COMM_WORLD);
@@ -154,17 +156,20 @@ int main(int argc, char** argv) {
         std::atomic<std::uint64_t> sum{0};
         std::vector<std::thread> threads;
         for (std::size_t t = 1; t < bases.size(); ++t)
-            threads.emplace_back([&, t] { sum += run_thread(bases[t], options, static_cast<int>(t)); });
-        sum += run_thread(MPI_COMM_WORLD, options, 0);
+            threads.emplace_back(
+                [&, t] { sum += run_thread(bases[t], options, static_cast<int>(t), nullptr); });
+        sum += run_thread(MPI_COMM_WORLD, options, 0, rank == 0 ? &paths : nullptr);
         for (std::thread& thread : threads) thread.join();
         for (std::size_t t = 1; t < bases.size(); ++t) MPI_Comm_free(&bases[t]);
         made = sum;
     }
     std::uint64_t most = 0;
     PMPI_Reduce(&made, &most, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0)
+    if (rank == 0) {
+        paths.print();
         std::printf("no difference in %llu collectives, seed %llu\n", static_cast<unsigned long long>(most),
                     static_cast<unsigned long long>(options.seed));
+    }
     MPI_Finalize();
     return 0;
 }

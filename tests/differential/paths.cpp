@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "differential/paths.hpp"
+
+#include <cstdio>
+#include <vector>
+
+#include "laple/laple.h"
+
+namespace laple::test {
+namespace {
+
+std::string used(MPI_Comm comm) {
+    char name[LAPLE_MAX_ALGORITHM_NAME];
+    laple_algorithm_used(comm, name);
+    return name;
+}
+
+/// The function alone, and with each way to call it that LaPle could leave to MPI.
+std::vector<std::string> kinds_of(const std::string& what) {
+    const std::string function = what.substr(0, what.find(' '));
+    std::vector<std::string> kinds{function};
+    for (const char* const way :
+         {"in place", "composed", "added", "holes", "back to front", "around their address", "vector"}) {
+        if (what.find(way) != std::string::npos) kinds.push_back(function + ", " + way);
+    }
+    return kinds;
+}
+
+}  // namespace
+
+void Paths::forget(MPI_Comm comm) {
+    MPI_Bcast(nullptr, 0, MPI_BYTE, 0, comm);
+}
+
+void Paths::note(MPI_Comm comm, const std::string& what) {
+    const std::string algorithm = used(comm);
+    const bool is_ours = algorithm != "native" && algorithm != "none";
+    for (const std::string& kind : kinds_of(what)) {
+        Count& count = counts_[kind];
+        count.ours += is_ours ? 1 : 0;
+        ++count.all;
+    }
+}
+
+void Paths::print() const {
+    for (const auto& [kind, count] : counts_)
+        std::printf("by LaPle: %d of %d %s\n", count.ours, count.all, kind.c_str());
+}
+
+}  // namespace laple::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <mpi.h>
+
+namespace laple::test {
+
+/// Counts on one rank, by kind of call, how many calls LaPle did itself: to compare MPI's own call with
+/// itself shows nothing.
+class Paths {
+  public:
+    /// Before a call on an intracommunicator, by all its ranks: an empty broadcast, which is MPI's own, so
+    /// that the algorithm of an earlier call is not taken for that of this one.
+    static void forget(MPI_Comm comm);
+    /// After it. `what` as differs() describes the call: its function, and how it was called.
+    void note(MPI_Comm comm, const std::string& what);
+    /// A line on stdout for each kind, for run.py: "by LaPle: 3 of 4 MPI_Reduce, in place".
+    void print() const;
+
+  private:
+    struct Count {
+        int ours = 0;
+        int all = 0;
+    };
+    std::map<std::string, Count> counts_;
+};
+
+}  // namespace laple::test
