@@ -70,6 +70,7 @@ TEST_CASE("broadcasts are right while plans are tried, and all ranks try the sam
     }
     CHECK(wrong == 0);
     CHECK(algorithms.are_alike());
+    CHECK(is_expected(algorithms.count()));
 }
 
 TEST_CASE("ranks that call in other terms than others go on together") {

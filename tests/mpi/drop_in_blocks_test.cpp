@@ -188,6 +188,7 @@ TEST_CASE("MPI_Scan and MPI_Exscan, also in place") {
             (is_exclusive ? PMPI_Exscan : PMPI_Scan)(own.data(), theirs.data(), n, MPI_INT, MPI_SUM, kWorld);
             CHECK(ours == theirs);
             REQUIRE(ours_of(MPI_IN_PLACE, in_place.data(), n, MPI_INT, MPI_SUM, kWorld) == MPI_SUCCESS);
+            check_path();
             CHECK(in_place == (is_exclusive && rank_in(kWorld) == 0 ? own : theirs));
         }
     }
@@ -249,6 +250,7 @@ TEST_CASE("a call without bytes is not taken for one of another type later") {
         std::vector<int> ours(4 * ranks, -1);
         auto theirs = ours;
         REQUIRE(MPI_Alltoall(own.data(), 1, type, ours.data(), 1, type, kWorld) == MPI_SUCCESS);
+        check_path(length > 0);
         PMPI_Alltoall(own.data(), 1, type, theirs.data(), 1, type, kWorld);
         CHECK(ours == theirs);
         if (rank_in(kWorld) % 2 == 0) PMPI_Type_free(&type);
@@ -322,6 +324,7 @@ TEST_CASE("elements of no bytes need no memory") {
     REQUIRE(MPI_Alltoallv(rank == 0 ? nullptr : own.data(), ones.data(), places.data(),
                           rank == 0 ? empty : MPI_INT, got.data(), counts.data(), places.data(), MPI_INT,
                           kWorld) == MPI_SUCCESS);
+    check_path();
     for (std::size_t source = 0; source < ranks; ++source)
         CHECK(got[source] == (source == 0 ? -1 : (rank * 31 + static_cast<int>(source) * 17) % 1000));
     PMPI_Type_free(&empty);

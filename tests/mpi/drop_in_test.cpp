@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ TEST_CASE("MPI_IN_PLACE") {
         auto theirs = ours;
         REQUIRE(MPI_Allreduce(MPI_IN_PLACE, ours.data(), n, MPI_LONG, MPI_MAX, MPI_COMM_WORLD) ==
                 MPI_SUCCESS);
+        check_path();
         PMPI_Allreduce(MPI_IN_PLACE, theirs.data(), n, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
         CHECK(ours == theirs);
         // MPICH 4.0.2 itself crashes here, above some KiB, with another root than 0.
@@ -71,6 +73,7 @@ TEST_CASE("MPI_IN_PLACE") {
         const void* input = is_root ? MPI_IN_PLACE : static_cast<const void*>(ours.data());
         REQUIRE(MPI_Reduce(input, is_root ? ours.data() : nullptr, n, MPI_LONG, MPI_SUM, root,
                            MPI_COMM_WORLD) == MPI_SUCCESS);
+        check_path();
         std::vector<long> sum(count);
         PMPI_Reduce(theirs.data(), sum.data(), n, MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);
         CHECK(ours == (is_root ? sum : theirs));
@@ -120,6 +123,7 @@ TEST_CASE("floating point: all ranks get the same bits, and the same again") {
         std::vector<double> again(count);
         MPI_Allreduce(own.data(), first.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Allreduce(own.data(), again.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        check_path();
         CHECK(std::memcmp(first.data(), again.data(), count * sizeof(double)) == 0);
         std::vector<double> of_rank_zero = first;
         PMPI_Bcast(of_rank_zero.data(), static_cast<int>(count), MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -157,6 +161,7 @@ TEST_CASE("MPI_Bcast: bytes in the order of the signature, not of memory") {
     const bool is_root = rank_in(MPI_COMM_WORLD) == 0;
     int values[2] = {is_root ? 1 : 0, is_root ? 2 : 0};
     MPI_Bcast(values, is_root ? 1 : 2, is_root ? swapped : MPI_INT, 0, MPI_COMM_WORLD);
+    check_path();
     if (!is_root) {
         CHECK(values[0] == 2);
         CHECK(values[1] == 1);
@@ -217,6 +222,25 @@ TEST_CASE("MPI_Bcast: elements with gaps, more bytes than LaPle keeps memory for
     PMPI_Type_free(&spread);
 }
 
+namespace {
+
+/// Whether the ranks of each cluster follow each other: else only MPI itself keeps the order of operands.
+bool are_clusters_runs_of_ranks() {
+    int runs = 0;
+    std::set<int> clusters;
+    int last = -1;
+    for (int rank = 0; rank < size_of(MPI_COMM_WORLD); ++rank) {
+        int cluster = -1;
+        laple_cluster_of_rank(MPI_COMM_WORLD, rank, &cluster);
+        runs += rank == 0 || cluster != last ? 1 : 0;
+        clusters.insert(cluster);
+        last = cluster;
+    }
+    return runs == static_cast<int>(clusters.size());
+}
+
+}  // namespace
+
 TEST_CASE("user operations: not commutative") {
     MPI_Op op = MPI_OP_NULL;
     PMPI_Op_create(compose, 0, &op);
@@ -229,12 +253,14 @@ TEST_CASE("user operations: not commutative") {
         std::vector<unsigned> ours(2 * count);
         std::vector<unsigned> theirs(2 * count);
         MPI_Allreduce(own.data(), ours.data(), n, pair, op, MPI_COMM_WORLD);
+        check_path(are_clusters_runs_of_ranks());
         PMPI_Allreduce(own.data(), theirs.data(), n, pair, op, MPI_COMM_WORLD);
         CHECK(ours == theirs);
         for (int root = 0; root < size_of(MPI_COMM_WORLD); root += 3) {
             ours.assign(2 * count, 0);
             theirs.assign(2 * count, 0);
             MPI_Reduce(own.data(), ours.data(), n, pair, op, root, MPI_COMM_WORLD);
+            check_path(are_clusters_runs_of_ranks());
             PMPI_Reduce(own.data(), theirs.data(), n, pair, op, root, MPI_COMM_WORLD);
             CHECK(ours == theirs);
         }
@@ -304,6 +330,7 @@ TEST_CASE("MPI_BOTTOM and a type that holds addresses", "[beyond-simgrid]") {
         for (int& value : first) value = is_root ? 10 + root : -1;
         for (int& value : second) value = is_root ? 20 + root : -1;
         REQUIRE(MPI_Bcast(MPI_BOTTOM, 1, both, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+        check_path();
         CHECK(first[2] == 10 + root);
         CHECK(second[1] == 20 + root);
     }
@@ -331,6 +358,7 @@ TEST_CASE("a user's operation on an absolute address", "[beyond-simgrid]") {
     PMPI_Op_create(add_at_address, 1, &op);
     added_address = address;
     MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, there, op, MPI_COMM_WORLD);
+    check_path();
     const int size = size_of(MPI_COMM_WORLD);
     CHECK(value == size * (size + 1) / 2);
     PMPI_Op_free(&op);
@@ -358,11 +386,13 @@ TEST_CASE("nothing to send") {
 TEST_CASE("communicators: halves, reversed ranks, duplicates, self, between groups", "[beyond-simgrid]") {
     const int rank = rank_in(MPI_COMM_WORLD);
     const int size = size_of(MPI_COMM_WORLD);
-    const auto sum_on = [](MPI_Comm comm) {
+    bool was_ours = false;
+    const auto sum_on = [&](MPI_Comm comm) {
         int own = rank_in(MPI_COMM_WORLD) + 1;
         int ours = 0;
         int theirs = 0;
         MPI_Allreduce(&own, &ours, 1, MPI_INT, MPI_SUM, comm);
+        was_ours = is_ours(comm);
         PMPI_Allreduce(&own, &theirs, 1, MPI_INT, MPI_SUM, comm);
         CHECK(ours == theirs);
         std::vector<int> data(4000, own);
@@ -379,11 +409,14 @@ TEST_CASE("communicators: halves, reversed ranks, duplicates, self, between grou
     MPI_Comm reversed = MPI_COMM_NULL;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
     sum_on(reversed);
+    if (expects_clusters()) CHECK(was_ours);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(reversed, &copy);
     CHECK(used(copy) == "none");
     sum_on(copy);
+    if (expects_clusters()) CHECK(was_ours);
     sum_on(MPI_COMM_SELF);
+    CHECK_FALSE(was_ours);
     if (size > 1) {
         MPI_Comm between = MPI_COMM_NULL;
         PMPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 1, &between);
@@ -440,6 +473,7 @@ TEST_CASE("messages of the user's are not taken for LaPle's") {
     for (int root = 0; root < size; ++root) MPI_Bcast(data.data(), 4000, MPI_INT, root, MPI_COMM_WORLD);
     int sum = 0;
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check_path();
     int flag = 1;
     MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0);

@@ -127,7 +127,10 @@ class Communicators {
         const auto on_host = machine.ranks_on(machine.host_of(world_rank()));
         if (memory == 0 || on_host.size() < 2) return;
         host_ = laple::mpi::join_host(ways_.comm, on_host, memory);
-        if (host_ == nullptr) return;  // in simulation
+#ifndef SMPI_H  // simulated ranks are one process
+        REQUIRE(host_ != nullptr);
+#endif
+        if (host_ == nullptr) return;
         ways_.host = host_.get();
         ways_.place_on_host.assign(static_cast<std::size_t>(world_size()), -1);
         for (std::size_t i = 0; i < on_host.size(); ++i)

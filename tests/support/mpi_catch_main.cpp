@@ -35,6 +35,9 @@ int main(int argc, char** argv) {
     int status = session.applyCommandLine(argc, argv);
     const std::string file = report_file(rank);
     if (rank != 0) session.configData().outputFilename = file;
+    // A filter that no case fits is a mistake of the run's.
+    session.configData().warnings =
+        static_cast<Catch::WarnAbout::What>(session.configData().warnings | Catch::WarnAbout::NoTests);
     if (status == 0) status = session.run();
     if (rank != 0) {
         if (status != 0) show(file, rank);

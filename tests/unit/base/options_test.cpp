@@ -69,12 +69,12 @@ TEST_CASE("every fallback of the table is what the setting has by itself") {
     Settings settings;
     std::string problem;
     // Others, so that each fallback has something to change.
-    for (const char* other :
-         {"LAPLE_DISABLE=1", "LAPLE_TOPOLOGY=t", "LAPLE_MODEL=m", "LAPLE_PROBE_BUDGET=7",
-          "LAPLE_ALGORITHM=^native", "LAPLE_STREAMS=3", "LAPLE_STREAM_INTERFACE=eth1",
-          "LAPLE_STREAM_PORTS=5-6", "LAPLE_SHARED_MEMORY=1", "LAPLE_BLOCK_MEMORY=1",
-          "LAPLE_REPRODUCIBLE=fast", "LAPLE_ADAPT=off", "LAPLE_VERIFY=1", "LAPLE_PCONTROL=1",
-          "LAPLE_PROGRESS=thread", "LAPLE_DEBUG=2", "LAPLE_PROFILE=1", "LAPLE_REPORT=file"}) {
+    for (const char* other : {"LAPLE_DISABLE=1", "LAPLE_TOPOLOGY=t", "LAPLE_MODEL=m", "LAPLE_PROBE_BUDGET=7",
+                              "LAPLE_ALGORITHM=^native", "LAPLE_STREAMS=3", "LAPLE_STREAM_INTERFACE=eth1",
+                              "LAPLE_STREAM_PORTS=5-6", "LAPLE_SHARED_MEMORY=1", "LAPLE_BLOCK_MEMORY=1",
+                              "LAPLE_REPRODUCIBLE=fast", "LAPLE_ADAPT=off", "LAPLE_VERIFY=1",
+                              "LAPLE_PCONTROL=1", "LAPLE_PROGRESS=thread", "LAPLE_DEBUG=2", "LAPLE_PROFILE=1",
+                              "LAPLE_REPORT=file", "LAPLE_TRACE=t"}) {
         const std::string entry(other);
         const auto equals = entry.find('=');
         REQUIRE(apply_setting(entry.substr(0, equals), entry.substr(equals + 1), settings, problem));
