@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/logarithm.hpp"
 #include "collectives/drift/link_spans.hpp"
 
 namespace laple {
@@ -111,7 +112,7 @@ class Diagnosis {
     /// Wherever something has changed.
     bool is_faster() const {
         double sum = 0;
-        for_each_seen([&](int from, int to) { sum += std::log(ratio(from, to)); });
+        for_each_seen([&](int from, int to) { sum += log_alike(ratio(from, to)); });
         return sum < 0;
     }
 

@@ -2,9 +2,9 @@
 #include "collectives/drift/link_spans.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
+#include "base/logarithm.hpp"
 #include "collectives/simulation/simulated_plan.hpp"
 
 namespace laple {
@@ -45,7 +45,7 @@ double distance(std::span<const double> seen, std::span<const double> spans) {
     double sum = 0;
     for (std::size_t link = 0; link < seen.size(); ++link) {
         if (seen[link] <= 0 || spans[link] <= 0) continue;
-        const double left = std::log(seen[link] / spans[link]);
+        const double left = log_alike(seen[link] / spans[link]);
         sum += seen[link] / longest * left * left;
     }
     return sum;
