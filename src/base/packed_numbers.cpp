@@ -103,7 +103,8 @@ class PackedBytes {
         return std::bit_cast<double>(bits);
     }
     static Error broken() {
-        return Error("a list of packed numbers is broken", "install the same build of LaPle on all hosts");
+        return Error("what another rank sent of the network cannot be unpacked on this rank",
+                     "install the same build of LaPle on all hosts");
     }
 
   private:

@@ -297,7 +297,8 @@ class Numbers {
     }
     bool is_at_end() const { return left_.empty(); }
     static Error broken() {
-        return Error("the parameters of the network did not arrive whole", "report it with LAPLE_DEBUG=2");
+        return Error("what another rank sent of the network's rates cannot be read on this rank",
+                     "install the same build of LaPle on all hosts");
     }
 
   private:

@@ -33,6 +33,7 @@ class MachineCosts {
         /// (Step::repeats).
         Bytes copied_once = 0;
 
+        bool operator==(const Link&) const = default;
         /// Of one host, whose ranks take the places of hosts (one_host.hpp).
         bool is_memory() const { return copied_once > 0; }
     };
@@ -56,6 +57,7 @@ class MachineCosts {
         Link memory = usual_memory();  ///< between two ranks of one host
         bool is_memory_known = false;  ///< it was measured
 
+        bool operator==(const Cluster&) const = default;
         /// How much port time the burst saves in one collective.
         double credit() const { return nic_out > 0 ? reserve / nic_out : 0; }
         /// The same in each of many collectives: the bucket refills in pauses only.
@@ -117,6 +119,8 @@ class MachineCosts {
     MachineCosts() = default;
     explicit MachineCosts(int clusters)
         : clusters_(static_cast<std::size_t>(clusters)), links_(clusters_.size() * clusters_.size()) {}
+
+    bool operator==(const MachineCosts&) const = default;
 
     /// Without clusters nothing is known.
     bool is_empty() const { return clusters_.empty(); }
