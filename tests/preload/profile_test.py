@@ -94,7 +94,7 @@ class ProfileTest(unittest.TestCase):
         place = "in_cluster" if (ranks - 1) % 2 == 0 else "between_clusters"
         self.assertGreater(profile["ranks"][0][place], 0.9 * LATE)
         self.assertGreater(profile["ranks"][ranks - 1]["wall"], LATE)
-        self.assertRegex(text, r"Nor imbalance: [^\n]* and rank \d ")
+        self.assertRegex(text, r"LaPle does not change imbalance: [^\n]* and rank \d ")
 
     def test_one_rank(self):
         self.check_ranks(1)

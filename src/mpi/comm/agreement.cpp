@@ -19,6 +19,7 @@
 #include "model/model_file.hpp"
 #include "model/mpi_name.hpp"
 #include "mpi/comm/discovery.hpp"
+#include "mpi/comm/gpu.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
 #include "mpi/comm/progress_engine.hpp"
@@ -54,6 +55,7 @@ struct Consensus {
     bool is_traced = false;    ///< all ranks want it
     /// Some rank has measured on parts of MPI_COMM_WORLD for as long as a job may.
     bool have_parts_measured = false;
+    bool may_have_gpu_buffers = false;  ///< MPI takes them on one rank
 };
 
 /// Of what each rank brings: first its build, twice, so that builds of all times can tell that they differ.
@@ -111,7 +113,8 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                       -streams_in_order(settings.streams),
                       settings.is_profile ? 1 : 0,
                       settings.trace.empty() ? 1 : 0,
-                      process.have_parts_measured() ? 1 : 0};
+                      process.have_parts_measured() ? 1 : 0,
+                      may_have_gpu_buffers() ? 1 : 0};
     Maxima most{};
     if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -130,6 +133,7 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.is_profiled = most[12] != 0;
     consensus.is_traced = most[13] == 0;
     consensus.have_parts_measured = most[14] != 0;
+    consensus.may_have_gpu_buffers = most[15] != 0;
     // What is compared with MPI's own takes longer.
     if (most[7] == 0 && !consensus.is_verified)
         consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
@@ -213,6 +217,10 @@ class Agreeing {
                                                                              : Proposal::measure);
         if (!consensus) return {};
         if (!consensus->is_one_build) return none_with_other_builds();
+        if (consensus->may_have_gpu_buffers) {
+            is_for_all = may_settle(*consensus);
+            return none_with_gpus(*consensus);
+        }
         Terms terms{std::nullopt,
                     consensus->is_strict,
                     consensus->is_verified,
@@ -258,6 +266,18 @@ class Agreeing {
                 size_, version_text()));
         Terms terms;
         terms.why_none = "its ranks have different builds of LaPle";
+        return terms;
+    }
+
+    /// Profiles and timelines need no buffers.
+    static Terms none_with_gpus(const Consensus& consensus) {
+        Terms terms;
+        terms.may_race = consensus.may_race;
+        terms.is_profiled = consensus.is_profiled;
+        terms.is_traced = consensus.is_traced;
+        terms.why_none =
+            "MPI takes buffers in a GPU's memory, which LaPle does not; if there are none, set "
+            "MPIR_CVAR_ENABLE_GPU=0";
         return terms;
     }
 

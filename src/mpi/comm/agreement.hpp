@@ -17,7 +17,7 @@ namespace laple::mpi {
 /// 3. The lowest rank whose topology file fits this job sends it, with its settings, to all. Others read
 ///    theirs only if that one does not fit. If none does, rank 0 reports the problem once, and nothing is
 ///    agreed on.
-/// 4. Where a rank wants none (off), or all are on one host, nothing is agreed on.
+/// 4. Where a rank wants none (off), or MPI may get buffers in a GPU's memory, nothing is agreed on.
 /// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
 ///    ranks agree on a flat topology, so that it is not tried again.
 ///
