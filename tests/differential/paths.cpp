@@ -15,12 +15,15 @@ std::string used(MPI_Comm comm) {
     return name;
 }
 
-/// The function alone, and with each way to call it that LaPle could leave to MPI.
+/// The function alone, and with each way to call it that LaPle could leave to MPI. Reduce-scatters by an
+/// operation that does not commute are always left to it (docs/limits.md).
 std::vector<std::string> kinds_of(const std::string& what) {
     const std::string function = what.substr(0, what.find(' '));
     std::vector<std::string> kinds{function};
-    for (const char* const way :
-         {"in place", "composed", "added", "holes", "back to front", "around their address", "vector"}) {
+    if (function.starts_with("MPI_Reduce_scatter") && what.find("composed") != std::string::npos)
+        return kinds;
+    for (const char* const way : {"in place", "composed", "added", "holes", "back to front",
+                                  "around their address", "before its address", "vector", "units of"}) {
         if (what.find(way) != std::string::npos) kinds.push_back(function + ", " + way);
     }
     return kinds;
