@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "base/units.hpp"
+#include "mpi/exec/communicator.hpp"
 #include "mpi/exec/datatype.hpp"
 
 namespace laple::mpi {
@@ -30,7 +31,7 @@ struct Ways {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm cluster = MPI_COMM_NULL;
     std::vector<Rank> cluster_ranks;  ///< ranks of `comm` by rank in `cluster`
-    int first_tag = 16;               ///< of as many as there are channels
+    int first_tag = kFirstTag;        ///< of as many as there are channels
     std::uint64_t call = 1;           ///< number of the call, of those with these tags: ascending, from 1
     HostMemory* host = nullptr;       ///< for messages to ranks of this host; nullptr: they go as all others
     std::vector<int> place_on_host;   ///< of each rank of `comm`: its number in `host`, -1: it is elsewhere
