@@ -42,8 +42,9 @@ inline void forget_bypass(MPI_Comm comm) {
 }
 
 /// While one lives, MPI_Comm_free or MPI_Comm_disconnect of `comm` is under way on this thread. Delete
-/// callbacks of the user's attributes may then still call collectives on it; those are all MPI's own, on all
-/// ranks alike, and nothing about the communicator is looked up or remembered any more.
+/// callbacks of the user's attributes may then still call collectives on it; those are all MPI's own, and
+/// nothing about the communicator is looked up or remembered any more. (Where a request was pending, MPI runs
+/// callbacks later: docs/limits.md.)
 class DyingComm {
   public:
     explicit DyingComm(MPI_Comm comm) : comm_(comm), outer_(innermost) {

@@ -137,6 +137,12 @@ CommState* CommState::find(MPI_Comm comm) {
     return found != 0 ? static_cast<CommState*>(value) : nullptr;
 }
 
+/// Those that MPI does not free are left: a call that it refuses changes nothing.
+void CommState::end(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) return;
+    if (find(comm) != nullptr) PMPI_Comm_delete_attr(comm, comm_keyval);
+}
+
 CommState* CommState::of(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL || DyingComm::is_dying(comm)) return nullptr;
     if (CommState* state = find(comm)) return state;
@@ -342,15 +348,18 @@ void CommState::explain(int code) {
     const std::string broken =
         error_class == MPI_ERR_OTHER && process_ != nullptr ? process_->streams().broken() : "";
     if (!broken.empty() && process_->may_warn_of(Warning::broken_streams)) {
-        return say(
-            fmt::format("a collective ends with MPI_ERR_OTHER: {} are broken, all of them. Does the "
-                        "other process live, and its host? LAPLE_STREAMS=off leaves messages to MPI",
-                        broken));
+        return say(fmt::format(
+            "a collective ends with MPI_ERR_OTHER: {} are all broken. Check that the processes at their "
+            "other ends, and those hosts, are alive; LAPLE_STREAMS=off sends all messages by MPI",
+            broken));
     }
     if (error_class != MPI_ERR_TRUNCATE || process_ == nullptr || !process_->may_warn_of(Warning::lengths))
         return;
-    say("a collective ends with MPI_ERR_TRUNCATE: its ranks gave messages of different lengths, or one of "
-        "them has met another error");
+    say(fmt::format(
+        "a collective on a communicator of {} ranks ends with MPI_ERR_TRUNCATE: its ranks gave messages "
+        "of different lengths, or one of them has met another error; LAPLE_DISABLE=1 shows what MPI "
+        "itself says of it",
+        size_));
 }
 
 int CommState::run_unwatched(const PreparedPlan& plan, const Operands& operands) {

@@ -36,13 +36,17 @@ class CommState {
     static CommState* of(MPI_Comm comm);
     /// The state if there is one; local.
     static CommState* find(MPI_Comm comm);
+    /// To be called before `comm` is freed: takes leave of it while MPI holds no lock. MPI itself deletes
+    /// attributes when the last request on a communicator is complete, which may be in a later call that
+    /// waits.
+    static void end(MPI_Comm comm);
 
     ~CommState();
     CommState(const CommState&) = delete;
     CommState& operator=(const CommState&) = delete;
 
-    /// Whether LaPle treats calls here: the ranks are on several hosts, of whose network something is known,
-    /// or want reductions in one fixed order. Else every call is MPI's own.
+    /// Whether LaPle treats calls here: something is known of the network between its ranks, or of their
+    /// host's memory, or they want reductions in one fixed order. Else every call is MPI's own.
     bool has_work() const { return plans_.has_value(); }
     /// Why not, for people.
     const char* why_idle() const { return why_idle_; }

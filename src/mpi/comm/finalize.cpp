@@ -72,6 +72,15 @@ void answer_others_in_finalize() {
     is_finalizing = !is_mended();
 }
 
+AnsweringOthers::AnsweringOthers() : was_answering_(is_finalizing) {
+    answer_others_in_finalize();
+}
+
+/// With a session open, MPI goes on, and the program may wait in a read of its own.
+AnsweringOthers::~AnsweringOthers() {
+    is_finalizing = was_answering_;
+}
+
 }  // namespace laple::mpi
 
 using namespace laple::mpi;
@@ -88,6 +97,10 @@ LAPLE_EXPORT ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
 namespace laple::mpi {
 
 void answer_others_in_finalize() {}
+
+AnsweringOthers::AnsweringOthers() : was_answering_(false) {}
+
+AnsweringOthers::~AnsweringOthers() = default;
 
 }  // namespace laple::mpi
 

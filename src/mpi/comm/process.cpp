@@ -136,8 +136,9 @@ Process::Process(Settings settings) : settings_(std::move(settings)), streams_(s
         say(fmt::format("settings: {}", configuration().describe_given()));
     }
     if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
-        say("LAPLE_PROGRESS=thread: MPI gives no MPI_THREAD_MULTIPLE, or was not initialised through "
-            "LaPle; calls do it");
+        say("LAPLE_PROGRESS=thread has no effect: MPI provides no MPI_THREAD_MULTIPLE, or was not "
+            "initialised "
+            "through LaPle; non-blocking collectives go on in MPI's calls only");
 }
 
 const std::optional<Model>& Process::model() {
@@ -237,8 +238,9 @@ void Process::remove(CommState* state) {
 
 int Process::on_finalize(MPI_Comm, int, void* value, void*) {
     is_over = true;
-    end_started_calls();          // likewise
-    answer_others_in_finalize();  // some Fortran bindings reach MPI's own MPI_Finalize directly
+    // Some Fortran bindings reach MPI's own MPI_Finalize directly.
+    end_started_calls();
+    answer_others_in_finalize();
     const std::unique_ptr<Process> process(static_cast<Process*>(value));
     process->make_profile();
     process->write_report();

@@ -7,6 +7,7 @@
 #include "mpi/call/started.hpp"
 #include "mpi/call/treat.hpp"
 #include "mpi/comm/bypass.hpp"
+#include "mpi/comm/comm_state.hpp"
 #include "mpi/comm/finalize.hpp"
 #include "mpi/comm/kept_handles.hpp"
 #include "mpi/comm/process.hpp"
@@ -112,9 +113,19 @@ LAPLE_EXPORT int MPI_Op_free(MPI_Op* op) {
 LAPLE_EXPORT int MPI_Finalize(void) {
     laple::mpi::end_started_calls();
     laple::mpi::Process::end();
-    if (!laple::mpi::is_disabled()) laple::mpi::answer_others_in_finalize();
+    if (laple::mpi::is_disabled()) return PMPI_Finalize();
+    const laple::mpi::AnsweringOthers answering;
     return PMPI_Finalize();
 }
+
+#if MPI_VERSION >= 4
+/// The last one ends MPI, where MPI_Finalize has come before.
+LAPLE_EXPORT int MPI_Session_finalize(MPI_Session* session) {
+    if (laple::mpi::is_disabled()) return PMPI_Session_finalize(session);
+    const laple::mpi::AnsweringOthers answering;
+    return PMPI_Session_finalize(session);
+}
+#endif
 
 /// What follows the level is for other tools, and cannot be passed on; MPI's own ignores it.
 LAPLE_EXPORT int MPI_Pcontrol(const int level, ...) {
@@ -135,11 +146,13 @@ LAPLE_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* 
 }
 
 LAPLE_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
+    if (comm != nullptr) laple::mpi::CommState::end(*comm);
     const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
     return PMPI_Comm_free(comm);
 }
 
 LAPLE_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
+    if (comm != nullptr) laple::mpi::CommState::end(*comm);
     const DyingComm dying(comm != nullptr ? *comm : MPI_COMM_NULL);
     return PMPI_Comm_disconnect(comm);
 }
