@@ -8,6 +8,8 @@
 #include <atomic>
 #include <mutex>
 
+#include <dlfcn.h>
+
 #include "mpi/comm/next_definition.hpp"
 
 // Weak: where UCX is linked statically, and so is LaPle, both define these, and UCX's own are used.
@@ -47,11 +49,19 @@ Workers& workers() {
     return *kWorkers;
 }
 
+/// Whether `place` is in MPI's own code: a program may use UCX itself, on threads of its own.
+bool is_in_mpi(const void* place) {
+    Dl_info there{};
+    Dl_info mpi{};
+    if (dladdr(place, &there) == 0 || dladdr(reinterpret_cast<const void*>(&PMPI_Comm_size), &mpi) == 0)
+        return true;
+    return there.dli_fbase == mpi.dli_fbase;
+}
+
 std::atomic<CreateWorker> create_worker{nullptr};
 std::atomic<DestroyWorker> destroy_worker{nullptr};
 std::atomic<Progress> progress{nullptr};
-/// The first one that MPI has made, which is the one that it always looks at. Not one of a program that uses
-/// UCX itself, unless that came before MPI.
+/// The first one that MPI has made, which is the one that it always looks at.
 std::atomic<void*> main_worker{nullptr};
 std::atomic<bool> has_progressed{false};
 std::atomic<void (*)()> work_at_progress{nullptr};
@@ -89,7 +99,7 @@ LAPLE_EXPORT Status ucp_worker_create(void* context, const void* parameters, voi
     next_definition(progress, "ucp_worker_progress", __builtin_return_address(0));
     if (next == nullptr) return kUnsupported;
     const Status status = next(context, parameters, worker);
-    if (status != 0) return status;
+    if (status != 0 || !is_in_mpi(__builtin_return_address(0))) return status;
     workers().add(*worker);
     void* none = nullptr;
     main_worker.compare_exchange_strong(none, *worker);
