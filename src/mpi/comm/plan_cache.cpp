@@ -219,7 +219,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         plan.reason = "no communicator left";
         if (rank_ == 0 && process_.may_warn_of(Warning::communicators))
             say("MPI has no communicator left for LaPle, which takes one for each that it works on; on the "
-                "others MPI's own collectives are used");
+                "others MPI's own collectives are used. Free communicators that are not needed any more");
     }
     if (plan.algorithm->is_native_in_clusters() && !comms_.join_cluster(machine_, rank_)) {
         plan.algorithm = native();
@@ -570,13 +570,14 @@ PlanCache::Outlook PlanCache::outlook(const Request& request, Bytes bytes) {
     return told;
 }
 
-/// Good until the next one. What no call goes by is not kept where each size has a choice of its own.
+/// Good until the next one. A choice that no call goes by is kept where there are few: not of sums of counts,
+/// which have one each.
 const PlanCache::Outlook& PlanCache::usual_outlook(const Request& request) {
     const auto found = outlooks_.find(request);
     if (found != outlooks_.end()) return found->second;
     if (outlooks_.size() >= kMaxCachedPlans) outlooks_.clear();
-    const Plan plan =
-        is_by_class(request) ? choice_for(request).plans.front() : choose(request).plans.front();
+    const bool has_class = is_by_class(request) && (request.counts.are_equal() || !request.rounds);
+    const Plan plan = has_class ? choice_for(request).plans.front() : choose(request).plans.front();
     return outlooks_.emplace(request, Outlook{plan.name(), expected_at(plan, request)}).first->second;
 }
 
