@@ -24,6 +24,7 @@ void progress_all() {
 }
 
 constexpr int kWithoutPause = 16;
+constexpr int kLastLooks = 100;  // in MPI_Finalize, at calls that are under way
 
 /// Between looks of the thread, since it has had something to do. Ranks share cores with it: what it waits
 /// for takes milliseconds where it is worth having.
@@ -54,7 +55,8 @@ bool ProgressEngine::has_thread() try {
     if (!thread_ && !is_over_) thread_.emplace([this] { run_thread(); });
     return thread_.has_value();
 } catch (const std::system_error&) {
-    say("the system gives this process no thread more (ulimit -u): non-blocking collectives are MPI's own");
+    say("cannot start a thread: the limit of processes and threads is reached (ulimit -u, or that of the "
+        "container); non-blocking collectives are MPI's own");
     return false;
 }
 
@@ -100,8 +102,13 @@ std::size_t ProgressEngine::end() {
     has_work_.notify_one();
     if (thread_) std::exchange(thread_, std::nullopt)->join();
     take_added();
+    // Of a call whose request was freed nobody waits for the end: its last messages may just have come.
+    is_progressing_.test_and_set(std::memory_order_acquire);
+    for (int look = 0; look < kLastLooks && !calls_.empty(); ++look)
+        count_ -= std::erase_if(calls_, [](std::unique_ptr<StartedCall>& call) { return call->progress(); });
     for (std::unique_ptr<StartedCall>& call : calls_) static_cast<void>(call.release());
     calls_.clear();
+    is_progressing_.clear(std::memory_order_release);
     return count_.exchange(0);
 }
 
