@@ -25,8 +25,8 @@ constexpr std::array<SettingRow, 20> kRows{{
      "environment is stronger than all files. none: no file is read, these neither. For the "
      "environment only."},
     {"LAPLE_TOPOLOGY", "auto", "auto, off, FILE",
-     "Which ranks are near each other. auto: found at the first collective that spans several hosts, and "
-     "kept for later jobs. FILE: what laple-discover wrote. off: MPI's own collectives."},
+     "Which ranks are near each other. auto: measured at the first collective, and kept for later jobs. "
+     "FILE: what laple-discover wrote. off: MPI's own collectives."},
     {"LAPLE_MODEL", "", "FILE",
      "What laple-discover --model wrote: how fast links are too. Tells who is near whom unless "
      "LAPLE_TOPOLOGY does."},
@@ -62,12 +62,14 @@ constexpr std::array<SettingRow, 20> kRows{{
      "gathers, scatters, all-to-alls and scans. What does not fit goes straight to its rank, or the call is "
      "MPI's "
      "own. In reduce-scatters, for what has come and is not combined yet; sums take as much as the input at "
-     "most. Where ranks differ, the least of theirs."},
+     "most. At most 1G. Where ranks differ, the least of theirs."},
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
-     "Which bits reductions of floating-point numbers and by a program's own operations have. stable: the "
-     "same on all ranks, in all calls of a job, and in every run with the same topology, model and settings; "
-     "the model in the cache learns from calls, unless LAPLE_ADAPT=off. strict: the same "
-     "whatever these are, by one tree over the ranks, which is slower; on all ranks or none, and not beyond "
+     "Which results of floating-point reductions and of user-defined operations are the same, bit for bit. "
+     "stable: those on all ranks, in all calls of a job, and in every run with the same topology, model and "
+     "settings; "
+     "the model in the cache learns from calls, unless LAPLE_ADAPT=off. strict: all of "
+     "these, whatever the topology, model and settings, by one tree over the ranks, which is slower; on all "
+     "ranks or none, and not beyond "
      "2 GiB. fast: no promise; LAPLE_ADAPT=on may change them between calls."},
     {"LAPLE_ADAPT", "on", "on, off",
      "Whether calls that are repeated are timed now and then, and plans that may be faster tried, in at most "
@@ -79,9 +81,10 @@ constexpr std::array<SettingRow, 20> kRows{{
      "the end how many results were compared, and keeps MPI's where LaPle's is certain to be wrong. On all "
      "ranks or none."},
     {"LAPLE_PCONTROL", "0", "0, 1",
-     "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Not unless asked for, because "
-     "programs steer profilers with it, some on one rank only: LaPle needs it on all, and no "
-     "MPI_THREAD_MULTIPLE."},
+     "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Off by default, because many "
+     "programs "
+     "steer a profiler with it, some on one rank only. LaPle requires the call on all ranks, and ignores it "
+     "under MPI_THREAD_MULTIPLE."},
     {"LAPLE_PROGRESS", "calls", "calls, thread",
      "What lets non-blocking and persistent collectives go on. calls: every MPI call that waits or tests. "
      "thread: a thread of LaPle's own too, while some are under way; MPI is initialised with "

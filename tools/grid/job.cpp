@@ -61,7 +61,7 @@ int supervise(Child child, const EndSignals& signals, int keeper_fd, int timeout
     if (event == 0) return child.wait();
     int status = kExitTimeout;
     if (event < 0) {
-        say(fmt::format("the job has not ended within {} s", timeout_s));
+        say(fmt::format("the job has not ended within {} s (--timeout): ending it", timeout_s));
         child.signal(SIGTERM);
     } else if (event == 1) {
         const auto received = signals.next();
@@ -70,7 +70,8 @@ int supervise(Child child, const EndSignals& signals, int keeper_fd, int timeout
         // Ctrl-C at the terminal has reached the job already, and a second one means "at once" to mpiexec.
         if (!received || !received->from_terminal) child.signal(SIGTERM);
     } else {
-        say("the grid's keeper died; the grid is gone");
+        say("the process that keeps the grid has died, and the grid with it: ending the job. It may have "
+            "been killed for lack of memory: see dmesg");
         status = kExitMachine;
     }
     if (wait_readable({child.pidfd(), signals.fd()}, kGraceMs) != 0) child.signal(SIGKILL);

@@ -74,7 +74,9 @@ bool Started::progress() noexcept try {
     return true;
 } catch (const std::exception&) {
     // No memory is left. Others wait for this rank, and nothing can be told to them.
-    say("a collective cannot go on: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
+    say("a collective that was started cannot go on, as no memory is left on this rank, and others wait for "
+        "it: "
+        "ending the job; LAPLE_DISABLE=1 avoids LaPle");
     PMPI_Abort(MPI_COMM_WORLD, 1);
     return true;
 }

@@ -206,15 +206,17 @@ std::string Profile::remainder() const {
             places.empty() ? fmt::format(" less than {:g} % of the job", 100 * kLittle) : ": " + places);
     }
     const std::string late = place("waiting for them", *this, [](const auto& rank) { return rank.late; });
-    if (!late.empty()) text += fmt::format("Nor that ranks come late to collectives: {}.\n", late);
+    if (!late.empty())
+        text += fmt::format("LaPle cannot keep ranks from coming late to collectives: {}.\n", late);
     if (!counts_messages() || !has_all_ranks || ranks.size() < 2) return text;
     const Spread outside = spread_of(ranks, [](const auto& rank) { return rank.outside(); });
     if (!(outside.mean > 0)) return text;  // threads have called MPI at the same time
-    return text + fmt::format(
-                      "Nor imbalance: outside of these calls ranks spend {} on the average, and rank {} "
-                      "{}.\n",
-                      format_seconds(Seconds(outside.mean)), outside.most_rank,
-                      format_seconds(Seconds(outside.most)));
+    return text +
+           fmt::format(
+               "LaPle does not change imbalance: outside of these calls ranks spend {} on the average, "
+               "and rank {} {}.\n",
+               format_seconds(Seconds(outside.mean)), outside.most_rank,
+               format_seconds(Seconds(outside.most)));
 }
 
 void Profile::add_to(Json& json) const {

@@ -44,7 +44,8 @@ double share_of(Seconds part, Seconds whole) {
 
 std::string shares_cores(const Report::Job& job) {
     return fmt::format(
-        "What is gained cannot be told here: {}, so that calls take as long as ranks wait for a core.",
+        "What is gained cannot be told here: {}, so that calls take as long as ranks wait for a core. Run no "
+        "more ranks than cores.",
         job.shared_cores);
 }
 

@@ -129,7 +129,7 @@ bool StreamLinks::has_watch() try {
     if (!watch_) watch_.emplace([this] { run_watch(); });
     return true;
 } catch (const std::system_error&) {
-    problem_ = "the system gives this process no thread more (ulimit -u)";
+    problem_ = "cannot start a thread: the limit of processes and threads is reached (ulimit -u)";
     return false;
 }
 

@@ -45,7 +45,9 @@ class Channel {
 
     /// Sends an empty message in place of data that this rank does not have; its completion is not reported.
     virtual void send_nothing(const Transfer& transfer) = 0;
-    /// Nothing goes on writing to memory that was given to recv(), or reading from that given to send().
+    /// After it, nothing goes on writing to memory that was given to recv(), or reading from that given to
+    /// send(), unless a peer comes later than some seconds: MPI cannot cancel a message that it has begun to
+    /// receive.
     virtual void abandon() = 0;
 };
 

@@ -127,9 +127,11 @@ TEST_CASE("a profile says what LaPle does not change", "[profile]") {
           "LaPle does not change point-to-point calls. On the average of ranks they took: between clusters "
           "1.50 s "
           "of 10.0 s (15.0 %; at most 2.00 s).\n"
-          "Nor that ranks come late to collectives: waiting for them 500 ms of 10.0 s (5.0 %; at most 1.00 "
+          "LaPle cannot keep ranks from coming late to collectives: waiting for them 500 ms of 10.0 s (5.0 "
+          "%; at most 1.00 "
           "s).\n"
-          "Nor imbalance: outside of these calls ranks spend 7.00 s on the average, and rank 1 8.00 s.\n");
+          "LaPle does not change imbalance: outside of these calls ranks spend 7.00 s on the average, and "
+          "rank 1 8.00 s.\n");
 }
 
 TEST_CASE("what is not known is not told", "[profile]") {

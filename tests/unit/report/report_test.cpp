@@ -227,7 +227,7 @@ TEST_CASE("where ranks share cores no gain is told", "[report]") {
     const std::string words =
         "What is gained cannot be told here: 4 ranks share the 2 cores of a host, so that calls take as long "
         "as "
-        "ranks wait for a core.\n";
+        "ranks wait for a core. Run no more ranks than cores.\n";
     Report report;
     Expectation unknown;
     SECTION("which is not said where nothing is known of it") {
