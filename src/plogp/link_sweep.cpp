@@ -126,6 +126,7 @@ class LinkSweep {
         // have their turn first.
         for (const int most_lanes : {kMostLanes, 1}) {
             for (const Way way : kWays) {
+                if (way == Way::back && is_lone_pair()) measure_streams_of(rounds.front());
                 for (const ProbeRound& round : rounds) {
                     if (is_first_of_farthest(rounds, round)) measure_together();
                     measure_between(round, most_lanes, way);
@@ -219,6 +220,10 @@ class LinkSweep {
         }
         return false;
     }
+
+    /// Two hosts, far from each other. There streams gain the most, and the first jobs have time for few
+    /// steps: streams come before the way back.
+    bool is_lone_pair() const { return input_.count() == 2 && input_.most_lanes(0, 1) == 1; }
 
     bool misses_streams(const NodePair& pair) const {
         const LinkPair* link = model_.between(pair.a, pair.b);
@@ -995,9 +1000,14 @@ Seconds longest_step_of_sweep(Seconds one_way) {
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
     const Seconds step = longest_step_of_sweep(one_way);
+    // Between two sites there are no uplinks to measure, but streams (is_lone_pair), where a budget is nearly
+    // enough for them.
+    const Seconds streams = time_to_measure_streams(2 * one_way);
+    const Seconds longest = known.clusters.size() == 2 && streams < budget ? std::max(step, streams) : step;
+    const Seconds most = std::max(budget, longest + kForNear * budget);
     if (known.sweeps < kFreeSweeps && !knows_uplinks(known) && step < kForFirstUplinks * budget)
-        return {std::max(budget, step + kForNear * budget), true};
-    if (known.sweeps < kFreeSweeps && step < budget) return {budget, true};
+        return {most, true};
+    if (known.sweeps < kFreeSweeps && step < budget) return {longest > step ? most : budget, true};
     const Seconds least = step + known.next_step;  // to begin takes about as long as a step
     const Seconds allowance = known.job.allowance;
     if (least >= allowance) return {};

@@ -56,7 +56,8 @@ struct SweepTime {
 };
 
 /// For clusters that are not farther than `one_way` from each other. After kFreeSweeps, and where `budget`
-/// does not suffice for a step (two budgets and a quarter, while no uplink is known), jobs go on once those
+/// does not suffice for a step (two budgets and a quarter, while no uplink is known; a budget and a quarter
+/// between two clusters, where there is time to measure streams), jobs go on once those
 /// before them have lasted long enough for one, however far the clusters are. Nothing without a budget.
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget);
 

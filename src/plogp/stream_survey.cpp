@@ -12,7 +12,8 @@ namespace {
 constexpr Seconds kShortest = std::chrono::milliseconds(100);
 constexpr double kTrips = 10;      // that connections flow: TCP doubles its rate with each
 constexpr double kOtherTrips = 6;  // to connect, to drain, to tell
-constexpr Seconds kRepeated(1);    // TCP's first packet, after that
+constexpr double kTripsToTell = 2;
+constexpr Seconds kRepeated(1);  // TCP's first packet, after that
 constexpr double kTripsToConnect = 4;
 constexpr double kGrowth = 1.10;  // connections that add less than a tenth do not count
 constexpr double kFull = 0.85;    // of what is known to be a limit
@@ -51,7 +52,8 @@ Seconds time_to_connect(Seconds round_trip) {
 }
 
 Seconds time_to_measure_streams(Seconds round_trip) {
-    return std::max(duration_of_streams(round_trip), time_to_connect(round_trip)) + kOtherTrips * round_trip;
+    return std::max(duration_of_streams(round_trip) + kOtherTrips * round_trip,
+                    time_to_connect(round_trip) + kTripsToTell * round_trip);
 }
 
 void measure_streams(LinkProbes& probes, const LinkSurveyInput& input, const ProbeRound& pairs,
