@@ -22,6 +22,7 @@ BETWEEN = ["flat", "binomial", "chain", "nearest", "jackson", "ecef", "ecef-la",
 OVER_HOSTS = {"bcast": ["two-tree@16", "scatter-ring", "scatter-doubling"], "reduce": ["halving-gather", "multi-leader-halving-gather@16"],
               "allreduce": ["ring", "halving-doubling", "halving-doubling@16", "multi-leader-halving-doubling"], "barrier": ["dissemination"]}
 MANY = 50  # calls of a kind, of which LaPle should have done one
+SEVERAL = 5  # jobs
 PHASES = ["direct-exchange", "recursive-doubling", "rsag", "three-level"]
 
 
@@ -196,7 +197,8 @@ def main():
     print(f"{compared} collectives compared in {job} jobs; " +
           (f"trouble with seeds {failed}" if failed else "no difference"))
     tell_paths(options.paths)
-    never = [kind for kind, (ours, every) in options.paths.items() if ours == 0 and every >= MANY]
+    # One job may have a map of one cluster, or a rule that leaves a collective to MPI.
+    never = [kind for kind, (ours, every) in options.paths.items() if ours == 0 and every >= MANY and job >= SEVERAL]
     if never:
         print("MPI's own call was compared with itself, as LaPle did none of: " + "; ".join(never))
     return 1 if failed or never else 0
