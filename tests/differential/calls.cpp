@@ -12,6 +12,7 @@
 #include "differential/forms.hpp"
 #include "differential/twins.hpp"
 #include "differential/types.hpp"
+#include "support/path.hpp"
 
 namespace laple::test {
 namespace {
@@ -668,7 +669,7 @@ UserOperations::~UserOperations() {
 
 std::string differs(const Communicators::One& one, const CallSeed& seed, Paths* paths) {
     Call call(one, seed);
-    if (!one.is_inter) Paths::forget(one.comm);
+    if (!one.is_inter) forget_path(one.comm);
     const std::string difference = call.run();
     if (paths != nullptr && call.may_be_ours()) paths->note(one.comm, call.what());
     return difference;

@@ -4,16 +4,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "laple/laple.h"
+#include "support/path.hpp"
 
 namespace laple::test {
 namespace {
-
-std::string used(MPI_Comm comm) {
-    char name[LAPLE_MAX_ALGORITHM_NAME];
-    laple_algorithm_used(comm, name);
-    return name;
-}
 
 /// The function alone, and with each way to call it that LaPle could leave to MPI. Reduce-scatters by an
 /// operation that does not commute are always left to it (docs/limits.md).
@@ -31,16 +25,11 @@ std::vector<std::string> kinds_of(const std::string& what) {
 
 }  // namespace
 
-void Paths::forget(MPI_Comm comm) {
-    MPI_Bcast(nullptr, 0, MPI_BYTE, 0, comm);
-}
-
 void Paths::note(MPI_Comm comm, const std::string& what) {
-    const std::string algorithm = used(comm);
-    const bool is_ours = algorithm != "native" && algorithm != "none";
+    const bool was_ours = is_ours(comm);
     for (const std::string& kind : kinds_of(what)) {
         Count& count = counts_[kind];
-        count.ours += is_ours ? 1 : 0;
+        count.ours += was_ours ? 1 : 0;
         ++count.all;
     }
 }

@@ -12,10 +12,8 @@ namespace laple::test {
 /// itself shows nothing.
 class Paths {
   public:
-    /// Before a call on an intracommunicator, by all its ranks: an empty broadcast, which is MPI's own, so
-    /// that the algorithm of an earlier call is not taken for that of this one.
-    static void forget(MPI_Comm comm);
-    /// After it. `what` as differs() describes the call: its function, and how it was called.
+    /// After a call, before which forget_path() was called. `what` as differs() describes the call: its
+    /// function, and how it was called.
     void note(MPI_Comm comm, const std::string& what);
     /// A line on stdout for each kind, for run.py: "by LaPle: 3 of 4 MPI_Reduce, in place".
     void print() const;

@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 #include <mpi.h>
 
-#include "laple/laple.h"
+#include "support/path.hpp"
 
 namespace laple::test {
 
@@ -26,24 +26,8 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-inline std::string used(MPI_Comm comm) {
-    char name[LAPLE_MAX_ALGORITHM_NAME];
-    laple_algorithm_used(comm, name);
-    return name;
-}
-
 inline bool expects_clusters() {
     return std::getenv("TEST_EXPECTS_CLUSTERS") != nullptr;
-}
-
-inline bool is_ours(MPI_Comm comm) {
-    return used(comm) != "native" && used(comm) != "none";
-}
-
-/// Makes an empty broadcast, which is MPI's own: what the next call on `comm` used is not mistaken for what
-/// an earlier one did.
-inline void forget_path(MPI_Comm comm) {
-    MPI_Bcast(nullptr, 0, MPI_BYTE, 0, comm);
 }
 
 /// LaPle's own path ran on MPI_COMM_WORLD since the last check where the run's map has several clusters,
