@@ -66,11 +66,9 @@ constexpr std::array<SettingRow, 20> kRows{{
     {"LAPLE_REPRODUCIBLE", "stable", "fast, stable, strict",
      "Which results of floating-point reductions and of user-defined operations are the same, bit for bit. "
      "stable: those on all ranks, in all calls of a job, and in every run with the same topology, model and "
-     "settings; "
-     "the model in the cache learns from calls, unless LAPLE_ADAPT=off. strict: all of "
-     "these, whatever the topology, model and settings, by one tree over the ranks, which is slower; on all "
-     "ranks or none, and not beyond "
-     "2 GiB. fast: no promise; LAPLE_ADAPT=on may change them between calls."},
+     "settings; the model in the cache learns from calls, unless LAPLE_ADAPT=off. strict: all of these, "
+     "whatever the topology, model and settings, by one tree over the ranks, which is slower; on all ranks "
+     "or none, and not beyond 2 GiB. fast: no promise; LAPLE_ADAPT=on may change them between calls."},
     {"LAPLE_ADAPT", "on", "on, off",
      "Whether calls that are repeated are timed now and then, and plans that may be faster tried, in at most "
      "1 % of the time of such calls. What is found is kept for later jobs. Results whose bits depend on the "
@@ -82,9 +80,8 @@ constexpr std::array<SettingRow, 20> kRows{{
      "ranks or none."},
     {"LAPLE_PCONTROL", "0", "0, 1",
      "1: MPI_Pcontrol(0) leaves all calls to MPI until MPI_Pcontrol(1). Off by default, because many "
-     "programs "
-     "steer a profiler with it, some on one rank only. LaPle requires the call on all ranks, and ignores it "
-     "under MPI_THREAD_MULTIPLE."},
+     "programs steer a profiler with it, some on one rank only. LaPle requires the call on all ranks, and "
+     "ignores it under MPI_THREAD_MULTIPLE."},
     {"LAPLE_PROGRESS", "calls", "calls, thread",
      "What lets non-blocking and persistent collectives go on. calls: every MPI call that waits or tests. "
      "thread: a thread of LaPle's own too, while some are under way; MPI is initialised with "

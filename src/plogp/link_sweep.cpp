@@ -221,8 +221,8 @@ class LinkSweep {
         return false;
     }
 
-    /// Two hosts, far from each other. There streams gain the most, and the first jobs have time for few
-    /// steps: streams come before the way back.
+    /// Two sites, of which one has a single host. There streams gain the most, and where the sites are far
+    /// the first jobs have time for few steps: streams come before the way back.
     bool is_lone_pair() const { return input_.count() == 2 && input_.most_lanes(0, 1) == 1; }
 
     bool misses_streams(const NodePair& pair) const {
@@ -1000,7 +1000,7 @@ Seconds longest_step_of_sweep(Seconds one_way) {
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
     const Seconds step = longest_step_of_sweep(one_way);
-    // Between two sites there are no uplinks to measure, but streams (is_lone_pair), where a budget is nearly
+    // Of two sites streams are measured in the first jobs, too (is_lone_pair), where a budget is nearly
     // enough for them.
     const Seconds streams = time_to_measure_streams(2 * one_way);
     const Seconds longest = known.clusters.size() == 2 && streams < budget ? std::max(step, streams) : step;

@@ -137,8 +137,7 @@ Process::Process(Settings settings) : settings_(std::move(settings)), streams_(s
     }
     if (settings_.has_progress_thread && !may_threads_race() && is_world_rank_zero())
         say("LAPLE_PROGRESS=thread has no effect: MPI provides no MPI_THREAD_MULTIPLE, or was not "
-            "initialised "
-            "through LaPle; non-blocking collectives go on in MPI's calls only");
+            "initialised through LaPle; non-blocking collectives go on in MPI's calls only");
 }
 
 const std::optional<Model>& Process::model() {
