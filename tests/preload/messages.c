@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* A program of point-to-point calls of all kinds: each rank sends to the next one, the last one to the first.
- * What profile_test.py expects of them stands there. "messages alone": without a collective. */
+ * What profile_test.py expects of them stands there. "messages alone": without a collective;
+ * "messages together": with three for which the last rank is late. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,8 +119,19 @@ static void late(void) {
     expect(1000);
 }
 
+/* No rank can leave such a call before all have come. */
+static void together(void) {
+    int sum = 0;
+    for (int call = 0; call < 3; ++call) {
+        if (rank == size - 1) usleep(100000);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        is_wrong |= sum != size * (size - 1) / 2;
+    }
+}
+
 int main(int argc, char** argv) {
     const int is_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
+    const int is_together = argc > 1 && strcmp(argv[1], "together") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -138,6 +150,7 @@ int main(int argc, char** argv) {
 #endif
         late();
     }
+    if (is_together) together();
     if (is_wrong) printf("WRONG on rank %d\n", rank);
     if (rank == 0) printf("done\n");
     MPI_Finalize();

@@ -108,6 +108,15 @@ class ProfileTest(unittest.TestCase):
     def test_four_ranks(self):
         self.check_ranks(4)
 
+    def test_rank_that_is_late_for_collectives(self):
+        _, profile = self.profile(4, "together")
+        line, = (line for line in profile["collectives"] if line["function"] == "Allreduce")
+        self.assertGreater(line["total"], 0.9 * LATE)
+        self.assertLess(line["native"], 0.5 * LATE / line["calls"])  # what the last rank, which waits for nobody, sees
+        self.assertTrue(line["is_native_measured"])
+        self.assertGreater(profile["ranks"][0]["late"], 0.5 * LATE)
+        self.assertLess(profile["ranks"][3]["late"], 0.5 * LATE)
+
     def test_what_is_not_wanted_or_not_seen(self):
         text = self.run_job(4, LAPLE_PROFILE="0", LAPLE_REPORT="1")
         self.assertNotIn("point-to-point", text)

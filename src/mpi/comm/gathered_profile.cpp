@@ -2,10 +2,13 @@
 #include "mpi/comm/gathered_profile.hpp"
 
 #include <cstdint>
+#include <sstream>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include "base/configuration.hpp"
@@ -22,6 +25,27 @@ void add_up(std::vector<std::uint64_t>& cells) {
     const bool is_root = rank_in(MPI_COMM_WORLD) == 0;
     PMPI_Reduce(is_root ? MPI_IN_PLACE : cells.data(), cells.data(), static_cast<int>(cells.size()),
                 MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+/// Rank 0's, on all ranks.
+std::vector<std::string> told_by_rank_zero(const std::vector<std::string>& lines) {
+    std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+    int length = static_cast<int>(text.size());
+    PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    text.resize(at(length));
+    PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    std::istringstream stream(text);
+    std::vector<std::string> told;
+    for (std::string line; std::getline(stream, line);) told.push_back(line);
+    return told;
+}
+
+void compare_times(Report& report) {
+    const std::vector<std::string> kinds = told_by_rank_zero(report.kinds_to_compare());
+    std::vector<double> times = report.times_to_compare(kinds);
+    PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MIN,
+                   MPI_COMM_WORLD);
+    report.learn_least(kinds, times);
 }
 
 }  // namespace
@@ -43,11 +67,11 @@ Profile own_profile(const Report& report, const Report::Duration& job,
     return profile;
 }
 
-Profile gathered_profile(const Report& report, const Report::Duration& job,
-                         const std::optional<Machine>& machine) {
+Profile gathered_profile(Report& report, const Report::Duration& job, const std::optional<Machine>& machine) {
     static_assert(std::is_trivially_copyable_v<RankTimes>);
     constexpr int kNumbers = sizeof(RankTimes) / sizeof(double);
     const ReturnErrors guard(MPI_COMM_WORLD);
+    compare_times(report);
     Profile profile = own_profile(report, job, machine);
     std::vector<RankTimes> all(at(size_of(MPI_COMM_WORLD)));
     PMPI_Gather(profile.ranks.data(), kNumbers, MPI_DOUBLE, all.data(), kNumbers, MPI_DOUBLE, 0,

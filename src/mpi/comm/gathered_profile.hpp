@@ -13,9 +13,8 @@ namespace laple::mpi {
 /// known.
 Profile own_profile(const Report& report, const Report::Duration& job, const std::optional<Machine>& machine);
 
-/// That of all ranks, on rank 0; on others anything. `machine` must be the same on all of them. Collective
-/// over MPI_COMM_WORLD.
-Profile gathered_profile(const Report& report, const Report::Duration& job,
-                         const std::optional<Machine>& machine);
+/// That of all ranks, on rank 0; on others anything. `machine` must be the same on all of them. `report`
+/// learns what calls took on the rank that waited least. Collective over MPI_COMM_WORLD.
+Profile gathered_profile(Report& report, const Report::Duration& job, const std::optional<Machine>& machine);
 
 }  // namespace laple::mpi

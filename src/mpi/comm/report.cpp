@@ -29,6 +29,11 @@ std::string name_for_people(std::string_view function) {
     return name;
 }
 
+/// The name of a kind of call: Report::kinds_to_compare().
+std::string of_class(std::string_view function, Bytes bytes) {
+    return fmt::format("{} {}", function, bytes);
+}
+
 /// Of calls of one kind; where ranks share cores nothing is told.
 std::string gain_of(std::string_view function, Seconds saved, const Report::Job& job) {
     return is_started(function) || !job.shared_cores.empty() ? "-" : time_or_dash(saved);
@@ -81,7 +86,35 @@ Seconds Report::Line::mean_predicted() const {
 }
 
 Seconds Report::Line::mean_native() const {
+    if (undelayed > Seconds(0)) return undelayed / static_cast<double>(calls);
     return native_sum / static_cast<double>(std::max<std::uint64_t>(native_calls, 1));
+}
+
+bool Report::Line::is_native_measured() const {
+    return undelayed > Seconds(0) || expected.is_native_measured;
+}
+
+/// It is known what MPI's own calls took, and what LaPle's would.
+bool Report::Line::is_saved_by_time() const {
+    return undelayed > Seconds(0) && priced > Seconds(0) && predicted_calls == calls;
+}
+
+/// What was measured of MPI's own calls alone knows no rank that is late; what they took may still hold some
+/// waiting.
+Seconds Report::Line::known_saved() const {
+    if (!is_saved_by_time()) return saved;
+    const bool has_native = expected.is_native_measured && native_calls == calls;
+    const Seconds own = has_native ? std::min(native_sum, undelayed) : undelayed;
+    return std::max(own - predicted_sum, Seconds(0));
+}
+
+Seconds Report::Line::late() const {
+    if (undelayed > Seconds(0)) return total - undelayed;
+    return std::max(native_total - native, Seconds(0));
+}
+
+Seconds Report::Sum::gain(const Line& line) const {
+    return line.known_saved() * of_wall * (line.is_saved_by_time() ? 1 : share);
 }
 
 /// Threads that call collectives at the same time lose that time once, not each. And where ranks need not
@@ -103,19 +136,21 @@ Report::Sum Report::sum(const Duration& job) const {
             continue;
         }
         sum.total += line.total;
-        sum.saved += line.saved;
+        sum.is_known = sum.is_known || line.expected.native > Seconds(0);
+        if (line.known_saved() > Seconds(0) && !line.is_native_measured()) sum.is_measured = false;
+        if (line.is_saved_by_time()) continue;
         priced += line.priced;
         priced_total += line.priced_total;
-        sum.is_known = sum.is_known || line.expected.native > Seconds(0);
-        if (line.saved > Seconds(0) && !line.expected.is_native_measured) sum.is_measured = false;
     }
-    if (priced_total < priced) sum.share *= priced_total / priced;
+    if (priced_total < priced) sum.share = priced_total / priced;
     const Seconds wall = job.of_program();
     if (sum.total > wall) {
-        sum.share *= wall / sum.total;
+        sum.of_wall = wall / sum.total;
         sum.total = wall;
     }
-    sum.saved *= sum.share;
+    for (const auto& [key, line] : lines_) {
+        if (!is_started(std::get<1>(key))) sum.saved += sum.gain(line);
+    }
     return sum;
 }
 
@@ -123,16 +158,67 @@ Report::Times Report::times(const Duration& job) const {
     const std::lock_guard lock(mutex_);
     Times times{sum(job).total, job.waited};
     for (const auto& [key, line] : lines_) {
-        if (!is_started(std::get<1>(key)))
-            times.late += std::max(line.native_total - line.native, Seconds(0));
+        if (!is_started(std::get<1>(key))) times.late += line.late();
     }
     times.late = std::min(times.late, times.total);
     return times;
 }
 
+std::map<std::string, Report::Compared> Report::compared() const {
+    std::map<std::string, Compared> kinds;
+    for (const auto& [key, line] : lines_) {
+        const auto& [collective, function, bytes, algorithm] = key;
+        if (!row_of(collective).waits_for_all || is_started(function)) continue;
+        for (const std::string& kind : {of_class(function, bytes), std::string(function)}) {
+            Compared& all = kinds[kind];
+            all.calls += line.calls;
+            all.total += line.total;
+        }
+    }
+    return kinds;
+}
+
+std::vector<std::string> Report::kinds_to_compare() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [kind, all] : compared()) names.push_back(kind);
+    return names;
+}
+
+std::vector<double> Report::times_to_compare(const std::vector<std::string>& kinds) const {
+    const std::lock_guard lock(mutex_);
+    auto known = compared();
+    std::vector<double> times;
+    for (const std::string& kind : kinds) {
+        const Compared& all = known[kind];
+        const auto calls = static_cast<double>(all.calls);
+        times.insert(times.end(), {calls, -calls, all.total.count()});
+    }
+    return times;
+}
+
+void Report::learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least) {
+    const std::lock_guard lock(mutex_);
+    const auto known = compared();
+    std::map<std::string, double> parts;  // of what calls took here, that are no waiting
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const auto own = known.find(kinds[i]);
+        const bool have_all_as_many = least[3 * i] == -least[3 * i + 1];
+        if (own == known.end() || !have_all_as_many || own->second.total <= Seconds(0)) continue;
+        parts[kinds[i]] = least[3 * i + 2] / own->second.total.count();
+    }
+    for (auto& [key, line] : lines_) {
+        const auto& [collective, function, bytes, algorithm] = key;
+        if (!row_of(collective).waits_for_all || is_started(function)) continue;
+        auto part = parts.find(of_class(function, bytes));
+        if (part == parts.end()) part = parts.find(std::string(function));
+        if (part != parts.end()) line.undelayed = line.total * part->second;
+    }
+}
+
 std::string Report::table(const Job& job) const {
     const bool is_profile = job.is_profile;
-    const double share = sum(job.duration).share;
+    const Sum all = sum(job.duration);
     std::size_t width = 28;
     for (const auto& [key, line] : lines_) width = std::max(width, std::get<3>(key).size());
     std::string text = is_profile
@@ -148,7 +234,7 @@ std::string Report::table(const Job& job) const {
             format_bytes(bytes), algorithm, width, line.calls, time_or_dash(line.total),
             time_or_dash(line.total / static_cast<double>(line.calls)), time_or_dash(line.longest),
             time_or_dash(line.mean_predicted()), time_or_dash(line.mean_native()),
-            is_profile ? fmt::format(" {:>10}", gain_of(function, line.saved * share, job)) : "");
+            is_profile ? fmt::format(" {:>10}", gain_of(function, all.gain(line), job)) : "");
     }
     return text;
 }
@@ -294,8 +380,8 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"longest", line.longest.count()},
                          {"predicted", line.mean_predicted().count()},
                          {"native", line.mean_native().count()},
-                         {"is_native_measured", line.expected.is_native_measured},
-                         {"gain", is_started(function) ? 0 : line.saved.count() * all.share}});
+                         {"is_native_measured", line.is_native_measured()},
+                         {"gain", is_started(function) ? 0 : all.gain(line).count()}});
     }
     return {{"format", "laple-profile-1"},
             {"versions", versions},

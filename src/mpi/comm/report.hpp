@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/units.hpp"
@@ -82,6 +83,21 @@ class Report {
     };
     Times times(const Duration& job) const;
 
+    /// Of a profile: where no rank can leave a call before all have come, what such calls took on the rank
+    /// that waited least is MPI's own time, about, and all else is waiting for late ranks.
+    ///
+    ///     rank 0   ├─ waits ──── MPI ──┤          40 ms: the most
+    ///     rank 1             ├── MPI ──┤          20 ms: came last, the least
+    ///
+    /// The kinds of such calls: "Allreduce 1024", of a size class, and "Allreduce", of all, as ranks may have
+    /// blocks of different sizes. All ranks are to compare those of rank 0.
+    std::vector<std::string> kinds_to_compare() const;
+    /// Of each kind: how many calls this rank made, the negative of that, and what they took, in seconds.
+    std::vector<double> times_to_compare(const std::vector<std::string>& kinds) const;
+    /// `least`: of these the least of all ranks, one by one. Kinds of which ranks made different numbers of
+    /// calls tell nothing.
+    void learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least);
+
   private:
     struct Line {
         std::uint64_t calls = 0;
@@ -100,9 +116,14 @@ class Report {
         // Likewise, of calls by MPI: what those take when all ranks come at once, and took.
         Seconds native{0};
         Seconds native_total{0};
+        Seconds undelayed{0};  // of `total`, without waiting for late ranks; 0: not known (learn_least)
 
         Seconds mean_predicted() const;  // 0: not known
         Seconds mean_native() const;     // likewise
+        bool is_native_measured() const;
+        bool is_saved_by_time() const;
+        Seconds known_saved() const;
+        Seconds late() const;
     };
     /// Of all lines.
     struct Sum {
@@ -114,8 +135,17 @@ class Report {
         Seconds saved{0};
         bool is_known = false;    // something of what saved is the difference to
         bool is_measured = true;  // all of it
-        double share = 1;         // of what lines have saved, that is in it
+        double share = 1;         // of what lines have saved as expected, that is in it
+        double of_wall = 1;       // of what any line has
+
+        Seconds gain(const Line& line) const;
     };
+    /// Of the calls of a kind (kinds_to_compare).
+    struct Compared {
+        std::uint64_t calls = 0;
+        Seconds total{0};
+    };
+    std::map<std::string, Compared> compared() const;
     /// Sizes are told apart by the power of two at or above them; the class is that power, 0 for 0 bytes.
     static Bytes class_of(Bytes bytes);
     Sum sum(const Duration& job) const;

@@ -2,6 +2,7 @@
 #include "mpi/comm/report.hpp"
 
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -293,6 +294,80 @@ TEST_CASE("what calls take beyond MPI's own time is waiting for late ranks", "[r
     CHECK(report.times({Seconds(1)}).late.count() == Approx(25e-3));
     CHECK(report.times({Seconds(1)}).total.count() == Approx(46e-3));
     CHECK(report.times({10 * kMilli}).late.count() == Approx(10e-3));
+}
+
+TEST_CASE("a profile takes what the rank that waited least saw for MPI's own time", "[report]") {
+    Expectation expected = expectation();
+    expected.is_native_measured = false;
+    Report report;
+    const auto add = [&](Collective collective, const char* function, Bytes bytes, Seconds time) {
+        for (int i = 0; i < 10; ++i)
+            report.add(collective, function, bytes, "flat/binomial", time, expected, Report::DoneBy::mpi);
+    };
+    add(Collective::allreduce, "Allreduce", 8, 30 * kMilli);
+    Report::Job job;
+    job.duration.wall = 1000 * kMilli;
+    job.is_profile = true;
+    const auto learn = [&](const std::vector<double>& least) {
+        report.learn_least(report.kinds_to_compare(), least);
+    };
+    const auto gain = [&] { return report.json("LaPle", job)["gain"].get<double>(); };
+    CHECK(gain() == Approx(60e-3));
+    SECTION("what it is asked to compare") {
+        add(Collective::allreduce, "Allreduce", 1000, 10 * kMilli);
+        add(Collective::bcast, "Bcast", 8, kMilli);  // ranks may leave before others have come
+        add(Collective::barrier, "Ibarrier", 0, Seconds(0));
+        const auto kinds = report.kinds_to_compare();
+        CHECK(kinds == std::vector<std::string>{"Allreduce", "Allreduce 1024", "Allreduce 8"});
+        const auto times = report.times_to_compare({"Allreduce 8", "Allreduce", "Scan"});
+        REQUIRE(times.size() == 9);
+        CHECK(times[0] == 10);
+        CHECK(times[1] == -10);
+        CHECK(times[2] == Approx(300e-3));
+        CHECK(times[3] == 20);
+        CHECK(times[5] == Approx(400e-3));
+        CHECK(times[6] == 0);
+    }
+    SECTION("more than was predicted") {
+        learn({10, -10, 240e-3, 10, -10, 240e-3});
+        CHECK(gain() == Approx(200e-3));
+        CHECK(report.times(job.duration).late.count() == Approx(60e-3));
+        CHECK(has(report.text("LaPle", job), "    4.00 ms    24.0 ms     200 ms\n"));
+        CHECK(has(report.text("LaPle", job), "MPI's own calls as measured)"));
+    }
+    SECTION("less") {
+        learn({10, -10, 70e-3, 10, -10, 70e-3});
+        CHECK(gain() == Approx(30e-3));
+        learn({10, -10, 20e-3, 10, -10, 20e-3});  // LaPle's would take longer
+        CHECK(gain() == 0);
+    }
+    SECTION("of blocks of different sizes all calls of a function are compared") {
+        learn({10, -10, 150e-3, 0, -10, 0});
+        CHECK(gain() == Approx(110e-3));
+    }
+    SECTION("ranks that made different numbers of calls tell nothing") {
+        learn({9, -10, 150e-3, 0, -10, 0});
+        CHECK(gain() == Approx(60e-3));
+    }
+    SECTION("calls of which something is known but that share no more than they took") {
+        add(Collective::bcast, "Bcast", 8, 5 * kMilli);  // half of what MPI's own are expected to take
+        learn({10, -10, 240e-3, 10, -10, 240e-3});
+        CHECK(gain() == Approx(200e-3 + 30e-3));
+    }
+}
+
+TEST_CASE("of what was measured without late ranks a profile takes no more", "[report]") {
+    Report report;
+    for (int i = 0; i < 10; ++i)
+        report.add(Collective::barrier, "Barrier", 0, "flat/binomial", 30 * kMilli, expectation(),
+                   Report::DoneBy::mpi);
+    Report::Job job;
+    job.duration.wall = 1000 * kMilli;
+    job.is_profile = true;
+    report.learn_least({"Barrier"}, {10, -10, 240e-3});
+    CHECK(report.json("LaPle", job)["gain"].get<double>() == Approx(60e-3));
+    report.learn_least({"Barrier"}, {10, -10, 90e-3});
+    CHECK(report.json("LaPle", job)["gain"].get<double>() == Approx(50e-3));
 }
 
 TEST_CASE("calls left to MPI are listed by their reason, and save nothing", "[report]") {
