@@ -76,8 +76,12 @@ Link::Link(std::vector<Descriptor> connections, const LinkOptions& options, Desc
     account_.lanes = living_;
 }
 
-/// A lane of which a stripe is half sent breaks.
 Link::~Link() {
+    say_end();
+}
+
+/// A lane of which a stripe is half sent breaks.
+void Link::say_end() {
     Frame end;
     end.kind = Frame::Kind::end;
     const auto bytes = encode(end);
@@ -98,8 +102,8 @@ void Link::add_lane(std::size_t number, Descriptor connection) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = number;
-    epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event);
     ++living_;
+    if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) break_lane(*lanes_[number]);
 }
 
 /// Something is to go, to be confirmed, or to come.
@@ -123,14 +127,15 @@ void Link::replace(std::size_t lane, Descriptor connection) {
     const std::lock_guard lock(mutex_);
     if (is_broken_ || is_closed_ || lanes_[lane]->is_alive()) return;
     add_lane(lane, std::move(connection));
-    without_lanes_.begin_anew();
     ++account_.replaced_lanes;
 }
 
 void Link::send(const MessageKey& key, const std::byte* data, std::uint64_t bytes, Posted& posted) {
     const std::lock_guard lock(mutex_);
     if (is_broken_) return finish(&posted, true);
-    outgoing_.push_back({next_number_++, key, data, bytes, 0, 0, &posted, claimed_.erase(key) > 0});
+    outgoing_.push_back({next_number_, key, data, bytes, 0, 0, &posted, false});
+    outgoing_.back().is_claimed = claimed_.erase(key) > 0;
+    ++next_number_;  // only now: the other end waits for each number
     account_.sent += bytes;
 }
 
@@ -159,18 +164,34 @@ void Link::finish(Posted* posted, bool has_failed) {
 
 void Link::forget(Posted& posted) {
     const std::lock_guard lock(mutex_);
-    for (Outgoing& message : outgoing_) {
-        if (message.posted != &posted) continue;
-        message.posted = nullptr;
-        if (message.cut == 0 && message.unsent == 0) message.total = 0;
-        while (message.cut < message.total) put_last(again_, cut(message));
-    }
     for (auto& [key, incoming] : incoming_) {
         if (incoming.posted != &posted) continue;
         incoming.posted = nullptr;
         incoming.data = nullptr;
         incoming.is_forgotten = true;
     }
+    for (Outgoing& message : outgoing_) {
+        if (message.posted != &posted) continue;
+        message.posted = nullptr;
+        if (message.cut == 0 && message.unsent == 0) message.total = 0;
+        if (!copy_rest(message)) return give_up();
+    }
+}
+
+/// Of its memory nothing is needed then. False where there is no memory for that.
+bool Link::copy_rest(Outgoing& message) try {
+    while (message.cut < message.total) put_last(again_, cut(message));
+    return true;
+} catch (const std::bad_alloc&) {
+    return false;
+}
+
+/// This end closes the link: a message can neither go nor be called back.
+void Link::give_up() {
+    say_end();
+    for (const auto& lane : lanes_) break_lane(*lane);
+    is_broken_ = true;
+    fail_all();
 }
 
 /// The system is asked without the lock: where ranks share cores, a preload may make a look that finds
@@ -208,7 +229,8 @@ bool Link::send_on_all(Seconds now) {
     return has_moved;
 }
 
-/// There is no hurry as long as nothing waits.
+/// There is no hurry as long as nothing waits. A new lane that breaks before it has carried anything is no
+/// end of the waiting: that may go on for ever.
 void Link::wait_for_lanes(Seconds now) {
     if (!is_closed_ && !has_work()) return without_lanes_.begin_anew();
     without_lanes_.look(now);
@@ -231,6 +253,7 @@ bool Link::look_after(std::size_t number, Seconds now) {
     }
     if (lane.is_alive() && lane.confirmed != confirmed) {
         has_moved = true;
+        without_lanes_.begin_anew();
         lane.last_receipt = lane.waits_since = lane.last_sign = now;
         lane.is_still = false;
     }
@@ -518,6 +541,7 @@ void Link::stripe_has_come(Lane& lane) {
     if (is_new) {
         found->second.received += frame.bytes;
         account_.received += frame.bytes;
+        without_lanes_.begin_anew();
     } else {
         account_.dropped += frame.bytes;
     }
@@ -556,6 +580,7 @@ void Link::break_lane(Lane& lane) {
     if (!lane.is_alive()) return;
     // Closing does not suffice where a child of fork() has the descriptor, too.
     epoll_ctl(poller_.number(), EPOLL_CTL_DEL, lane.socket.number(), nullptr);
+    shutdown(lane.socket.number(), SHUT_RDWR);
     lane.socket.reset();
     --living_;
     if (!is_closed_) ++account_.broken_lanes;

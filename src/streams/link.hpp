@@ -81,7 +81,8 @@ class Link {
     /// Receives up to `bytes`; `posted` is done when the whole message has come. What is longer is cut.
     void receive(const MessageKey& key, std::byte* data, std::uint64_t bytes, Posted& posted);
     /// The message is none of the owner's business any more, and neither is its memory. One of which nothing
-    /// has gone yet goes as an empty one; the rest of others is copied, and goes.
+    /// has gone yet goes as an empty one; the rest of others is copied, and goes. Where there is no memory
+    /// for that, the link is broken.
     void forget(Posted& posted);
 
     /// Does what can be done: sends, receives, and looks after lanes that stand still. `now` is that of any
@@ -154,6 +155,9 @@ class Link {
     bool send_on(Lane& lane, Seconds now);
     Stripes next_stripe();
     Stripes cut(Outgoing& message);
+    bool copy_rest(Outgoing& message);
+    void give_up();
+    void say_end();
     void is_on_its_way(const Stripe& stripe);
     bool receive_on(Lane& lane);
     void take_frame(Lane& lane);

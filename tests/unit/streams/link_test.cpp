@@ -334,7 +334,7 @@ TEST_CASE("lanes that broke, even all of them, are replaced, and nothing is lost
         pair.steps(4);
         REQUIRE_FALSE(received.is_done);
         for (std::size_t lane = 0; lane < 3; ++lane) pair.cut(lane);
-        pair.steps(900);
+        pair.steps(300);
         for (std::size_t end = 0; end < 2; ++end)
             CHECK(pair[end].missing() == std::vector<std::size_t>{0, 1, 2});
         CHECK_FALSE(pair[0].can_say_end());
@@ -367,6 +367,42 @@ TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
     CHECK(pair[0].missing().empty());
     pair.mend(0);
     CHECK(pair[0].is_broken());
+}
+
+TEST_CASE("new lanes that break before they have carried anything end no waiting", "[streams]") {
+    Pair pair(1, 32U << 20, Seconds(1));
+    const Data data = drawn(1000, 1);
+    Posted sent;
+    pair.cut(0);
+    pair.steps(2);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    for (int times = 0; times < 3; ++times) {
+        pair.steps(300);
+        CHECK_FALSE(pair[0].is_broken());
+        pair.mend(0);
+        pair.cut(0);
+    }
+    pair.steps(120);
+    CHECK(pair[0].is_broken());
+    CHECK(sent.has_failed);
+}
+
+TEST_CASE("what a new lane has carried ends the waiting", "[streams]") {
+    Pair pair(1, 32U << 20, Seconds(1));
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        const Data data = drawn(1000, number);
+        Data result(data.size());
+        Posted sent, received;
+        pair.cut(0);
+        pair.steps(2);
+        pair[0].send(key(number), data.data(), data.size(), sent);
+        pair[1].receive(key(number), result.data(), result.size(), received);
+        pair.steps(700);
+        pair.mend(0);
+        REQUIRE(pair.until_done({&sent, &received}));
+        CHECK_FALSE(received.has_failed);
+        CHECK((result == data));
+    }
 }
 
 TEST_CASE("a link by which nothing is to go waits for new lanes as long as it takes", "[streams]") {
@@ -699,6 +735,33 @@ TEST_CASE("where memory is short, nothing is lost", "[streams]") {
     CHECK((results == data));
     pair.steps(200);
     for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) CHECK(pair[end].is_flushed());
+}
+
+TEST_CASE("where there is no memory to copy what is forgotten, the link breaks, and lets go of it",
+          "[streams]") {
+    Pair pair(2, 1U << 20);
+    const Data data = drawn(8000000, 1);
+    const Data other = drawn(1000, 2);
+    Data result(data.size()), other_result(other.size());
+    Posted sent, received, other_sent, other_received;
+    pair[1].receive(key(0), result.data(), result.size(), received);
+    pair[1].receive(key(1), other_result.data(), other_result.size(), other_received);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+    pair[0].send(key(1), other.data(), other.size(), other_sent);
+    pair.steps(3);
+    REQUIRE_FALSE(sent.is_done);
+    failing_allocation = 1;
+    is_memory_short = true;
+    pair[0].forget(sent);
+    is_memory_short = false;
+    failing_allocation = 0;
+    CHECK(pair[0].is_broken());
+    CHECK(other_sent.has_failed);
+    CHECK(pair[0].lane_descriptors().empty());
+    for (std::size_t lane = 0; lane < 2; ++lane) pair.cut(lane);  // as the other end sees it
+    REQUIRE(pair.until_done({&received, &other_received}));
+    CHECK(received.has_failed);
+    CHECK(other_received.has_failed);
 }
 
 TEST_CASE("threads share a link", "[streams]") {
