@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <list>
+#include <map>
 #include <span>
 
 #include <fcntl.h>
@@ -49,11 +50,17 @@ Outcome move(Way way, int descriptor, std::span<std::byte> bytes, std::size_t& d
     return Outcome::done;
 }
 
+using Address = std::array<std::byte, 16>;  // without a port
+
 /// A connection that has been accepted, until both ends have proved who they are.
 class Arrival {
   public:
-    Arrival(Descriptor socket, Seconds since)
-        : socket_(std::move(socket)), since_(since), nonce_(new_nonce()), challenge_(challenge_of(nonce_)) {}
+    Arrival(Descriptor socket, const Address& source, Seconds since)
+        : socket_(std::move(socket)),
+          source_(source),
+          since_(since),
+          nonce_(new_nonce()),
+          challenge_(challenge_of(nonce_)) {}
 
     Outcome go_on(std::vector<JoinedLink>& links) {
         while (true) {
@@ -75,6 +82,7 @@ class Arrival {
     pollfd awaited() const {
         return {socket_.number(), static_cast<short>(step_ == Step::hello ? POLLIN : POLLOUT), 0};
     }
+    const Address& source() const { return source_; }
     bool is_late(Seconds now) const { return now > since_ + kTimeToProve; }
     bool has_proved() const { return has_proved_; }
 
@@ -107,6 +115,7 @@ class Arrival {
     }
 
     Descriptor socket_;
+    Address source_;
     Seconds since_;
     Nonce nonce_;
     Step step_ = Step::challenge;
@@ -254,6 +263,16 @@ std::optional<Listener> Listener::open_at(const Endpoint& endpoint) {
 
 struct Joining::Arrivals {
     std::list<Arrival> all;
+
+    /// The oldest of those from where most have come: a host that floods this one gets in its own way.
+    void close_one() {
+        std::map<Address, std::size_t> counts;
+        for (const Arrival& one : all) ++counts[one.source()];
+        const auto most = std::max_element(counts.begin(), counts.end(),
+                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+        all.erase(std::find_if(all.begin(), all.end(),
+                               [&](const Arrival& one) { return one.source() == most->first; }));
+    }
 };
 
 struct Joining::Departures {
@@ -342,8 +361,12 @@ std::size_t Joining::lanes_to_come() const {
 
 void Joining::accept_all(const Listener& listener, Seconds now) {
     const std::size_t most = kMostUnproven + lanes_to_come();
-    while (!is_resting_) {
-        Descriptor socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    // Others have their turn, too, though more may come all the time.
+    for (int accepted = 0; accepted < kBacklog && !is_resting_; ++accepted) {
+        sockaddr_storage source{};
+        socklen_t length = sizeof source;
+        Descriptor socket(accept4(listener.descriptor(), reinterpret_cast<sockaddr*>(&source), &length,
+                                  SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket.is_open()) {
             // Where the system gives no descriptor the connection stays, and who waits for it does not wait.
             is_resting_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
@@ -351,10 +374,10 @@ void Joining::accept_all(const Listener& listener, Seconds now) {
             return;
         }
         if (arrivals_->all.size() >= most) {
-            arrivals_->all.pop_front();
+            arrivals_->close_one();
             ++strangers_;
         }
-        arrivals_->all.emplace_back(std::move(socket), now);
+        arrivals_->all.emplace_back(std::move(socket), from_system(source).value_or(Endpoint()).address, now);
     }
 }
 

@@ -76,7 +76,8 @@ struct JoinedLink {
 /// the owner may take lanes that are made, want others, and listen elsewhere.
 ///
 /// Strangers, who do not prove in time that they belong to a link, are closed. A few hundred more than there
-/// are lanes to come may be about to prove it at a time; when more come, the oldest is closed.
+/// are lanes to come may be about to prove it at a time; when more come, the oldest of the host with the most
+/// is closed.
 class Joining {
   public:
     /// The references must outlive this.

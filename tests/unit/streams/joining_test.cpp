@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <catch2/catch.hpp>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -68,8 +69,13 @@ void connect_all(std::vector<JoinedLink>& links, Seconds time) {
         {}, links, [end = now() + time] { return end; }, now, [] {});
 }
 
-Descriptor connected_to(const Listener& listener) {
+/// From another address of this host, where one is given.
+Descriptor connected_to(const Listener& listener, const char* from = "127.0.0.1") {
     Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    REQUIRE(inet_pton(AF_INET, from, &own.sin_addr) == 1);
+    REQUIRE(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0);
     socklen_t length = 0;
     const sockaddr_storage address = to_system(listener.endpoint(), length);
     REQUIRE(::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), length) == 0);
@@ -263,6 +269,30 @@ TEST_CASE("strangers are closed and counted, and the link is joined", "[streams]
     CHECK(count_open(listens) == 4);
     CHECK(count_open(connects) == 4);
     CHECK(strangers >= 303);
+}
+
+TEST_CASE("a host that floods the listener does not keep others out", "[streams]") {
+    const auto listener = Listener::open(loopback(), {});
+    REQUIRE(listener);
+    std::vector<JoinedLink> listens;
+    listens.push_back(new_link(1, 1));
+    Joining joining({&*listener, 1}, listens);
+    const Descriptor genuine = connected_to(*listener);
+    std::array<std::byte, kChallengeBytes> challenge{};
+    joining.go_on(now());
+    REQUIRE(read(genuine.number(), challenge.data(), challenge.size()) ==
+            static_cast<ssize_t>(kChallengeBytes));
+    std::vector<Descriptor> flood;
+    for (int i = 0; i < 400; ++i) {
+        flood.push_back(connected_to(*listener, "127.0.0.2"));
+        if (i % 100 == 99) joining.go_on(now());
+    }
+    joining.go_on(now());
+    CHECK(joining.strangers() == 401);  // some of which were closed, and the one that has not spoken yet
+    const auto hello = encode(make_hello(1, 0, *read_challenge(challenge), listens[0].secret));
+    REQUIRE(write(genuine.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+    for (int look = 0; look < 100 && !joining.is_complete(); ++look) joining.go_on(now());
+    CHECK(joining.is_complete());
 }
 
 TEST_CASE("lanes are no strangers, however many arrive at once", "[streams]") {
