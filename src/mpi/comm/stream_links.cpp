@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <map>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -52,13 +51,14 @@ std::string state_of(const streams::Link& link) {
                        format_seconds(state->round_trip), format_bytes(state->window), state->sent_again);
 }
 
-/// Where it does not yet: another rank of this host may have a port for a moment (LAPLE_STREAM_PORTS).
-void listen_at_all(const std::map<std::uint16_t, streams::Endpoint>& ports,
+/// Where it does not yet: another rank of this host, or a join that waits for a late rank, may have a port
+/// (LAPLE_STREAM_PORTS).
+void listen_at_all(const std::vector<streams::Endpoint>& endpoints,
                    std::vector<streams::Listener>& listeners) {
-    for (const auto& [port, endpoint] : ports) {
-        const auto is_there = [at = port](const auto& one) { return one.endpoint().port == at; };
+    for (const streams::Endpoint& endpoint : endpoints) {
+        const auto is_there = [&](const auto& one) { return one.endpoint() == endpoint; };
         if (std::any_of(listeners.begin(), listeners.end(), is_there)) continue;
-        auto listener = streams::Listener::open(endpoint, {port, port});
+        auto listener = streams::Listener::open(endpoint, {endpoint.port, endpoint.port});
         if (listener) listeners.push_back(std::move(*listener));
     }
 }
@@ -104,6 +104,8 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
     if (room.descriptors > 1) join.poller = streams::Link::new_poller();
     if (!join.poller.is_open() && join.mine.existing == 0)
         problem_ = "the system has too few descriptors for this process (ulimit -n)";
+    if (room.connections < 1 && join.mine.existing == 0)
+        problem_ = "this process has as many connections of LaPle's own as it may have";
     if (!join.poller.is_open() || can < 1 || !has_watch()) return;
     room.connections -= can;
     room.descriptors -= can + 1;
@@ -117,6 +119,25 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
 StreamLinks::Room StreamLinks::room() const {
     const std::lock_guard lock(mutex_);
     return {kMostConnections - connections_, streams::free_descriptors() / 2};
+}
+
+/// Of LAPLE_STREAM_PORTS. What listens there while it waits for a late rank keeps links from being repaired
+/// there: other ranks of this host begin at other ports, and those of this rank's own links come last.
+std::vector<streams::PortRange> StreamLinks::ports_to_listen_at(Rank self) const {
+    if (ports_.first == 0) return {ports_};
+    const std::lock_guard lock(mutex_);
+    const int count = ports_.last - ports_.first + 1;
+    std::vector<streams::PortRange> all;
+    for (int i = 0; i < count; ++i) {
+        const auto port = static_cast<std::uint16_t>(ports_.first + (self + i) % count);
+        all.push_back({port, port});
+    }
+    std::stable_partition(all.begin(), all.end(), [this](const streams::PortRange& port) {
+        return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+            return !entry.how.connects && entry.how.endpoint.port == port.first;
+        });
+    });
+    return all;
 }
 
 SilentHosts StreamLinks::silent_hosts() const {
@@ -149,7 +170,7 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
         offer(in_world.back(), join, free);
         listens = listens || (join.listens && join.mine.can != 0);
     }
-    const int strangers = join_streams(comm, all, ports_, silent_hosts());
+    const int strangers = join_streams(comm, all, ports_to_listen_at(self), silent_hosts());
     const std::lock_guard lock(mutex_);
     strangers_ += strangers;
     const auto has_listened = [](const StreamJoin& join) { return join.listens && join.mine.can != 0; };
@@ -237,10 +258,10 @@ bool StreamLinks::repair() {
     std::vector<Repair> due = repairs_due();
     if (due.empty()) return false;
     std::vector<streams::JoinedLink> links;
-    std::map<std::uint16_t, streams::Endpoint> ports;
+    std::vector<streams::Endpoint> endpoints;
     for (Repair& repair : due) {
-        // At all ports: others may break meanwhile.
-        if (!repair.how.connects) ports.emplace(repair.how.endpoint.port, repair.how.endpoint);
+        // At all of them: others may break meanwhile.
+        if (!repair.how.connects) endpoints.push_back(repair.how.endpoint);
         links.push_back(std::move(repair.how));
     }
     std::vector<streams::Listener> listeners;
@@ -253,7 +274,7 @@ bool StreamLinks::repair() {
     streams::TimeLooked time;  // each connection takes several looks
     while (!joining.is_complete() && !is_over_ && time.time() < kTimeToRepair) {
         time.look(clock_time());
-        listen_at_all(ports, listeners);
+        listen_at_all(endpoints, listeners);
         joining.listen_at(listeners);
         joining.go_on(clock_time());
         for (std::size_t i = 0; i < due.size(); ++i) {
@@ -275,7 +296,10 @@ bool StreamLinks::repair() {
 
 /// What could not be repaired is tried again later, and ever more seldom; at once where messages wait for it.
 void StreamLinks::note_repair(const streams::Link& link) {
-    constexpr int kMostDoublings = 6;  // both ends must try at a time
+    // Both ends must try at a time: the pause is shorter than an attempt, so that whenever each of them
+    // began, attempts overlap.
+    constexpr int kMostDoublings = 4;
+    static_assert(kWatchPause * (1 << kMostDoublings) < kTimeToRepair / 2);
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& one) { return one.link.get() == &link; });
     if (link.missing().empty() || link.is_held_up()) {
@@ -333,8 +357,9 @@ std::string StreamLinks::report() const {
     std::string text;
     for (const Entry& entry : entries_) {
         const streams::Link::Account account = entry.link->account();
-        text += fmt::format("streams to rank {}: {} connections, {} sent, {} received", entry.peer,
-                            account.lanes, format_bytes(account.sent), format_bytes(account.received));
+        text += fmt::format("streams to rank {}: {} connections, {} sent ({} under way at most), {} received",
+                            entry.peer, account.lanes, format_bytes(account.sent),
+                            format_bytes(account.most_kept), format_bytes(account.received));
         if (account.sent_again > 0) text += fmt::format(", {} sent again", format_bytes(account.sent_again));
         if (account.broken_lanes > 0)
             text += fmt::format(", {} broke, {} replaced", account.broken_lanes, account.replaced_lanes);

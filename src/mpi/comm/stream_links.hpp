@@ -81,6 +81,7 @@ class StreamLinks {
     };
     Room room() const;
     void offer(Rank peer, StreamJoin& join, Room& room);
+    std::vector<streams::PortRange> ports_to_listen_at(Rank self) const;
     SilentHosts silent_hosts() const;
     bool has_watch();
     streams::Link* keep(Rank peer, StreamJoin& join);

@@ -67,11 +67,13 @@ class Exchange {
 };
 
 /// One socket for all of which this end is the one that listens; none where nothing is wanted of it.
-std::optional<streams::Listener> listen(std::vector<StreamJoin>& all, streams::PortRange ports) {
+std::optional<streams::Listener> listen(std::vector<StreamJoin>& all,
+                                        const std::vector<streams::PortRange>& ports) {
     std::optional<streams::Listener> listener;
     for (StreamJoin& join : all) {
         if (!join.listens || join.mine.can == 0) continue;
-        if (!listener) listener = streams::Listener::open(join.mine.endpoint, ports);
+        for (auto some = ports.begin(); !listener && some != ports.end(); ++some)
+            listener = streams::Listener::open(join.mine.endpoint, *some);
         if (listener) {
             join.mine.endpoint = listener->endpoint();
         } else {
@@ -148,7 +150,7 @@ void note_results(std::vector<streams::JoinedLink>& links, Opened& opened) {
 
 }  // namespace
 
-int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports,
+int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, const std::vector<streams::PortRange>& ports,
                  const SilentHosts& silent) {
     std::optional<streams::Listener> listener = listen(all, ports);
     Exchange<StreamOffer> offers(comm);

@@ -64,9 +64,9 @@ using SilentHosts = std::set<std::array<std::byte, 16>>;
 /// ranks of `comm` call this, with each other among `all`. A peer that is late is waited for; only then is
 /// there a limit to how long connections may take. The end that connects gives up as soon as it is refused,
 /// or time_to_connect() is over and nothing has connected, sooner with one of `silent`. Listens only
-/// meanwhile, at one of `ports`; where none is free, what this end should listen for is not wanted. Returns
-/// how many strangers were turned away.
-int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, streams::PortRange ports,
+/// meanwhile, at one of `ports`, the first ones first; where none is free, what this end should listen for is
+/// not wanted. Returns how many strangers were turned away.
+int join_streams(MPI_Comm comm, std::vector<StreamJoin>& all, const std::vector<streams::PortRange>& ports,
                  const SilentHosts& silent = {});
 
 }  // namespace laple::mpi

@@ -151,7 +151,7 @@ std::optional<double> run_streams(MPI_Comm probes, const StreamEnd& end) {
     join.mine.number = 1;
     if (address) join.mine.endpoint = *address;
     join.mine.secret = streams::new_secret();
-    join_streams(probes, joins, {settings.first_stream_port, settings.last_stream_port});
+    join_streams(probes, joins, {streams::PortRange{settings.first_stream_port, settings.last_stream_port}});
     if (join.lanes.size() != static_cast<std::size_t>(end.connections)) return std::nullopt;
     return StreamFlow(std::move(join.lanes), std::move(join.poller), end).run();
 }
