@@ -31,6 +31,10 @@ void add_rank_delay(const Machine& machine, MachineCosts& costs) {
 
 void add_message_time(const Machine& machine, MachineCosts& costs) {
     constexpr double kDoubt = 1.1;  // of latencies
+    // A process that waits for a message is woken for it; in the exchange, once for many. Between seven sites
+    // 0.2 to 0.7 ms apart, 16 ranks on two cores, the exchange told 8 to 18 us a message, and allreduces of
+    // 60 and of 30 messages differed by 25 to 31 us for each.
+    constexpr double kOneByOne = 2;
     if (costs.count() < 2) return;
     double farthest = 0;
     for (int a = 0; a < costs.count(); ++a) {
@@ -40,7 +44,7 @@ void add_message_time(const Machine& machine, MachineCosts& costs) {
     const int ranks = machine.rank_count();
     if (costs.job.exchange > Seconds(0) && costs.job.ranks == ranks) {
         const double longer = std::max(costs.job.exchange.count() - kDoubt * farthest, 0.0);
-        costs.message_time = longer / (ranks * (ranks - 1));
+        costs.message_time = kOneByOne * longer / (ranks * (ranks - 1));
         return;
     }
     const int on_hosts = 2 * (ranks - machine.host_count());
