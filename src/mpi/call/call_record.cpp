@@ -14,7 +14,7 @@ CallRecord::CallRecord(CommState& state, const Subject& subject, const std::stri
 /// `common_bytes`: equal on all ranks where LaPle does the call.
 CallRecord::CallRecord(CommState& state, const Subject& subject, Bytes common_bytes,
                        const std::string& algorithm)
-    : report_(state.report()), subject_(subject) {
+    : report_(state.report()), subject_(subject), is_of_all_ranks_(state.has_all_ranks()) {
     if (!state.is_observed()) return;
     if (CommTrace* const trace = state.trace(); trace != nullptr && state.process() != nullptr) {
         trace_ = state.process()->trace();
@@ -48,7 +48,7 @@ void CallRecord::done(const std::string& algorithm, const Expectation& expected)
     const Seconds end = clock_time();
     if (report_ != nullptr)
         report_->add(subject_.collective, subject_.function, subject_.bytes, algorithm, end - start_,
-                     expected, Report::DoneBy::mpi);
+                     expected, Report::DoneBy::mpi, is_of_all_ranks_);
     if (is_traced_) trace_->add(traced_call(kNativeCall, expected, end));
 }
 

@@ -49,6 +49,7 @@ class CallRecord {
     Trace* trace_ = nullptr;
     Subject subject_;
     bool is_traced_ = false;
+    bool is_of_all_ranks_;
     Expectation expected_;  // of a plan
     Seconds start_{0};
     StepTimes times_;

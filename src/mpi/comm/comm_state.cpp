@@ -204,7 +204,7 @@ void CommState::set_up(MPI_Comm comm) {
     has_progress_ = terms.has_progress;
     may_race_ = terms.may_race;
     is_like_world_ = *in_world == all_below(at(size_of(MPI_COMM_WORLD)));
-    is_watched_ = size_ == size_of(MPI_COMM_WORLD);
+    has_all_ranks_ = size_ == size_of(MPI_COMM_WORLD);
     if (process_->settings().debug >= 1 && rank_ == 0) {
         if (!terms.agreement) say(fmt::format("new communicator: {} ranks; {}", size_, terms.why_none));
         if (is_strict_) say("reductions that round are done in one order: LAPLE_REPRODUCIBLE=strict");

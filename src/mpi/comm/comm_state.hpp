@@ -143,7 +143,7 @@ class CommState {
     /// it.
     template <typename Run>
     int watch(const PreparedPlan& plan, Run run) {
-        const bool is_timed = is_watched_ && plan.watched_prediction > Seconds(0);
+        const bool is_timed = has_all_ranks_ && plan.watched_prediction > Seconds(0);
         const Seconds start = is_timed ? clock_time() : Seconds(0);
         const int code = run();
         if (is_timed) is_check_due_ = slowness_.add(plan.watched_prediction, clock_time() - start);
@@ -161,6 +161,8 @@ class CommState {
 
     /// Whether its ranks are those of MPI_COMM_WORLD, in that order.
     bool is_like_world() const { return is_like_world_; }
+    /// Of the job, in any order.
+    bool has_all_ranks() const { return has_all_ranks_; }
     std::vector<CallTime> tried_calls() const {
         return plans_ ? plans_->tried_calls() : std::vector<CallTime>();
     }
@@ -205,7 +207,7 @@ class CommState {
     std::uint64_t persistent_calls_ = 0;
     NativeCalls native_calls_;
     std::optional<PlanCache> plans_;  // where there is work
-    bool is_watched_ = false;         // all ranks of the job are in it
+    bool has_all_ranks_ = false;
     bool is_like_world_ = false;
     bool is_check_due_ = false;
     SlownessWatch slowness_;

@@ -42,10 +42,14 @@ std::vector<std::string> told_by_rank_zero(const std::vector<std::string>& lines
 
 void compare_times(Report& report) {
     const std::vector<std::string> kinds = told_by_rank_zero(report.kinds_to_compare());
-    std::vector<double> times = report.times_to_compare(kinds);
-    PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MIN,
-                   MPI_COMM_WORLD);
-    report.learn_least(kinds, times);
+    const std::vector<double> times = report.times_to_compare(kinds);
+    std::vector<double> least(times.size());
+    std::vector<double> mean(times.size());
+    const int count = static_cast<int>(times.size());
+    PMPI_Allreduce(times.data(), least.data(), count, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    PMPI_Allreduce(times.data(), mean.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (double& sum : mean) sum /= size_of(MPI_COMM_WORLD);
+    report.learn_least(kinds, least, mean);
 }
 
 }  // namespace

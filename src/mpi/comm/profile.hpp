@@ -32,7 +32,7 @@ struct RankTimes {
     double wall = 0;
     double set_up = 0;       ///< in which LaPle has looked at the network
     double collectives = 0;  ///< in blocking ones
-    double late = 0;         ///< of that, beyond what they take when all ranks come at once
+    double late = 0;         ///< of that, waiting for late ranks (Report::Times)
     // In point-to-point calls, with ranks of other clusters, of other hosts of its own, of its own host, and
     // where that is not known.
     double between_clusters = 0;

@@ -34,10 +34,17 @@ std::string of_class(std::string_view function, Bytes bytes) {
     return fmt::format("{} {}", function, bytes);
 }
 
+/// Of a kind: calls that a rank may leave at once if it has nothing to send and to receive.
+bool may_have_no_blocks(std::string_view kind) {
+    return kind.starts_with("Alltoallv") || kind.starts_with("Alltoallw");
+}
+
 /// Of calls of one kind; where ranks share cores nothing is told.
 std::string gain_of(std::string_view function, Seconds saved, const Report::Job& job) {
     return is_started(function) || !job.shared_cores.empty() ? "-" : time_or_dash(saved);
 }
+
+constexpr double kMuchLess = 0.5;  // a rank that takes less than that of the mean does not do what others do
 
 constexpr const char* kNoRates =
     "there are no rates of this network. laple-discover --model measures them, and so do jobs that are given "
@@ -45,6 +52,12 @@ constexpr const char* kNoRates =
 
 double share_of(Seconds part, Seconds whole) {
     return whole > Seconds(0) ? 100 * (part / whole) : 0;
+}
+
+/// How it is known what MPI's own calls take.
+const char* source_of_own(bool is_measured, bool is_by_time) {
+    if (is_by_time) return "as the rank that waited least saw them";
+    return is_measured ? "as measured" : "too";
 }
 
 std::string shares_cores(const Report::Job& job) {
@@ -57,10 +70,11 @@ std::string shares_cores(const Report::Job& job) {
 }  // namespace
 
 void Report::add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-                 Seconds time, const Expectation& expected, DoneBy done_by) {
+                 Seconds time, const Expectation& expected, DoneBy done_by, bool is_of_all_ranks) {
     const std::lock_guard lock(mutex_);
     Line& line = lines_[{collective, function, class_of(bytes), algorithm}];
     ++line.calls;
+    line.calls_of_all += is_of_all_ranks ? 1U : 0U;
     line.total += time;
     line.longest = std::max(line.longest, time);
     const bool had_times = line.expected.predicted > Seconds(0) || line.expected.native > Seconds(0);
@@ -86,12 +100,13 @@ Seconds Report::Line::mean_predicted() const {
 }
 
 Seconds Report::Line::mean_native() const {
-    if (undelayed > Seconds(0)) return undelayed / static_cast<double>(calls);
+    if (undelayed > Seconds(0)) return own_sum() / static_cast<double>(calls);
     return native_sum / static_cast<double>(std::max<std::uint64_t>(native_calls, 1));
 }
 
-bool Report::Line::is_native_measured() const {
-    return undelayed > Seconds(0) || expected.is_native_measured;
+/// Whether its calls may be compared with those of other ranks.
+bool Report::Line::is_compared(Collective collective, std::string_view function) const {
+    return row_of(collective).waits_for_all && !is_started(function) && calls_of_all == calls;
 }
 
 /// It is known what MPI's own calls took, and what LaPle's would.
@@ -99,13 +114,16 @@ bool Report::Line::is_saved_by_time() const {
     return undelayed > Seconds(0) && priced > Seconds(0) && predicted_calls == calls;
 }
 
-/// What was measured of MPI's own calls alone knows no rank that is late; what they took may still hold some
-/// waiting.
+/// What MPI's own calls took when all ranks came at once; 0: not known. What was measured of them alone knows
+/// no rank that is late; what they took in the job may still hold some waiting.
+Seconds Report::Line::own_sum() const {
+    if (undelayed <= Seconds(0)) return native_calls == calls ? native_sum : Seconds(0);
+    const bool is_measured = expected.is_native_measured && native_calls == calls;
+    return is_measured ? std::min(native_sum, undelayed) : undelayed;
+}
+
 Seconds Report::Line::known_saved() const {
-    if (!is_saved_by_time()) return saved;
-    const bool has_native = expected.is_native_measured && native_calls == calls;
-    const Seconds own = has_native ? std::min(native_sum, undelayed) : undelayed;
-    return std::max(own - predicted_sum, Seconds(0));
+    return is_saved_by_time() ? std::max(own_sum() - predicted_sum, Seconds(0)) : saved;
 }
 
 Seconds Report::Line::late() const {
@@ -137,7 +155,9 @@ Report::Sum Report::sum(const Duration& job) const {
         }
         sum.total += line.total;
         sum.is_known = sum.is_known || line.expected.native > Seconds(0);
-        if (line.known_saved() > Seconds(0) && !line.is_native_measured()) sum.is_measured = false;
+        const bool has_saved = line.known_saved() > Seconds(0);
+        if (has_saved && !line.expected.is_native_measured) sum.is_measured = false;
+        if (has_saved && line.is_saved_by_time()) sum.is_by_time = true;
         if (line.is_saved_by_time()) continue;
         priced += line.priced;
         priced_total += line.priced_total;
@@ -168,7 +188,7 @@ std::map<std::string, Report::Compared> Report::compared() const {
     std::map<std::string, Compared> kinds;
     for (const auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
-        if (!row_of(collective).waits_for_all || is_started(function)) continue;
+        if (!line.is_compared(collective, function)) continue;
         for (const std::string& kind : {of_class(function, bytes), std::string(function)}) {
             Compared& all = kinds[kind];
             all.calls += line.calls;
@@ -197,7 +217,8 @@ std::vector<double> Report::times_to_compare(const std::vector<std::string>& kin
     return times;
 }
 
-void Report::learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least) {
+void Report::learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least,
+                         const std::vector<double>& mean) {
     const std::lock_guard lock(mutex_);
     const auto known = compared();
     std::map<std::string, double> parts;  // of what calls took here, that are no waiting
@@ -205,11 +226,13 @@ void Report::learn_least(const std::vector<std::string>& kinds, const std::vecto
         const auto own = known.find(kinds[i]);
         const bool have_all_as_many = least[3 * i] == -least[3 * i + 1];
         if (own == known.end() || !have_all_as_many || own->second.total <= Seconds(0)) continue;
-        parts[kinds[i]] = least[3 * i + 2] / own->second.total.count();
+        const double time = least[3 * i + 2];
+        if (may_have_no_blocks(kinds[i]) && time < kMuchLess * mean[3 * i + 2]) continue;
+        parts[kinds[i]] = time / own->second.total.count();
     }
     for (auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
-        if (!row_of(collective).waits_for_all || is_started(function)) continue;
+        if (!line.is_compared(collective, function)) continue;
         auto part = parts.find(of_class(function, bytes));
         if (part == parts.end()) part = parts.find(std::string(function));
         if (part != parts.end()) line.undelayed = line.total * part->second;
@@ -277,7 +300,7 @@ std::string Report::outlook(const Job& job, const Sum& all) {
                       "LaPle would do {} of {} blocking calls itself and save about {}: the job would take "
                       "{} ({:.2f} times as fast; predicted, MPI's own calls {}).\n",
                       blocking - left, blocking, format_seconds(saved), format_seconds(wall - saved),
-                      wall / (wall - saved), all.is_measured ? "as measured" : "too");
+                      wall / (wall - saved), source_of_own(all.is_measured, all.is_by_time));
 }
 
 /// Whether it is worth a line: without measuring some milliseconds pass.
@@ -380,7 +403,8 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"longest", line.longest.count()},
                          {"predicted", line.mean_predicted().count()},
                          {"native", line.mean_native().count()},
-                         {"is_native_measured", line.is_native_measured()},
+                         {"is_native_measured", line.expected.is_native_measured},
+                         {"is_native_of_this_job", line.undelayed > Seconds(0)},
                          {"gain", is_started(function) ? 0 : all.gain(line).count()}});
     }
     return {{"format", "laple-profile-1"},

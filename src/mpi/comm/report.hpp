@@ -33,9 +33,10 @@ class Report {
     /// Who has done a call: in a profile MPI, in place of LaPle.
     enum class DoneBy { laple, mpi };
     /// `function` is MPI's name, without "MPI_", and has to outlive the report. `time`: 0 where it is not
-    /// known.
+    /// known. `is_of_all_ranks`: of the job; only such calls are compared with those of other ranks.
     void add(Collective collective, std::string_view function, Bytes bytes, const std::string& algorithm,
-             Seconds time, const Expectation& expected = {}, DoneBy done_by = DoneBy::laple);
+             Seconds time, const Expectation& expected = {}, DoneBy done_by = DoneBy::laple,
+             bool is_of_all_ranks = false);
 
     /// How long a job has lasted.
     struct Duration {
@@ -76,27 +77,32 @@ class Report {
     Json json(const std::string& versions, const Job& job) const;
 
     /// What blocking collectives took in such a job; of that, what they took beyond what MPI's own take when
-    /// all ranks come at once, as far as that is known.
+    /// all ranks come at once, or took on the rank that waited least, as far as that is known.
     struct Times {
         Seconds total{0};
         Seconds late{0};
     };
     Times times(const Duration& job) const;
 
-    /// Of a profile: where no rank can leave a call before all have come, what such calls took on the rank
-    /// that waited least is MPI's own time, about, and all else is waiting for late ranks.
+    /// Of a profile: where no rank can leave a call of all ranks before all have come, what such calls took
+    /// on the rank that waited least is MPI's own time, about, and all else is waiting for late ranks:
     ///
-    ///     rank 0   ├─ waits ──── MPI ──┤          40 ms: the most
+    ///     rank 0   ├─ waits ──── MPI ──┤          40 ms
     ///     rank 1             ├── MPI ──┤          20 ms: came last, the least
+    ///
+    /// Where each time another rank is late, that holds some waiting, too; where the last one is so late that
+    /// all that it needs has come already, it is less than MPI's own.
     ///
     /// The kinds of such calls: "Allreduce 1024", of a size class, and "Allreduce", of all, as ranks may have
     /// blocks of different sizes. All ranks are to compare those of rank 0.
     std::vector<std::string> kinds_to_compare() const;
     /// Of each kind: how many calls this rank made, the negative of that, and what they took, in seconds.
     std::vector<double> times_to_compare(const std::vector<std::string>& kinds) const;
-    /// `least`: of these the least of all ranks, one by one. Kinds of which ranks made different numbers of
-    /// calls tell nothing.
-    void learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least);
+    /// Of all ranks' times_to_compare() the least, and the mean, one by one. Kinds of which ranks made
+    /// different numbers of calls tell nothing; nor do MPI_Alltoallv and MPI_Alltoallw where one rank took
+    /// much less than others: it may have had no blocks to wait for.
+    void learn_least(const std::vector<std::string>& kinds, const std::vector<double>& least,
+                     const std::vector<double>& mean);
 
   private:
     struct Line {
@@ -116,12 +122,14 @@ class Report {
         // Likewise, of calls by MPI: what those take when all ranks come at once, and took.
         Seconds native{0};
         Seconds native_total{0};
+        std::uint64_t calls_of_all = 0;  // of all ranks
         Seconds undelayed{0};  // of `total`, without waiting for late ranks; 0: not known (learn_least)
 
         Seconds mean_predicted() const;  // 0: not known
         Seconds mean_native() const;     // likewise
-        bool is_native_measured() const;
+        bool is_compared(Collective collective, std::string_view function) const;
         bool is_saved_by_time() const;
+        Seconds own_sum() const;
         Seconds known_saved() const;
         Seconds late() const;
     };
@@ -135,6 +143,7 @@ class Report {
         Seconds saved{0};
         bool is_known = false;    // something of what saved is the difference to
         bool is_measured = true;  // all of it
+        bool is_by_time = false;  // some of it: Line::is_saved_by_time()
         double share = 1;         // of what lines have saved as expected, that is in it
         double of_wall = 1;       // of what any line has
 

@@ -296,78 +296,106 @@ TEST_CASE("what calls take beyond MPI's own time is waiting for late ranks", "[r
     CHECK(report.times({10 * kMilli}).late.count() == Approx(10e-3));
 }
 
-TEST_CASE("a profile takes what the rank that waited least saw for MPI's own time", "[report]") {
-    Expectation expected = expectation();
-    expected.is_native_measured = false;
+namespace {
+
+/// A profile of calls of all ranks, which MPI has done.
+struct ComparedProfile {
     Report report;
-    const auto add = [&](Collective collective, const char* function, Bytes bytes, Seconds time) {
-        for (int i = 0; i < 10; ++i)
-            report.add(collective, function, bytes, "flat/binomial", time, expected, Report::DoneBy::mpi);
-    };
-    add(Collective::allreduce, "Allreduce", 8, 30 * kMilli);
     Report::Job job;
-    job.duration.wall = 1000 * kMilli;
-    job.is_profile = true;
-    const auto learn = [&](const std::vector<double>& least) {
-        report.learn_least(report.kinds_to_compare(), least);
-    };
-    const auto gain = [&] { return report.json("LaPle", job)["gain"].get<double>(); };
-    CHECK(gain() == Approx(60e-3));
-    SECTION("what it is asked to compare") {
-        add(Collective::allreduce, "Allreduce", 1000, 10 * kMilli);
-        add(Collective::bcast, "Bcast", 8, kMilli);  // ranks may leave before others have come
-        add(Collective::barrier, "Ibarrier", 0, Seconds(0));
-        const auto kinds = report.kinds_to_compare();
-        CHECK(kinds == std::vector<std::string>{"Allreduce", "Allreduce 1024", "Allreduce 8"});
-        const auto times = report.times_to_compare({"Allreduce 8", "Allreduce", "Scan"});
-        REQUIRE(times.size() == 9);
-        CHECK(times[0] == 10);
-        CHECK(times[1] == -10);
-        CHECK(times[2] == Approx(300e-3));
-        CHECK(times[3] == 20);
-        CHECK(times[5] == Approx(400e-3));
-        CHECK(times[6] == 0);
+    Expectation expected = expectation();
+
+    ComparedProfile() {
+        expected.is_native_measured = false;
+        job.duration.wall = 1000 * kMilli;
+        job.is_profile = true;
     }
+    void add_ten(Collective collective, const char* function, Bytes bytes, Seconds time,
+                 bool is_of_all_ranks = true) {
+        for (int i = 0; i < 10; ++i)
+            report.add(collective, function, bytes, "flat/binomial", time, expected, Report::DoneBy::mpi,
+                       is_of_all_ranks);
+    }
+    /// Of each kind in its order: calls, -calls, seconds.
+    void learn(const std::vector<double>& least) {
+        report.learn_least(report.kinds_to_compare(), least, least);
+    }
+    double gain() const { return report.json("LaPle", job)["gain"].get<double>(); }
+    std::string text() const { return report.text("LaPle", job); }
+};
+
+}  // namespace
+
+TEST_CASE("a profile compares calls of all ranks that none can leave early", "[report]") {
+    ComparedProfile profile;
+    profile.add_ten(Collective::allreduce, "Allreduce", 8, 30 * kMilli);
+    profile.add_ten(Collective::allreduce, "Allreduce", 1000, 10 * kMilli);
+    profile.add_ten(Collective::allgather, "Allgather", 8, kMilli, false);  // of some ranks
+    profile.add_ten(Collective::bcast, "Bcast", 8, kMilli);
+    profile.add_ten(Collective::barrier, "Ibarrier", 0, Seconds(0));
+    CHECK(profile.report.kinds_to_compare() ==
+          std::vector<std::string>{"Allreduce", "Allreduce 1024", "Allreduce 8"});
+    const auto times = profile.report.times_to_compare({"Allreduce 8", "Allreduce", "Scan"});
+    REQUIRE(times.size() == 9);
+    CHECK(times[0] == 10);
+    CHECK(times[1] == -10);
+    CHECK(times[2] == Approx(300e-3));
+    CHECK(times[3] == 20);
+    CHECK(times[5] == Approx(400e-3));
+    CHECK(times[6] == 0);
+}
+
+TEST_CASE("a profile takes for MPI's own time what the rank that waited least saw", "[report]") {
+    ComparedProfile profile;
+    profile.add_ten(Collective::allreduce, "Allreduce", 8, 30 * kMilli);
+    CHECK(profile.gain() == Approx(60e-3));
     SECTION("more than was predicted") {
-        learn({10, -10, 240e-3, 10, -10, 240e-3});
-        CHECK(gain() == Approx(200e-3));
-        CHECK(report.times(job.duration).late.count() == Approx(60e-3));
-        CHECK(has(report.text("LaPle", job), "    4.00 ms    24.0 ms     200 ms\n"));
-        CHECK(has(report.text("LaPle", job), "MPI's own calls as measured)"));
+        profile.learn({10, -10, 240e-3, 10, -10, 240e-3});
+        CHECK(profile.gain() == Approx(200e-3));
+        CHECK(profile.report.times(profile.job.duration).late.count() == Approx(60e-3));
+        CHECK(has(profile.text(), "    4.00 ms    24.0 ms     200 ms\n"));
+        CHECK(has(profile.text(), "MPI's own calls as the rank that waited least saw them)"));
     }
     SECTION("less") {
-        learn({10, -10, 70e-3, 10, -10, 70e-3});
-        CHECK(gain() == Approx(30e-3));
-        learn({10, -10, 20e-3, 10, -10, 20e-3});  // LaPle's would take longer
-        CHECK(gain() == 0);
+        profile.learn({10, -10, 70e-3, 10, -10, 70e-3});
+        CHECK(profile.gain() == Approx(30e-3));
+        profile.learn({10, -10, 20e-3, 10, -10, 20e-3});  // LaPle's would take longer
+        CHECK(profile.gain() == 0);
     }
     SECTION("of blocks of different sizes all calls of a function are compared") {
-        learn({10, -10, 150e-3, 0, -10, 0});
-        CHECK(gain() == Approx(110e-3));
+        profile.learn({10, -10, 150e-3, 0, -10, 0});
+        CHECK(profile.gain() == Approx(110e-3));
     }
     SECTION("ranks that made different numbers of calls tell nothing") {
-        learn({9, -10, 150e-3, 0, -10, 0});
-        CHECK(gain() == Approx(60e-3));
+        profile.learn({9, -10, 150e-3, 0, -10, 0});
+        CHECK(profile.gain() == Approx(60e-3));
     }
-    SECTION("calls of which something is known but that share no more than they took") {
-        add(Collective::bcast, "Bcast", 8, 5 * kMilli);  // half of what MPI's own are expected to take
-        learn({10, -10, 240e-3, 10, -10, 240e-3});
-        CHECK(gain() == Approx(200e-3 + 30e-3));
+    SECTION("of other calls no more is saved than the share that they took") {
+        profile.add_ten(Collective::bcast, "Bcast", 8,
+                        5 * kMilli);  // half of what MPI's own are expected to take
+        profile.learn({10, -10, 240e-3, 10, -10, 240e-3});
+        CHECK(profile.gain() == Approx(200e-3 + 30e-3));
     }
 }
 
+TEST_CASE("a rank that had no blocks tells nothing of an alltoallv", "[report]") {
+    ComparedProfile profile;
+    profile.add_ten(Collective::alltoall, "Alltoallv", 8, 30 * kMilli);
+    const std::vector<double> mean{10, -10, 280e-3};
+    profile.report.learn_least({"Alltoallv"}, {10, -10, 1e-3}, mean);
+    CHECK(profile.gain() == Approx(60e-3));
+    profile.report.learn_least({"Alltoallv"}, {10, -10, 240e-3}, mean);
+    CHECK(profile.gain() == Approx(200e-3));
+}
+
 TEST_CASE("of what was measured without late ranks a profile takes no more", "[report]") {
-    Report report;
-    for (int i = 0; i < 10; ++i)
-        report.add(Collective::barrier, "Barrier", 0, "flat/binomial", 30 * kMilli, expectation(),
-                   Report::DoneBy::mpi);
-    Report::Job job;
-    job.duration.wall = 1000 * kMilli;
-    job.is_profile = true;
-    report.learn_least({"Barrier"}, {10, -10, 240e-3});
-    CHECK(report.json("LaPle", job)["gain"].get<double>() == Approx(60e-3));
-    report.learn_least({"Barrier"}, {10, -10, 90e-3});
-    CHECK(report.json("LaPle", job)["gain"].get<double>() == Approx(50e-3));
+    ComparedProfile profile;
+    profile.expected.is_native_measured = true;
+    profile.add_ten(Collective::barrier, "Barrier", 0, 30 * kMilli);
+    profile.learn({10, -10, 240e-3, 10, -10, 240e-3});
+    CHECK(profile.gain() == Approx(60e-3));
+    CHECK(has(profile.text(), "    4.00 ms    10.0 ms    60.0 ms\n"));
+    profile.learn({10, -10, 90e-3, 10, -10, 90e-3});
+    CHECK(profile.gain() == Approx(50e-3));
 }
 
 TEST_CASE("calls left to MPI are listed by their reason, and save nothing", "[report]") {
