@@ -100,15 +100,19 @@ std::size_t PlanCache::RequestHash::operator()(const Request& request) const {
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
+/// Where there is no memory for the new ones, the old ones hold.
 bool PlanCache::set_rules(const std::string& rules) {
+    Rules parsed;
     try {
-        rules_ = parse_rules(rules == "default" ? agreed_rules_ : rules);
+        parsed = parse_rules(rules == "default" ? agreed_rules_ : rules);
     } catch (const Error& error) {
         if (rank_ == 0 && process_.may_warn_of(Warning::info_key))
             say(fmt::format("the info key laple_algorithm is ignored: {}", error.what()));
         return false;
     }
-    forget_plans(tried_calls());
+    std::vector<CallTime> tried = tried_calls();
+    rules_ = std::move(parsed);
+    forget_plans(std::move(tried));
     return true;
 }
 
