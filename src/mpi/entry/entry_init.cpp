@@ -19,14 +19,16 @@ bool wants_thread() {
 }
 
 /// Where nothing is to be said, LaPle waits for the first collective. A report, or a trace, tells of the
-/// whole job, also where it calls none; and a wrong setting is to be seen there, too.
+/// whole job, also where it calls none; and a wrong setting is to be seen there, too. Which libraries are
+/// loaded all ranks look at now, whatever their settings: later there may be others.
 void begin() {
+    if (is_disabled()) return;
     const Configuration& found = configuration();
     const Settings& settings = found.settings;
     const bool tells_of_job = !settings.report.empty() || !settings.trace.empty();
     const bool tells_of_settings =
         settings.debug >= 1 || !settings.algorithm.empty() || !found.warnings.empty();
-    if ((tells_of_job || tells_of_settings) && !is_disabled()) Process::get();
+    if (tells_of_job || tells_of_settings) Process::get();
 }
 
 }  // namespace
