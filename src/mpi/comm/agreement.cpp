@@ -62,9 +62,10 @@ struct Consensus {
 /// For this the length never changes; what is not used is 0.
 using Maxima = std::array<std::int64_t, 24>;
 
-/// Two builds of LaPle may choose two plans for the same call.
+/// Two builds of LaPle may choose two plans for the same call, also where two compilers have made them: these
+/// may round differently, and sort what is equal differently.
 std::int64_t number_of_build() {
-    return static_cast<std::int64_t>(fnv1a(version_text()) >> 2U);
+    return static_cast<std::int64_t>(fnv1a(__VERSION__, fnv1a(version_text())) >> 2U);
 }
 
 /// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
