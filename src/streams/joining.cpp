@@ -7,6 +7,7 @@
 #include <chrono>
 #include <list>
 #include <map>
+#include <set>
 #include <span>
 
 #include <fcntl.h>
@@ -261,17 +262,29 @@ std::optional<Listener> Listener::open_at(const Endpoint& endpoint) {
     return Listener(std::move(socket), *bound);
 }
 
+std::vector<PortRange> ports_in_turn(PortRange ports, int first, const std::set<std::uint16_t>& last) {
+    if (ports.first == 0) return {ports};
+    const int count = ports.last - ports.first + 1;
+    std::vector<PortRange> all;
+    for (int i = 0; i < count; ++i) {
+        const auto port = static_cast<std::uint16_t>(ports.first + (first + i) % count);
+        all.push_back({port, port});
+    }
+    std::stable_partition(all.begin(), all.end(),
+                          [&](const PortRange& port) { return !last.contains(port.first); });
+    return all;
+}
+
 struct Joining::Arrivals {
     std::list<Arrival> all;
 
     /// The oldest of those from where most have come: a host that floods this one gets in its own way.
     void close_one() {
         std::map<Address, std::size_t> counts;
-        for (const Arrival& one : all) ++counts[one.source()];
-        const auto most = std::max_element(counts.begin(), counts.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::size_t most = 0;
+        for (const Arrival& one : all) most = std::max(most, ++counts[one.source()]);
         all.erase(std::find_if(all.begin(), all.end(),
-                               [&](const Arrival& one) { return one.source() == most->first; }));
+                               [&](const Arrival& one) { return counts[one.source()] == most; }));
     }
 };
 

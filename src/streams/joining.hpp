@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct PortRange {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
 };
+
+/// One after the other, from the one that is `first` steps behind the beginning, round; those of `last` come
+/// last. {0, 0} as it is.
+std::vector<PortRange> ports_in_turn(PortRange ports, int first, const std::set<std::uint16_t>& last);
 
 /// A socket that listens at one address of this host.
 class Listener {

@@ -105,7 +105,7 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
     if (!join.poller.is_open() && join.mine.existing == 0)
         problem_ = "the system has too few descriptors for this process (ulimit -n)";
     if (room.connections < 1 && join.mine.existing == 0)
-        problem_ = "this process has as many connections of LaPle's own as it may have";
+        problem_ = fmt::format("this process has {} connections of LaPle's own already", connections_);
     if (!join.poller.is_open() || can < 1 || !has_watch()) return;
     room.connections -= can;
     room.descriptors -= can + 1;
@@ -122,22 +122,16 @@ StreamLinks::Room StreamLinks::room() const {
 }
 
 /// Of LAPLE_STREAM_PORTS. What listens there while it waits for a late rank keeps links from being repaired
-/// there: other ranks of this host begin at other ports, and those of this rank's own links come last.
+/// there: ranks of a host, which mostly follow each other, begin at ports of their own. Where this rank may
+/// have links to repair, it begins at the other half, and their own ports come last.
 std::vector<streams::PortRange> StreamLinks::ports_to_listen_at(Rank self) const {
-    if (ports_.first == 0) return {ports_};
     const std::lock_guard lock(mutex_);
-    const int count = ports_.last - ports_.first + 1;
-    std::vector<streams::PortRange> all;
-    for (int i = 0; i < count; ++i) {
-        const auto port = static_cast<std::uint16_t>(ports_.first + (self + i) % count);
-        all.push_back({port, port});
+    std::set<std::uint16_t> own;
+    for (const Entry& entry : entries_) {
+        if (!entry.how.connects) own.insert(entry.how.endpoint.port);
     }
-    std::stable_partition(all.begin(), all.end(), [this](const streams::PortRange& port) {
-        return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-            return !entry.how.connects && entry.how.endpoint.port == port.first;
-        });
-    });
-    return all;
+    const int half = (ports_.last - ports_.first + 1) / 2;
+    return streams::ports_in_turn(ports_, own.empty() ? self : self + half, own);
 }
 
 SilentHosts StreamLinks::silent_hosts() const {
@@ -298,8 +292,8 @@ bool StreamLinks::repair() {
 void StreamLinks::note_repair(const streams::Link& link) {
     // Both ends must try at a time: the pause is shorter than an attempt, so that whenever each of them
     // began, attempts overlap.
-    constexpr int kMostDoublings = 4;
-    static_assert(kWatchPause * (1 << kMostDoublings) < kTimeToRepair / 2);
+    constexpr int kMostDoublings = 5;
+    static_assert(kWatchPause * (1 << kMostDoublings) < kTimeToRepair);
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& one) { return one.link.get() == &link; });
     if (link.missing().empty() || link.is_held_up()) {

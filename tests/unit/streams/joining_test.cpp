@@ -387,6 +387,22 @@ TEST_CASE("a listener takes a port of the range that is free", "[streams]") {
     }
 }
 
+TEST_CASE("ports are tried in turn, some of them last", "[streams]") {
+    const auto tried = [](PortRange ports, int first, const std::set<std::uint16_t>& last) {
+        std::vector<int> all;
+        for (const PortRange& some : ports_in_turn(ports, first, last)) {
+            CHECK(some.first == some.last);
+            all.push_back(some.first);
+        }
+        return all;
+    };
+    CHECK(tried({5, 8}, 0, {}) == std::vector<int>{5, 6, 7, 8});
+    CHECK(tried({5, 8}, 6, {}) == std::vector<int>{7, 8, 5, 6});
+    CHECK(tried({5, 8}, 2, {7, 5}) == std::vector<int>{8, 6, 7, 5});
+    CHECK(tried({5, 5}, 3, {5}) == std::vector<int>{5});
+    CHECK(tried({0, 0}, 3, {}) == std::vector<int>{0});
+}
+
 TEST_CASE("a listener takes the next port where another one was quicker", "[streams]") {
     const Descriptor other(::socket(AF_INET, SOCK_STREAM, 0));
     const int yes = 1;
