@@ -73,7 +73,7 @@ Link::Link(std::vector<Descriptor> connections, const LinkOptions& options, Desc
     : poller_(std::move(poller)), options_(options) {
     lanes_.resize(connections.size());
     for (std::size_t i = 0; i < connections.size(); ++i) add_lane(i, std::move(connections[i]));
-    account_.lanes = living_;
+    account_.lanes = static_cast<int>(lanes_.size());
 }
 
 Link::~Link() {
@@ -213,7 +213,13 @@ bool Link::progress(Seconds now) {
         if (look_after(events[static_cast<std::size_t>(i)].data.u64, now)) has_moved = true;
     }
     help_those_behind(now);
-    if (living_ == 0) wait_for_lanes(now);
+    if (living_ == 0) {
+        with_lanes_.begin_anew();
+        wait_for_lanes(now);
+    } else {
+        with_lanes_.look(now);
+        if (with_lanes_.time() >= options_.patience) without_lanes_.begin_anew();
+    }
     return has_moved;
 }
 
@@ -253,7 +259,6 @@ bool Link::look_after(std::size_t number, Seconds now) {
     }
     if (lane.is_alive() && lane.confirmed != confirmed) {
         has_moved = true;
-        without_lanes_.begin_anew();
         lane.last_receipt = lane.waits_since = lane.last_sign = now;
         lane.is_still = false;
     }
@@ -502,6 +507,7 @@ void Link::take_frame(Lane& lane) {
         if (frame->count - lane.confirmed > lane.unconfirmed.size()) return break_lane(lane);
         for (; lane.confirmed < frame->count; ++lane.confirmed) {
             Stripe& stripe = *lane.unconfirmed.front();
+            without_lanes_.begin_anew();
             if (!std::exchange(stripe.is_received, true)) {
                 kept_ -= stripe.frame.bytes;
                 --stripes_;

@@ -34,7 +34,8 @@ struct Posted {
 struct LinkOptions {
     Seconds round_trip{0.1};
     /// How long messages wait for a new connection when none is left (TimeLooked, of Link::progress); while
-    /// there are no messages, the link itself waits as long as it takes.
+    /// there are no messages, the link itself waits as long as it takes. Several times without one add up,
+    /// until a new one has carried something, or has lived for as long.
     Seconds patience{0};
     /// Bytes under way at most, of which a copy is kept: twice what the network holds lets it go on. The
     /// other end keeps no more of messages without a receive either. The same at both ends.
@@ -192,7 +193,8 @@ class Link {
     LinkOptions options_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     int living_ = 0;
-    TimeLooked without_lanes_;
+    TimeLooked without_lanes_;  // since the last lanes have carried something, or lived for long
+    TimeLooked with_lanes_;     // since there were none
     bool is_broken_ = false;
     bool is_closed_ = false;  // by the other end
     std::uint64_t next_number_ = 0;

@@ -389,6 +389,9 @@ TEST_CASE("new lanes that break before they have carried anything end no waiting
 
 TEST_CASE("what a new lane has carried ends the waiting", "[streams]") {
     Pair pair(1, 32U << 20, Seconds(1));
+    Posted never_sent, never_sent_either;  // both ends wait all the time
+    pair[0].receive(key(7), nullptr, 0, never_sent);
+    pair[1].receive(key(8), nullptr, 0, never_sent_either);
     for (std::uint32_t number = 0; number < 3; ++number) {
         const Data data = drawn(1000, number);
         Data result(data.size());
@@ -400,9 +403,27 @@ TEST_CASE("what a new lane has carried ends the waiting", "[streams]") {
         pair.steps(700);
         pair.mend(0);
         REQUIRE(pair.until_done({&sent, &received}));
+        pair.steps(2);  // with the receipt
         CHECK_FALSE(received.has_failed);
         CHECK((result == data));
     }
+    CHECK_FALSE(never_sent.is_done);
+    CHECK_FALSE(pair[0].is_broken());
+    CHECK_FALSE(pair[1].is_broken());
+}
+
+TEST_CASE("so does a life as long as messages wait", "[streams]") {
+    Pair pair(1, 32U << 20, Seconds(1));
+    Posted never_sent;
+    pair[0].receive(key(7), nullptr, 0, never_sent);
+    const int life = GENERATE(400, 1100);
+    for (int times = 0; times < 3; ++times) {
+        pair.cut(0);
+        pair.steps(600);
+        pair.mend(0);
+        pair.steps(life);
+    }
+    CHECK(never_sent.has_failed == (life < 1000));
 }
 
 TEST_CASE("a link by which nothing is to go waits for new lanes as long as it takes", "[streams]") {
@@ -739,7 +760,7 @@ TEST_CASE("where memory is short, nothing is lost", "[streams]") {
 
 TEST_CASE("where there is no memory to copy what is forgotten, the link breaks, and lets go of it",
           "[streams]") {
-    Pair pair(2, 1U << 20);
+    Pair pair(2, 1U << 20, Seconds(1));
     const Data data = drawn(8000000, 1);
     const Data other = drawn(1000, 2);
     Data result(data.size()), other_result(other.size());
