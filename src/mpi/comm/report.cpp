@@ -114,10 +114,9 @@ bool Report::Line::is_saved_by_time() const {
     return undelayed > Seconds(0) && priced > Seconds(0) && predicted_calls == calls;
 }
 
-/// What MPI's own calls took when all ranks came at once; 0: not known. What was measured of them alone knows
-/// no rank that is late; what they took in the job may still hold some waiting.
+/// What MPI's own calls took when all ranks came at once, where `undelayed` is known. What was measured of
+/// them alone knows no rank that is late; what they took in the job may still hold some waiting.
 Seconds Report::Line::own_sum() const {
-    if (undelayed <= Seconds(0)) return native_calls == calls ? native_sum : Seconds(0);
     const bool is_measured = expected.is_native_measured && native_calls == calls;
     return is_measured ? std::min(native_sum, undelayed) : undelayed;
 }

@@ -82,6 +82,21 @@ Descriptor connected_to(const Listener& listener, const char* from = "127.0.0.1"
     return socket;
 }
 
+/// What the other end asks of a new connection.
+Nonce challenged(const Descriptor& connection, Joining& joining) {
+    std::array<std::byte, kChallengeBytes> challenge{};
+    joining.go_on(now());
+    REQUIRE(read(connection.number(), challenge.data(), challenge.size()) ==
+            static_cast<ssize_t>(kChallengeBytes));
+    return *read_challenge(challenge);
+}
+
+/// As lane 0 of `link`.
+void answer(const Descriptor& connection, const Nonce& nonce, const JoinedLink& link) {
+    const auto hello = encode(make_hello(link.number, 0, nonce, link.secret));
+    REQUIRE(write(connection.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+}
+
 int count_open(const std::vector<JoinedLink>& links) {
     int open = 0;
     for (const JoinedLink& link : links) {
@@ -278,10 +293,7 @@ TEST_CASE("a host that floods the listener does not keep others out", "[streams]
     listens.push_back(new_link(1, 1));
     Joining joining({&*listener, 1}, listens);
     const Descriptor genuine = connected_to(*listener);
-    std::array<std::byte, kChallengeBytes> challenge{};
-    joining.go_on(now());
-    REQUIRE(read(genuine.number(), challenge.data(), challenge.size()) ==
-            static_cast<ssize_t>(kChallengeBytes));
+    const Nonce nonce = challenged(genuine, joining);
     std::vector<Descriptor> flood;
     for (int i = 0; i < 400; ++i) {
         flood.push_back(connected_to(*listener, "127.0.0.2"));
@@ -289,8 +301,7 @@ TEST_CASE("a host that floods the listener does not keep others out", "[streams]
     }
     joining.go_on(now());
     CHECK(joining.strangers() == 401);  // some of which were closed, and the one that has not spoken yet
-    const auto hello = encode(make_hello(1, 0, *read_challenge(challenge), listens[0].secret));
-    REQUIRE(write(genuine.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+    answer(genuine, nonce, listens[0]);
     for (int look = 0; look < 100 && !joining.is_complete(); ++look) joining.go_on(now());
     CHECK(joining.is_complete());
 }
@@ -322,14 +333,11 @@ TEST_CASE("who proves to be of a lane that is there already is no stranger", "[s
     listens[0].lanes[0] = connected_to(*listener);
     Joining joining({&*listener, 1}, listens);
     const Descriptor late = connected_to(*listener);
-    std::array<std::byte, kChallengeBytes> challenge{};
-    joining.go_on(now());
-    REQUIRE(read(late.number(), challenge.data(), challenge.size()) == static_cast<ssize_t>(kChallengeBytes));
-    const auto hello = encode(make_hello(1, 0, *read_challenge(challenge), listens[0].secret));
-    REQUIRE(write(late.number(), hello.data(), hello.size()) == static_cast<ssize_t>(hello.size()));
+    answer(late, challenged(late, joining), listens[0]);
     const int before = joining.strangers();
     joining.go_on(now());
-    CHECK(recv(late.number(), challenge.data(), 1, 0) == 0);
+    char none = 0;
+    CHECK(recv(late.number(), &none, 1, 0) == 0);
     CHECK(joining.strangers() == before - 1);  // it was unproven, too
 }
 

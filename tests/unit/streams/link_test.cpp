@@ -350,13 +350,17 @@ TEST_CASE("lanes that broke, even all of them, are replaced, and nothing is lost
     CHECK(pair[0].is_flushed());
 }
 
+void send_without_lane(Pair& pair, const Data& data, Posted& sent) {
+    pair.cut(0);
+    pair.steps(2);
+    pair[0].send(key(0), data.data(), data.size(), sent);
+}
+
 TEST_CASE("messages wait for a new lane as long as they may", "[streams]") {
     Pair pair(1, 32U << 20, Seconds(1));
     const Data data = drawn(1000, 1);
     Posted sent;
-    pair.cut(0);
-    pair.steps(2);
-    pair[0].send(key(0), data.data(), data.size(), sent);
+    send_without_lane(pair, data, sent);
     pair.steps(990);
     CHECK_FALSE(sent.is_done);
     CHECK_FALSE(pair[0].is_broken());
@@ -373,9 +377,7 @@ TEST_CASE("new lanes that break before they have carried anything end no waiting
     Pair pair(1, 32U << 20, Seconds(1));
     const Data data = drawn(1000, 1);
     Posted sent;
-    pair.cut(0);
-    pair.steps(2);
-    pair[0].send(key(0), data.data(), data.size(), sent);
+    send_without_lane(pair, data, sent);
     for (int times = 0; times < 3; ++times) {
         pair.steps(300);
         CHECK_FALSE(pair[0].is_broken());
