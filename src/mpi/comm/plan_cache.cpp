@@ -324,13 +324,20 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
     std::vector<StreamLinks::Peer> peers;
     for (const Rank peer : far) {
         const int there = machine_.cluster_of_rank(peer);
-        const MachineCosts::Link link = costs_.is_empty() ? MachineCosts::Link() : costs_.link(here, there);
+        const auto link_to = [&](int from, int to) {
+            return costs_.is_empty() ? MachineCosts::Link() : costs_.link(from, to);
+        };
+        const MachineCosts::Link out = link_to(here, there);
+        const MachineCosts::Link in = link_to(there, here);
         const auto wanted = [&] {
             return prepared.blocks != nullptr ? streams_of_pair(plan.request, machine_, costs_, here, there)
-                                              : link.streams;
+                                              : out.streams;
         };
         const int connections = streams_ > 0 ? plan.streams : wanted();
-        if (connections > 0) peers.push_back({peer, connections, Seconds(2 * link.latency)});
+        if (connections == 0) continue;
+        // Equal at both ends, though one direction may carry more.
+        peers.push_back(
+            {peer, connections, Seconds(out.latency + in.latency), std::max(out.streamed, in.streamed)});
     }
     return peers;
 }

@@ -25,8 +25,6 @@ constexpr int kMostConnections = 512;
 constexpr Seconds kPatience(60);
 constexpr Seconds kLongestSilence(30);  // at the end
 constexpr Seconds kTimeToRepair(2);
-/// Of copies that are kept of what a pair has under way. TCP has less under way on all but the fattest links.
-constexpr std::uint64_t kWindow = 128U << 20;
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
 constexpr auto kShortWatchPause = std::chrono::milliseconds(2);
 constexpr Seconds kRecently(2);
@@ -105,7 +103,7 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
     if (!join.poller.is_open() && join.mine.existing == 0)
         problem_ = "the system has too few descriptors for this process (ulimit -n)";
     if (room.connections < 1 && join.mine.existing == 0)
-        problem_ = fmt::format("this process has {} connections of LaPle's own already", connections_);
+        problem_ = fmt::format("this process has {} connections of LaPle's own already", connections());
     if (!join.poller.is_open() || can < 1 || !has_watch()) return;
     room.connections -= can;
     room.descriptors -= can + 1;
@@ -118,7 +116,16 @@ void StreamLinks::offer(Rank peer, StreamJoin& join, Room& room) {
 /// The program needs descriptors, too: half of what is free at this time stays for it.
 StreamLinks::Room StreamLinks::room() const {
     const std::lock_guard lock(mutex_);
-    return {kMostConnections - connections_, streams::free_descriptors() / 2};
+    return {kMostConnections - connections(), streams::free_descriptors() / 2};
+}
+
+/// Of all links that go on.
+int StreamLinks::connections() const {
+    int all = 0;
+    for (const Entry& entry : entries_) {
+        if (!entry.link->is_broken()) all += entry.link->account().lanes;
+    }
+    return all;
 }
 
 /// Of LAPLE_STREAM_PORTS. What listens there while it waits for a late rank keeps links from being repaired
@@ -171,32 +178,31 @@ void StreamLinks::join(MPI_Comm comm, std::span<const Peer> peers, StreamRoutes&
     if (listens && std::none_of(all.begin(), all.end(), has_listened))
         problem_ = "none of the ports of LAPLE_STREAM_PORTS is free on this host";
     for (std::size_t i = 0; i < all.size(); ++i) {
-        streams::Link* const link =
-            all[i].is_joined() ? find(in_world[i], all[i].mine.existing) : keep(in_world[i], all[i]);
+        streams::Link* const link = all[i].is_joined() ? find(in_world[i], all[i].mine.existing)
+                                                       : keep(in_world[i], peers[i], all[i]);
         if (link != nullptr) routes.to(all[i].peer) = {link, all[i].of_listener().context};
     }
 }
 
 /// A new link; nullptr where there are no connections.
-streams::Link* StreamLinks::keep(Rank peer, StreamJoin& join) {
+streams::Link* StreamLinks::keep(Rank in_world, const Peer& peer, StreamJoin& join) {
     if (join.lanes.empty()) {
         if (!join.is_wanted()) return nullptr;
-        unreachable_.insert(peer);
+        unreachable_.insert(in_world);
         if (!join.listens) silent_.insert(join.theirs.endpoint.address);
         problem_ = fmt::format(
             "no connection could be made with rank {}: see that the ports of "
             "LAPLE_STREAM_PORTS are open at {}",
-            peer, streams::text(join.of_listener().endpoint));
+            in_world, streams::text(join.of_listener().endpoint));
         return nullptr;
     }
-    connections_ += static_cast<int>(join.lanes.size());
     streams::LinkOptions options;
     const auto state = streams::tcp_state(join.lanes.front().number());
     if (state) options.round_trip = state->round_trip;
     options.patience = kPatience;
-    options.window_bytes = kWindow;
+    options.window_bytes = streams::window_for(peer.rate, peer.round_trip);
     Entry& entry = entries_.emplace_back();
-    entry.peer = peer;
+    entry.peer = in_world;
     entry.wanted = join.connections;
     entry.how = join.to_join(join.lanes.size());
     entry.link = std::make_unique<streams::Link>(std::move(join.lanes), options, std::move(join.poller));

@@ -47,6 +47,7 @@ class StreamLinks {
         Rank rank = -1;
         int connections = 0;
         Seconds round_trip{0};
+        double rate = 0;  ///< bytes a second that they were seen to carry; 0: not known
     };
     /// Enters into `routes` those of `peers` of `comm` that have, or get, a link with this rank. One that was
     /// made for fewer connections stays with those who have it, and there is another one. Collective
@@ -80,11 +81,12 @@ class StreamLinks {
         int descriptors = 0;
     };
     Room room() const;
+    int connections() const;
     void offer(Rank peer, StreamJoin& join, Room& room);
     std::vector<streams::PortRange> ports_to_listen_at(Rank self) const;
     SilentHosts silent_hosts() const;
     bool has_watch();
-    streams::Link* keep(Rank peer, StreamJoin& join);
+    streams::Link* keep(Rank in_world, const Peer& peer, StreamJoin& join);
     streams::Link* find(Rank peer, std::uint64_t number) const;
     void run_watch();
     std::vector<Repair> repairs_due();
@@ -99,7 +101,6 @@ class StreamLinks {
     std::vector<Entry> entries_;
     std::uint64_t next_number_ = 1;
     std::uint64_t next_context_ = 1;
-    int connections_ = 0;         ///< of all links
     std::set<Rank> unreachable_;  ///< of MPI_COMM_WORLD: no connection could be made
     SilentHosts silent_;          ///< to which this process could not connect
     int strangers_ = 0;

@@ -862,6 +862,13 @@ constexpr std::uint64_t kSmallWindow = 4U << 20;
 
 }  // namespace
 
+TEST_CASE("a window is what the network holds twice over, and a bound where nobody knows that", "[streams]") {
+    constexpr double kGigabit = 125e6;
+    CHECK(laple::streams::window_for(kGigabit, Seconds(0.1)) == 25'000'000 + (4U << 20));
+    CHECK(laple::streams::window_for(100 * kGigabit, Seconds(0.1)) == laple::streams::kMostWindow);
+    CHECK(laple::streams::window_for(0, Seconds(0.1)) == laple::streams::kMostWindow);
+}
+
 TEST_CASE("what comes without a receive takes a window of memory at most", "[streams]") {
     Pair pair(3, kSmallWindow);
     Flood flood(pair, 1, 40);
