@@ -152,8 +152,9 @@ def run_job(options, seed):
             options.paths[kind][1] += int(every)
         if done.returncode != 0 or not made:
             return what, 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-        cut = sum(int(count) for count in re.findall(r"(\d+) connections were cut", done.stderr))
-        what += f", {cut} connections cut" if cut > 0 else ""
+        counts = re.findall(r"(\d+) connections were cut, (\d+) held up", done.stderr)
+        cut, held = (sum(int(count[kind]) for count in counts) for kind in (0, 1))
+        what += f", {cut} connections cut, {held} held up" if counts else ""
         ignored = re.search(r"LAPLE_\w+.* is ignored.*|streams: .*|cannot.*MPI's own.*|LAPLE_VERIFY: (?!\d|nothing).*", done.stderr)
         return what, int(made.group(1)), ignored.group(0) if ignored else ""
 
@@ -165,7 +166,7 @@ def parse_arguments():
     parser.add_argument("--calls-of-job", type=int, default=500)
     parser.add_argument("--jobs", type=int, help="end after so many jobs")
     parser.add_argument("--streams", type=float, default=0.3, help="share of jobs whose messages between clusters go by them")
-    parser.add_argument("--faults", type=int, default=0, help="milliseconds between two of their connections that are cut")
+    parser.add_argument("--faults", type=int, default=0, help="milliseconds between two of their connections that are cut, or held up")
     parser.add_argument("--seed", type=int, default=1, help="of the first job; the next ones count on")
     parser.add_argument("--timeout", type=float, default=180, help="seconds for a job")
     parser.add_argument("--mpiexec", default="mpiexec")
