@@ -842,7 +842,7 @@ class LinkSweep {
         if (before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
         note_reached(from, to, rate.rate());
         if (lanes == known.rate.rbegin()->first) {
-            climbing_[{from, to}] = rate.is_climbing() && is_only_tcp(link, from);
+            climbing_[{from, to}] = is_climbing(a, b, rate) && is_only_tcp(link, from);
             link.carries_more = climbing_[{from, to}] || is_way_climbing(to, from);
         }
         if (tells_of_one) tell_of_one(measured, link);
@@ -888,7 +888,7 @@ class LinkSweep {
     /// measured.
     void tell_of_one(const Measuring& measured, LinkPair& link) {
         Lanes& known = link.lanes_from(measured.from);
-        if (measured.rate.is_climbing()) {
+        if (is_climbing(link.a, link.b, measured.rate)) {
             known.rate[1] =
                 likely_of_one_climbing(link, measured.from, measured.lanes, known.rate[measured.lanes]);
             guessed_.insert({measured.from, measured.to});
@@ -902,6 +902,14 @@ class LinkSweep {
     /// NIC can, and no more is known, nothing but TCP holds them up, which gives each the same.
     double likely_of_one_climbing(const LinkPair& link, int from, int lanes, double together) const {
         return is_only_tcp(link, from) ? together / lanes : likely_of_one(link.a, link.b, together);
+    }
+
+    /// Whether TCP has not found the link's rate. On a near link it has, long before a flow ends: there a
+    /// rank that waited for a core at the beginning looks the same.
+    bool is_climbing(int a, int b, const MeasuredRate& measured) const {
+        constexpr double kEnoughTrips = 20;
+        const Seconds trip = 2 * input_.one_way(a, b);
+        return measured.is_climbing() && kEnoughTrips * trip > duration_of_flow(trip);
     }
 
     /// Whether nothing is known that holds flows from one end up at these rates, but that TCP has not found
@@ -921,7 +929,7 @@ class LinkSweep {
     /// What flows would carry once TCP has found the link's rate: one flow, as all lanes of this link tell;
     /// or, where no more lanes are known, as much as both clusters have reached with others.
     double likely_reached(const LinkPair& link, int from, int lanes, const MeasuredRate& measured) const {
-        if (!measured.is_climbing()) return measured.rate();
+        if (!is_climbing(link.a, link.b, measured)) return measured.rate();
         const Lanes& known = link.lanes_from(from);
         const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
         const double likely =

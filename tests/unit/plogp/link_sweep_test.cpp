@@ -758,6 +758,24 @@ TEST_CASE("only flows that climb to the end say that a link carries more", "[lin
     CHECK(sweep_links(climbing, input_for(fat), has_time, one_way).links.at(0).carries_more);
 }
 
+TEST_CASE("on near links a slow beginning is no sign that TCP climbs", "[link_sweep]") {
+    FakeNetwork pair{{{0, 1}, {2, 3}}, 25e6, {3e6, 3e6}};
+    const auto flow_of_two = [&](Seconds one_way) {
+        pair.one_way = one_way;
+        FakeProbes probes(pair);
+        probes.slow_start = 0.9;
+        probes.slow_trials = kAll;
+        int steps = 4;  // inside, eager limits, two lanes there, once more
+        const LinkModel model = sweep_links(probes, input_for(pair), [&](Seconds) { return --steps >= 0; });
+        const LinkPair& link = model.links.at(0);
+        CHECK(link.there.rate.at(2) == Approx(0.9 * 3e6));
+        const double gap = link.plogp.gap.at(16384).count();
+        return 16384 / gap;
+    };
+    CHECK(flow_of_two(Seconds(10e-3)) == Approx(0.9 * 1.5e6));
+    CHECK(flow_of_two(Seconds(0.5e-3)) == Approx(0.9 * 3e6));
+}
+
 TEST_CASE("flows to a cluster that sends slowly are no smaller for that", "[link_sweep]") {
     FakeNetwork uneven{{{0}, {1}, {2}, {3}}, 12.5e6, {1e6, 12.5e6, 12.5e6, 12.5e6}};
     uneven.uplink_in = {12.5e6, 12.5e6, 12.5e6, 12.5e6};
