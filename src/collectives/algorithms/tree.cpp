@@ -74,17 +74,19 @@ int crossings_of(const SendOrder& order, const SegmentTimes& times) {
 }
 
 /// What segments up and down the same tree lose at their beginning: on the slowest way between clusters, of a
-/// flow, or of all that leaves a cluster.
+/// flow, or of all that leaves a cluster; by the longest latency.
 double time_against(const SendOrder& order, const SegmentTimes& down, const SegmentTimes& up,
                     const Pricing& pricing) {
     double slowest = 0;
+    double longest = 0;
     std::vector<int> messages(static_cast<std::size_t>(down.count()));
     for (const auto& [from, to] : order) {
         const int of_cluster = ++messages[static_cast<std::size_t>(from)];
+        longest = std::max(longest, down.latency(from, to));
         for (const SegmentTimes* times : {&down, &up})
             slowest = std::max({slowest, times->gap(from, to), of_cluster * times->uplink_out(from)});
     }
-    return pricing.costs().ramp_against(static_cast<double>(pricing.request().bytes()),
+    return pricing.costs().ramp_against(longest, static_cast<double>(pricing.request().bytes()),
                                         down.seconds_a_byte(slowest));
 }
 

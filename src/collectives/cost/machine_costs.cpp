@@ -349,13 +349,14 @@ double MachineCosts::handshake(int a, int b, Bytes bytes) const {
     return std::max(gap.at(without + 1) - gap.at(without), Seconds(0)).count();
 }
 
-/// Allreduces of 64 KiB by pipelines over 21 and 23 Mbit/s took 12 to 14 ms longer than predicted without it,
-/// with one lane or with eight.
-double MachineCosts::ramp_against(double bytes, double seconds_a_byte) const {
+/// Allreduces of 64 KiB by pipelines over 21 and 23 Mbit/s and 1.5 ms one way took 11 to 16 ms longer than
+/// predicted without it, with one lane or with eight; over 24 Mbit/s and 0.5 ms 3 ms.
+double MachineCosts::ramp_against(double latency, double bytes, double seconds_a_byte) const {
+    constexpr double kWholeFrom = 1.5e-3;  // one way
     if (!flows_ramp) return 0;
     const double windows =
         std::clamp(bytes / kAtOnce - 1, 0.0, 1.0) + std::clamp(bytes / (2 * kAtOnce) - 1, 0.0, 1.0);
-    return windows * kAtOnce * seconds_a_byte;
+    return std::min(latency / kWholeFrom, 1.0) * windows * kAtOnce * seconds_a_byte;
 }
 
 /// The constants fit broadcasts of 16 to 256 KiB, one after the other, over 100 Mbit/s and 10, 18 and 45 ms

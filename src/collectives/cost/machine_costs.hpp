@@ -139,8 +139,8 @@ class MachineCosts {
     double ramp(double latency, double bytes, double seconds_a_byte) const;
     /// How much longer idle flows of so many bytes between clusters take while as many come the other way:
     /// TCP sends more with each acknowledgement, and these wait behind the other flows' data, until both fill
-    /// the link. 0 where flows do not ramp.
-    double ramp_against(double bytes, double seconds_a_byte) const;
+    /// the link: sooner where it is short. 0 where flows do not ramp.
+    double ramp_against(double latency, double bytes, double seconds_a_byte) const;
 
     /// What the uplink of a cluster of `hosts` carries to all others together, or from them: as measured, or
     /// else the most that all its hosts at once were seen to carry to one other, for what holds them back is

@@ -668,11 +668,12 @@ TEST_CASE("a flow that has rested starts slowly, and several make up for it", "[
 TEST_CASE("pipelines both ways over a thin link start slowly", "[candidates]") {
     constexpr double kThin = 2.5e6;
     const Machine sites = test::machine_of({1, 1});
-    const MachineCosts steady = test::uniform_costs(2, Seconds(2e-3), kThin);
-    MachineCosts ramping = steady;
-    ramping.flows_ramp = true;
-    const auto longer = [&](Collective collective, Bytes bytes, const char* name) {
+    const auto longer = [&](Collective collective, Bytes bytes, const char* name,
+                            Seconds one_way = Seconds(2e-3)) {
         const Request request = request_for(collective, bytes);
+        const MachineCosts steady = test::uniform_costs(2, one_way, kThin);
+        MachineCosts ramping = steady;
+        ramping.flows_ramp = true;
         return price_of(name, request, sites, ramping)->seconds -
                price_of(name, request, sites, steady)->seconds;
     };
@@ -680,6 +681,8 @@ TEST_CASE("pipelines both ways over a thin link start slowly", "[candidates]") {
     const char* const name = "jackson/chain@4K";
     CHECK(longer(Collective::allreduce, 64 << 10, name) == Approx(2 * window).epsilon(0.02));
     CHECK(longer(Collective::allreduce, 1 << 20, name) == Approx(2 * window).epsilon(0.02));
+    CHECK(longer(Collective::allreduce, 64 << 10, name, Seconds(0.5e-3)) ==
+          Approx(2 * window / 3).epsilon(0.02));
     CHECK(longer(Collective::allreduce, 24 << 10, name) == Approx(0.5 * window).epsilon(0.02));
     CHECK(longer(Collective::allreduce, 16 << 10, name) == 0);
     CHECK(longer(Collective::bcast, 64 << 10, name) == 0);
