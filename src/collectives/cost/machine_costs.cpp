@@ -252,6 +252,32 @@ void guess_uplinks(const LinkModel& measured, MachineCosts& costs) {
     }
 }
 
+/// Whether each link of a cluster was measured alone, out or in.
+bool are_links_seen(const LinkModel& measured, int clusters, int cluster, bool is_out) {
+    for (int other = 0; other < clusters; ++other) {
+        if (other == cluster) continue;
+        const auto seen = is_out ? rate_seen(measured, cluster, other) : rate_seen(measured, other, cluster);
+        if (!(seen.first > 0)) return false;
+    }
+    return true;
+}
+
+/// Of uplinks of which a sweep has seen all links at once only, both ways: there acknowledgements wait behind
+/// what comes, and 0.5 to 0.9 of what one way does alone was measured. Uplinks are mostly alike both ways, so
+/// they carry what the other way does, unless that were much more.
+void make_even(const LinkModel& measured, MachineCosts& costs) {
+    constexpr double kMost = 2;
+    for (int c = 0; c < costs.count(); ++c) {
+        MachineCosts::Cluster& cluster = costs.cluster(c);
+        const double out = cluster.uplink_out;
+        const double in = cluster.uplink_in;
+        if (!are_links_seen(measured, costs.count(), c, true))
+            cluster.uplink_out = std::max(out, std::min(in, kMost * out));
+        if (!are_links_seen(measured, costs.count(), c, false))
+            cluster.uplink_in = std::max(in, std::min(out, kMost * in));
+    }
+}
+
 void add_curve(const Curve& curve, std::vector<double>& numbers) {
     numbers.push_back(static_cast<double>(curve.known().size()));
     for (const auto& [bytes, time] : curve.known()) {
@@ -580,7 +606,10 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         }
         for (int b = 0; b < count && model.reserve > 0; ++b) take_out_reserve(costs.link(a, b));
     }
-    if (is_unfinished(measured)) guess_uplinks(measured, costs);
+    if (is_unfinished(measured)) {
+        make_even(measured, costs);
+        guess_uplinks(measured, costs);
+    }
     fill_in_nics(costs);
     return costs;
 }

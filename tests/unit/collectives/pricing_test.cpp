@@ -1043,6 +1043,31 @@ TEST_CASE("an uplink without a measurement yet is likely to hold up flows that N
     CHECK(uplinks().first == 0);
 }
 
+TEST_CASE("an uplink of which flows both ways tell alone is likely to be alike both ways",
+          "[machine_costs]") {
+    const std::vector<std::vector<Seconds>> latency(3, std::vector<Seconds>(3, Seconds(1e-3)));
+    LinkModel model;
+    model.clusters.resize(3);
+    model.clusters[0].uplink_out = 3e6;
+    model.clusters[0].uplink_in = 5e6;
+    model.link(0, 1).back.rate = {{1, 5e6}};
+    model.link(0, 2).back.rate = {{1, 5e6}};
+    model.sweeps = 1;
+    const auto uplinks = [&] {
+        const auto& cluster = costs_of(model, latency).cluster(0);
+        return std::pair(cluster.uplink_out, cluster.uplink_in);
+    };
+    CHECK(uplinks() == std::pair(5e6, 5e6));
+    model.clusters[0].uplink_in = 50e6;  // so unlike that it is no matter of acknowledgements
+    CHECK(uplinks() == std::pair(6e6, 50e6));
+    model.clusters[0].uplink_in = 2e6;  // flows were measured that way
+    CHECK(uplinks() == std::pair(3e6, 2e6));
+    model.link(0, 2).back.rate = {};
+    CHECK(uplinks() == std::pair(3e6, 3e6));
+    model.sweeps = 0;
+    CHECK(uplinks() == std::pair(3e6, 2e6));
+}
+
 TEST_CASE("what was not measured is filled in from what was", "[machine_costs]") {
     LinkModel model;
     model.clusters.resize(3);
