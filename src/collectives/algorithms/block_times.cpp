@@ -40,7 +40,9 @@ class Traffic {
         TreeTime time;
         add_on_hosts(time);
         if (aggregation_ == Aggregation::by_cluster) add(time, to_carriers());
-        add(time, between(HopLoad::Ports::rested));
+        const HopLoad hop = between(HopLoad::Ports::rested);
+        add(time, hop);
+        if (goes_straight_to_root()) time.last += end_at_root(hop) - hop.seconds();
         if (aggregation_ == Aggregation::by_cluster) add(time, from_carriers());
         return time;
     }
@@ -48,6 +50,7 @@ class Traffic {
     std::vector<double> pace() const {
         // What agents send is priced as if it took turns at their port. A root that sends alone holds itself
         // up, and of what goes to a root little comes from each port.
+        if (goes_straight_to_root()) return pace_to_root();
         const HopLoad hop = between(HopLoad::Ports::busy);
         const bool take_turns = aggregation_ != Aggregation::none && root_ < 0;
         const double busiest = take_turns ? hop.busiest() : hop.busiest_queue();
@@ -60,6 +63,65 @@ class Traffic {
     }
 
   private:
+    bool goes_straight_to_root() const {
+        return root_ >= 0 && is_from_all_ && aggregation_ == Aggregation::none;
+    }
+
+    /// Clusters whose blocks come to a root while others' do.
+    struct Arrivals {
+        std::vector<int> clusters;
+        double begin = 0;  // after all have sent
+    };
+
+    /// In their order: what comes from afar may find the root's link free again.
+    ///
+    ///     near   ████                 one after the other, if the far latency is
+    ///     far            ████         longer than what is near takes
+    std::vector<Arrivals> arrivals() const {
+        std::vector<int> nearest_first = all_below(at(costs_.count()));
+        std::stable_sort(nearest_first.begin(), nearest_first.end(),
+                         [this](int a, int b) { return latency_to_root(a) < latency_to_root(b); });
+        std::vector<Arrivals> all;
+        double free = 0;
+        for (const int c : nearest_first) {
+            if (all.empty() || latency_to_root(c) >= free) all.push_back({{}, latency_to_root(c)});
+            all.back().clusters.push_back(c);
+            const auto load = [this](const std::vector<int>& clusters) {
+                return from_clusters(clusters, HopLoad::Ports::busy).busiest_queue();
+            };
+            free = std::max(
+                {free, all.back().begin + load(all.back().clusters), latency_to_root(c) + load({c})});
+        }
+        return all;
+    }
+    double latency_to_root(int c) const { return c == root_ ? 0 : costs_.link(c, root_).latency; }
+
+    /// Until all has come, which no single message can do sooner.
+    double end_at_root(const HopLoad& hop) const {
+        double end = hop.alone();
+        const auto busiest = [this](const std::vector<int>& clusters) {
+            return from_clusters(clusters, HopLoad::Ports::rested).busiest();
+        };
+        for (const Arrivals& each : arrivals()) {
+            end = std::max(end, each.begin + busiest(each.clusters));
+            for (const int c : each.clusters) end = std::max(end, latency_to_root(c) + busiest({c}));
+        }
+        return end;
+    }
+
+    /// As much as the root's link carries of those whose blocks come at the same time.
+    std::vector<double> pace_to_root() const {
+        std::vector<double> pace(ranks_.size(), 0);
+        for (const Arrivals& each : arrivals()) {
+            const double busiest = from_clusters(each.clusters, HopLoad::Ports::busy).busiest_queue();
+            for (const int c : each.clusters) {
+                const double far = block_ * most_far_blocks(c);
+                pace[at(c)] = far > 0 ? busiest / far : 0;
+            }
+        }
+        return pace;
+    }
+
     /// Of a cluster's ranks, or its fullest host's, those that have blocks for others, or get some.
     double sources(int c, double count) const { return is_from_all_ ? count : (c == root_ ? 1 : 0); }
     double dests(int c, double count) const { return is_to_all_ ? count : (c == root_ ? 1 : 0); }
@@ -133,6 +195,13 @@ class Traffic {
         for (int a = 0; a < costs_.count(); ++a) {
             for (int b = 0; b < costs_.count(); ++b) add_between(hop, a, b);
         }
+        return hop;
+    }
+
+    /// To the root.
+    HopLoad from_clusters(const std::vector<int>& clusters, HopLoad::Ports ports) const {
+        HopLoad hop(machine_, costs_, segment_bytes_, ports);
+        for (const int c : clusters) add_between(hop, c, root_);
         return hop;
     }
 

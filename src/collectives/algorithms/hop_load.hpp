@@ -32,6 +32,8 @@ class HopLoad {
     /// up its own host, which loses nothing.
     double busiest_queue() const;
     double latency() const { return latency_; }
+    /// The longest of its messages by itself.
+    double alone() const { return alone_; }
     /// Until all are there.
     double seconds() const { return std::max(busiest() + latency_, alone_); }
 
@@ -50,7 +52,7 @@ class HopLoad {
     std::vector<double> in_;
     std::vector<double> uplink_out_;
     std::vector<double> uplink_in_;
-    double alone_ = 0;  // the longest message by itself
+    double alone_ = 0;
     double latency_ = 0;
 };
 

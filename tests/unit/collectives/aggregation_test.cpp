@@ -239,6 +239,26 @@ TEST_CASE("the pace of blocks fills an uplink, and no more", "[aggregation]") {
     CHECK(price->seconds > 16 * 100'000 / 5e6);
 }
 
+TEST_CASE("what comes to a root from afar, when near blocks are there, has its link alone", "[aggregation]") {
+    constexpr double kRate = 12.5e6;
+    const Machine sites(Topology::from_clusters(12, {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}));
+    MachineCosts costs = test::uniform_costs(3, Seconds(5e-3), kRate);
+    for (int c = 0; c < 3; ++c) costs.cluster(c).nic_in = costs.cluster(c).nic_out = kRate;
+    const Request request = request_for(Collective::gather, 64 << 10);
+    const double block = (64 << 10) / kRate;
+    const auto priced = [&] {
+        Pricing pricing(request, sites, costs);
+        return *parse_algorithm("direct@16K", Collective::gather)->price(pricing);
+    };
+    CHECK(priced().pace[1] == Approx(11 / kRate).epsilon(0.02));
+    CHECK(priced().pace[2] == priced().pace[1]);
+    CHECK(priced().seconds == Approx(11 * block).epsilon(0.02));
+    costs.link(2, 0).latency = costs.link(0, 2).latency = 45e-3;  // what is near takes 37 ms
+    CHECK(priced().pace[1] == Approx(7 / kRate).epsilon(0.02));
+    CHECK(priced().pace[2] == Approx(4 / kRate).epsilon(0.02));
+    CHECK(priced().seconds == Approx(45e-3 + 4 * block).epsilon(0.02));
+}
+
 namespace {
 
 /// The most bytes that a rank takes for blocks of others.
