@@ -315,9 +315,10 @@ class BlockAlgorithm final : public Algorithm {
         return pace_of_blocks(long_blocks, Aggregation::none, segment_for(long_blocks, Aggregation::none));
     }
 
-    /// Of nearly equal ones, who sends fewer of them loads processors less, too: 4 KiB between 64 ranks on 16
-    /// hosts of four sites took 236 ms straight, 151 in segments between hosts, MPI's own 186. What is longer
-    /// than one message needs to be is no better together undivided: then each block counts.
+    /// Of nearly equal ones, who sends fewer of them, or by fewer connections at a time, loads processors and
+    /// queues less, too: 4 KiB between 64 ranks on 16 hosts of four sites took 236 ms straight, 151 in
+    /// segments between hosts, MPI's own 186; 64 KiB 3960, 2420 and 4710. What is longer than one message
+    /// needs to be is no better together undivided: then each block counts.
     int messages_between_clusters(const Pricing& pricing) const {
         const Machine& machine = pricing.machine();
         const Bytes bytes = pricing.request().bytes();
@@ -339,11 +340,7 @@ class BlockAlgorithm final : public Algorithm {
             const std::int64_t blocks = ranks(a) * ranks(b);
             if (variant_.aggregation == Aggregation::none) return blocks;
             const std::int64_t pairs = hosts(a) * hosts(b);
-            if (segment_bytes_ == 0) return are_short ? pairs : blocks;
-            // As if all hosts of a cluster had as many ranks.
-            const Bytes of_pair = (static_cast<Bytes>(blocks) * bytes) / static_cast<Bytes>(pairs);
-            const auto segments = static_cast<std::int64_t>((of_pair + segment_bytes_ - 1) / segment_bytes_);
-            return std::min(pairs * segments, blocks);
+            return segment_bytes_ > 0 || are_short ? pairs : blocks;
         });
     }
 
@@ -361,10 +358,26 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     return nullptr;
 }
 
+/// Of blocks that are worth it.
+Bytes largest_for(const Variant& variant, const Pricing& pricing) {
+    constexpr double kFar = 1e-3;
+    const int clusters = pricing.clusters();
+    if (clusters == 1) return variant.together;
+    if (variant.aggregation != Aggregation::by_host || row_of(pricing.request().collective).is_rooted)
+        return variant.largest;
+    for (int a = 0; a < clusters; ++a) {
+        for (int b = 0; b < a; ++b) {
+            if (pricing.costs().link(a, b).latency >= kFar) return std::numeric_limits<Bytes>::max();
+        }
+    }
+    return variant.largest;
+}
+
 /// With one rank on each host, and one cluster, all of them are the same. MPI's own is that, too, but for
 /// blocks beyond 32 KiB, which it exchanges pair by pair: between eight hosts on a switch that is better
 /// (64 KiB: 3.7 ms, straight ones 6.1). Larger blocks fill a message by themselves, and agents would wait for
-/// all that goes together.
+/// all that goes together. Not in an all-to-all between far hosts of many ranks, whose connections would
+/// bring more than queues hold, at the same time.
 ///
 /// Where sizes differ most blocks may be empty, and agents would wait for all ranks even so: a call with
 /// neighbours alone would take a far latency. There blocks go together by a rule only (LAPLE_ALGORITHM).
@@ -372,8 +385,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
         const bool is_direct = variant.aggregation == Aggregation::none;
-        const Bytes largest = pricing.clusters() > 1 ? variant.largest : variant.together;
-        if (pricing.request().bytes() > largest) continue;
+        if (pricing.request().bytes() > largest_for(variant, pricing)) continue;
         if (pricing.request().is_varied && !is_direct) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
         const BlockAlgorithm algorithm(variant, segment_for(pricing, variant.aggregation));
