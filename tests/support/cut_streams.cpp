@@ -75,7 +75,7 @@ class Faults {
             const bool are_all = below(10) == 0;
             for (int i = 0; i < count; ++i) {
                 const int stream = streams[static_cast<std::size_t>(i)];
-                if (!are_all && i != chosen) continue;
+                if ((!are_all && i != chosen) || is_held(stream)) continue;
                 if (below(kHolds) == 0) {
                     hold(stream, std::chrono::milliseconds(below(2000)));
                 } else if (has_carried_data(stream) || below(10) == 0) {
@@ -101,9 +101,14 @@ class Faults {
         if (done == 0) ++cut_;
     }
 
-    /// It carries next to nothing: the system lets segments go one a second, about.
+    bool is_held(int descriptor) const {
+        return std::any_of(holds_.begin(), holds_.end(),
+                           [descriptor](const Hold& hold) { return hold.descriptor == descriptor; });
+    }
+
+    /// It carries next to nothing: a segment a second, about, of those of the loopback interface.
     void hold(int descriptor, std::chrono::milliseconds time) {
-        constexpr unsigned kBytesASecond = 1000;
+        constexpr unsigned kBytesASecond = 64 << 10;
         if (!set_pace(descriptor, kBytesASecond)) return;
         ++held_;
         holds_.push_back({descriptor, std::chrono::steady_clock::now() + time});
