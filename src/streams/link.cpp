@@ -67,7 +67,7 @@ bool would_wait() {
 
 std::uint64_t window_for(double rate, Seconds round_trip) {
     constexpr double kNotSentOfAll = 4U << 20;
-    if (!(rate > 0)) return kMostWindow;
+    if (!(rate > 0) || !(round_trip > Seconds(0))) return kMostWindow;
     const double window = 2 * rate * round_trip.count() + kNotSentOfAll;
     return static_cast<std::uint64_t>(std::min(window, static_cast<double>(kMostWindow)));
 }

@@ -46,7 +46,7 @@ struct LinkOptions {
 
 /// LinkOptions::window_bytes where the connections were seen to carry `rate` bytes a second: the
 /// bandwidth-delay product, as much again, in queues and until receipts have come, and 4 MiB that are with
-/// the system and not in the network yet; kMostWindow at most, and where the rate is not known (0).
+/// the system and not in the network yet; kMostWindow at most, and where one of both is not known (0).
 std::uint64_t window_for(double rate, Seconds round_trip);
 /// TCP has less under way on all but the fattest links.
 inline constexpr std::uint64_t kMostWindow = 128U << 20;

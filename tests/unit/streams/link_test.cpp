@@ -867,6 +867,7 @@ TEST_CASE("a window is what the network holds twice over, and a bound where nobo
     CHECK(laple::streams::window_for(kGigabit, Seconds(0.1)) == 25'000'000 + (4U << 20));
     CHECK(laple::streams::window_for(100 * kGigabit, Seconds(0.1)) == laple::streams::kMostWindow);
     CHECK(laple::streams::window_for(0, Seconds(0.1)) == laple::streams::kMostWindow);
+    CHECK(laple::streams::window_for(kGigabit, Seconds(0)) == laple::streams::kMostWindow);
 }
 
 TEST_CASE("what comes without a receive takes a window of memory at most", "[streams]") {
