@@ -262,19 +262,18 @@ bool are_links_seen(const LinkModel& measured, int clusters, int cluster, bool i
     return true;
 }
 
-/// Of uplinks of which a sweep has seen all links at once only, both ways: there acknowledgements wait behind
-/// what comes, and 0.5 to 0.9 of what one way does alone was measured. Uplinks are mostly alike both ways, so
-/// they carry what the other way does, unless that were much more.
+/// Of uplinks of which a sweep has not seen each link alone: what all carried at once, both ways, is less,
+/// for acknowledgements wait behind what comes: 0.5 to 0.9 of what one way does alone was measured. Uplinks
+/// are mostly alike both ways, so they carry what the other way does, unless that is much more.
 void make_even(const LinkModel& measured, MachineCosts& costs) {
-    constexpr double kMost = 2;
+    constexpr double kMuchMore = 2.5;
     for (int c = 0; c < costs.count(); ++c) {
         MachineCosts::Cluster& cluster = costs.cluster(c);
         const double out = cluster.uplink_out;
         const double in = cluster.uplink_in;
-        if (!are_links_seen(measured, costs.count(), c, true))
-            cluster.uplink_out = std::max(out, std::min(in, kMost * out));
-        if (!are_links_seen(measured, costs.count(), c, false))
-            cluster.uplink_in = std::max(in, std::min(out, kMost * in));
+        if (std::max(out, in) >= kMuchMore * std::min(out, in)) continue;
+        if (!are_links_seen(measured, costs.count(), c, true)) cluster.uplink_out = std::max(out, in);
+        if (!are_links_seen(measured, costs.count(), c, false)) cluster.uplink_in = std::max(out, in);
     }
 }
 
