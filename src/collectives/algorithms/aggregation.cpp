@@ -38,7 +38,7 @@ struct Variant {
     std::string_view in_words;
     Aggregation aggregation;
     Bytes together;  ///< of blocks of different sizes, those of up to so many bytes go together
-    Bytes largest;   ///< of blocks that are worth it between clusters
+    Bytes largest;   ///< of blocks that are worth it between clusters; not always (largest_for())
 };
 constexpr Variant kVariants[] = {
     {"direct", "each block goes straight to its rank", Aggregation::none, 0,
@@ -252,6 +252,17 @@ Bytes longest_in_message(const Request& request, const Machine& machine, Aggrega
     return std::max(kMessage / blocks, kLeast);
 }
 
+/// Whether some clusters are so far from each other that connections find their rate in many milliseconds.
+bool are_far(const Pricing& pricing) {
+    constexpr double kFar = 1e-3;
+    for (int a = 0; a < pricing.clusters(); ++a) {
+        for (int b = 0; b < a; ++b) {
+            if (pricing.costs().link(a, b).latency >= kFar) return true;
+        }
+    }
+    return false;
+}
+
 class BlockAlgorithm final : public Algorithm {
   public:
     BlockAlgorithm(const Variant& variant, Bytes segment_bytes, std::vector<int> order = {})
@@ -312,13 +323,15 @@ class BlockAlgorithm final : public Algorithm {
         }
         const Request request = of_long_blocks(pricing.request());
         Pricing long_blocks(request, pricing.machine(), pricing.costs());
-        return pace_of_blocks(long_blocks, Aggregation::none, segment_for(long_blocks, Aggregation::none));
+        return pace_of_blocks(long_blocks, Aggregation::none, segment_for(long_blocks, Aggregation::none),
+                              Blocks::of_unknown_sizes);
     }
 
-    /// Of nearly equal ones, who sends fewer of them, or by fewer connections at a time, loads processors and
-    /// queues less, too: 4 KiB between 64 ranks on 16 hosts of four sites took 236 ms straight, 151 in
-    /// segments between hosts, MPI's own 186; 64 KiB 3960, 2420 and 4710. What is longer than one message
-    /// needs to be is no better together undivided: then each block counts.
+    /// Of nearly equal ones, who sends fewer of them loads processors less, too: 4 KiB between 64 ranks on 16
+    /// hosts of four sites took 236 ms straight, 151 in segments between hosts, MPI's own 186. What is longer
+    /// than one message needs to be is no better together undivided: then each block counts. Between far
+    /// hosts it is the connections that count, which bring something at the same time: 64 KiB took 3960 ms,
+    /// 2420 and 4710.
     int messages_between_clusters(const Pricing& pricing) const {
         const Machine& machine = pricing.machine();
         const Bytes bytes = pricing.request().bytes();
@@ -340,7 +353,12 @@ class BlockAlgorithm final : public Algorithm {
             const std::int64_t blocks = ranks(a) * ranks(b);
             if (variant_.aggregation == Aggregation::none) return blocks;
             const std::int64_t pairs = hosts(a) * hosts(b);
-            return segment_bytes_ > 0 || are_short ? pairs : blocks;
+            if (segment_bytes_ == 0) return are_short ? pairs : blocks;
+            if (are_far(pricing)) return pairs;
+            // As if all hosts of a cluster had as many ranks.
+            const Bytes of_pair = (static_cast<Bytes>(blocks) * bytes) / static_cast<Bytes>(pairs);
+            const auto segments = static_cast<std::int64_t>((of_pair + segment_bytes_ - 1) / segment_bytes_);
+            return std::min(pairs * segments, blocks);
         });
     }
 
@@ -360,17 +378,10 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 
 /// Of blocks that are worth it.
 Bytes largest_for(const Variant& variant, const Pricing& pricing) {
-    constexpr double kFar = 1e-3;
-    const int clusters = pricing.clusters();
-    if (clusters == 1) return variant.together;
-    if (variant.aggregation != Aggregation::by_host || row_of(pricing.request().collective).is_rooted)
-        return variant.largest;
-    for (int a = 0; a < clusters; ++a) {
-        for (int b = 0; b < a; ++b) {
-            if (pricing.costs().link(a, b).latency >= kFar) return std::numeric_limits<Bytes>::max();
-        }
-    }
-    return variant.largest;
+    if (pricing.clusters() == 1) return variant.together;
+    const bool may_be_long =
+        variant.aggregation == Aggregation::by_host && !row_of(pricing.request().collective).is_rooted;
+    return may_be_long && are_far(pricing) ? std::numeric_limits<Bytes>::max() : variant.largest;
 }
 
 /// With one rank on each host, and one cluster, all of them are the same. MPI's own is that, too, but for

@@ -15,12 +15,13 @@ namespace {
 /// Who has blocks for whom, cluster by cluster.
 class Traffic {
   public:
-    Traffic(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes)
+    Traffic(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes, Blocks blocks)
         : machine_(pricing.machine()),
           costs_(pricing.costs()),
           aggregation_(aggregation),
           segment_bytes_(segment_bytes),
-          block_(static_cast<double>(pricing.request().bytes())) {
+          block_(static_cast<double>(pricing.request().bytes())),
+          blocks_(blocks) {
         const CollectiveRow& row = row_of(pricing.request().collective);
         is_from_all_ = !row.is_rooted || row.runs_to_root;
         is_to_all_ = !row.is_rooted || !row.runs_to_root;
@@ -63,8 +64,10 @@ class Traffic {
     }
 
   private:
+    /// One by one, so that it can be told when they come. Of many clusters that would take long to find out.
     bool goes_straight_to_root() const {
-        return root_ >= 0 && is_from_all_ && aggregation_ == Aggregation::none;
+        return root_ >= 0 && is_from_all_ && aggregation_ == Aggregation::none &&
+               blocks_ != Blocks::of_unknown_sizes && costs_.count() <= kManyClusters;
     }
 
     /// Clusters whose blocks come to a root while others' do.
@@ -78,13 +81,14 @@ class Traffic {
     ///     near   ████                 one after the other, if the far latency is
     ///     far            ████         longer than what is near takes
     std::vector<Arrivals> arrivals() const {
+        constexpr double kSlack = 1.1;  // plans are for blocks of about a size
         std::vector<int> nearest_first = all_below(at(costs_.count()));
         std::stable_sort(nearest_first.begin(), nearest_first.end(),
                          [this](int a, int b) { return latency_to_root(a) < latency_to_root(b); });
         std::vector<Arrivals> all;
         double free = 0;
         for (const int c : nearest_first) {
-            if (all.empty() || latency_to_root(c) >= free) all.push_back({{}, latency_to_root(c)});
+            if (all.empty() || latency_to_root(c) >= kSlack * free) all.push_back({{}, latency_to_root(c)});
             all.back().clusters.push_back(c);
             const auto load = [this](const std::vector<int>& clusters) {
                 return from_clusters(clusters, HopLoad::Ports::busy).busiest_queue();
@@ -94,17 +98,19 @@ class Traffic {
         }
         return all;
     }
-    double latency_to_root(int c) const { return c == root_ ? 0 : costs_.link(c, root_).latency; }
+    double latency_to_root(int c) const { return costs_.link(c, root_).latency; }
 
     /// Until all has come, which no single message can do sooner.
     double end_at_root(const HopLoad& hop) const {
         double end = hop.alone();
-        const auto busiest = [this](const std::vector<int>& clusters) {
-            return from_clusters(clusters, HopLoad::Ports::rested).busiest();
+        HopLoad::Ports ports = HopLoad::Ports::rested;  // until the first have come
+        const auto busiest = [&](const std::vector<int>& clusters) {
+            return from_clusters(clusters, ports).busiest();
         };
         for (const Arrivals& each : arrivals()) {
             end = std::max(end, each.begin + busiest(each.clusters));
             for (const int c : each.clusters) end = std::max(end, latency_to_root(c) + busiest({c}));
+            if (busiest(each.clusters) > 0) ports = HopLoad::Ports::busy;
         }
         return end;
     }
@@ -280,6 +286,7 @@ class Traffic {
     Aggregation aggregation_;
     Bytes segment_bytes_;
     double block_;
+    Blocks blocks_;
     bool is_from_all_ = true;
     bool is_to_all_ = true;
     int root_ = -1;              // the root's cluster
@@ -292,11 +299,13 @@ class Traffic {
 }  // namespace
 
 TreeTime block_time(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
-    return Traffic(pricing, aggregation, segment_bytes).time();
+    const Blocks blocks = pricing.request().is_varied ? Blocks::of_unknown_sizes : Blocks::alike;
+    return Traffic(pricing, aggregation, segment_bytes, blocks).time();
 }
 
-std::vector<double> pace_of_blocks(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes) {
-    return Traffic(pricing, aggregation, segment_bytes).pace();
+std::vector<double> pace_of_blocks(Pricing& pricing, Aggregation aggregation, Bytes segment_bytes,
+                                   Blocks blocks) {
+    return Traffic(pricing, aggregation, segment_bytes, blocks).pace();
 }
 
 }  // namespace laple

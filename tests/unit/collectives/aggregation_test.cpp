@@ -399,12 +399,14 @@ TEST_CASE("blocks that are long together go straight where that takes as long", 
         sites.push_back(rank / 9);
     }
     const Machine machine(Topology::from_labels(18, {sites}), host_of);
-    const MachineCosts costs = test::uniform_costs(2, Seconds(4e-3), 6e6);
+    MachineCosts costs = test::uniform_costs(2, Seconds(4e-3), 6e6);
     const auto crossings_of = [&](const char* name, Bytes bytes) {
         return test::price_of(name, request_for(Collective::alltoall, bytes), machine, costs)->crossings;
     };
     CHECK(crossings_of("host-aggregation", 1024) == 2 * 3 * 3);
     CHECK(crossings_of("host-aggregation", 4096) == crossings_of("direct", 4096));
+    CHECK(crossings_of("host-aggregation@16K", 4096) == 2 * 3 * 3);  // so many connections
+    costs = test::uniform_costs(2, Seconds(0.5e-3), 6e6);
     // In segments: three of 16 KiB for nine blocks, and five of 8 KiB.
     CHECK(crossings_of("host-aggregation@16K", 4096) == 2 * 3 * 3 * 3);
     CHECK(crossings_of("host-aggregation@8K", 4096) == 2 * 3 * 3 * 5);
@@ -415,8 +417,16 @@ TEST_CASE("between hosts with many ranks longer blocks go in segments of several
     const Machine machine = test::machine_of_hosts(4, 4, 4);
     MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
     for (int c = 0; c < 4; ++c) costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = 25e6;
-    CHECK(choose_plan(request_for(Collective::alltoall, 4096), machine, {}, costs).algorithm->name() ==
-          "host-aggregation@16K");
+    const auto choice = [&](Collective collective, Bytes bytes) {
+        return choose_plan(request_for(collective, bytes), machine, {}, costs).algorithm->name();
+    };
+    CHECK(choice(Collective::alltoall, 4096) == "host-aggregation@16K");
+    CHECK(choice(Collective::alltoall, 64 << 10) == "host-aggregation@16K");
+    CHECK(choice(Collective::gather, 64 << 10) == "direct@16K");
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) costs.link(a, b).latency = 0.3e-3;
+    }
+    CHECK(choice(Collective::alltoall, 64 << 10) == "direct@16K");
 }
 
 TEST_CASE("a root that scatters sends to the farthest clusters first", "[aggregation]") {
