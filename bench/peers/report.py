@@ -121,6 +121,7 @@ def picture(cells, file):
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import pyplot
+        from matplotlib.ticker import LogLocator
     except ImportError:
         print(f"scripts/bench: {file.name} is not drawn: matplotlib is missing (pip install matplotlib)", file=sys.stderr)
         return file.exists()
@@ -141,6 +142,9 @@ def picture(cells, file):
                        marker="o", linewidth=2.2 if is_laple else 1.1, linestyle="-" if is_laple else "--", label=column)
         panel.axhline(1, color="grey", linewidth=0.8)
         panel.set_yscale("log")
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        panel.yaxis.set_minor_formatter("{x:g}")
         panel.set_xticks(range(len(mine)), [size_text(cell[1]) for cell in mine])
         panel.set_title(collective)
     for row in grid:
