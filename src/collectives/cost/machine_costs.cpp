@@ -76,7 +76,7 @@ class LikelyRates {
             for (const int from : {pair.a, pair.b}) {
                 const double rate =
                     is_known_by_gap ? rate_of(pair.plogp.gap) : rate_of_one(lanes_known(pair, from));
-                note(from, pair.other(from), rate, rates);
+                note(from, pair.other(from), as_nics_allow(measured, pair, rate), rates);
             }
         }
         note_uplinks(measured, rates);
@@ -96,6 +96,15 @@ class LikelyRates {
     static double rate_of(const Curve& gap) {
         const auto& [bytes, time] = *gap.known().rbegin();
         return bytes > 0 && time.count() > 0 ? static_cast<double>(bytes) / time.count() : 0;
+    }
+    /// Where only several lanes were measured, they carry more than the NIC of one.
+    static double as_nics_allow(const LinkModel& measured, const LinkPair& pair, double rate) {
+        for (const int end : {pair.a, pair.b}) {
+            const auto c = static_cast<std::size_t>(end);
+            const double nic = c < measured.clusters.size() ? measured.clusters[c].nic_out : 0;
+            if (nic > 0) rate = std::min(rate, nic);
+        }
+        return rate;
     }
     void note(int from, int to, double rate, std::vector<double>& rates) {
         if (!(rate > 0)) return;
@@ -155,7 +164,7 @@ bool fills_uplinks(const Lanes& lanes, const LinkModel& measured, int from, int 
     if (measured.clusters.size() <= static_cast<std::size_t>(std::max(from, to))) return false;
     const double out = measured.clusters[static_cast<std::size_t>(from)].uplink_out;
     const double in = measured.clusters[static_cast<std::size_t>(to)].uplink_in;
-    return out > 0 && in > 0 && lanes.most() > kFilled * std::min(out, in);
+    return out > 0 && in > 0 && lanes.seen() > kFilled * std::min(out, in);
 }
 
 /// As many as both directions want, where they bring more than one flow of MPI's does.
@@ -180,23 +189,22 @@ void take_out_reserve(MachineCosts::Link& link) {
 }
 
 /// The NIC of a host alone in its cluster cannot be measured. It is assumed to be like the others (their
-/// lower median); where it is not, the uplink is the limit that counts.
+/// lower median), if there are any; where it is not, the uplink is the limit that counts.
 void fill_in_nics(MachineCosts& costs) {
     using Cluster = MachineCosts::Cluster;
-    const auto fill_in = [&](double Cluster::*nic, double Cluster::*uplink) {
+    const auto fill_in = [&](double Cluster::*nic, auto uplink) {
         std::vector<double> known;
         for (int c = 0; c < costs.count(); ++c) {
             if (costs.cluster(c).*nic > 0) known.push_back(costs.cluster(c).*nic);
         }
-        if (known.empty()) return;
         const double usual = median(known);
         for (int c = 0; c < costs.count(); ++c) {
-            Cluster& cluster = costs.cluster(c);
-            if (!(cluster.*nic > 0) && cluster.*uplink > 0) cluster.*nic = std::max(usual, cluster.*uplink);
+            const double outside = (costs.*uplink)(c, 1);
+            if (!(costs.cluster(c).*nic > 0) && outside > 0) costs.cluster(c).*nic = std::max(usual, outside);
         }
     };
-    fill_in(&Cluster::nic_out, &Cluster::uplink_out);
-    fill_in(&Cluster::nic_in, &Cluster::uplink_in);
+    fill_in(&Cluster::nic_out, &MachineCosts::likely_uplink_out);
+    fill_in(&Cluster::nic_in, &MachineCosts::likely_uplink_in);
 }
 
 /// What was measured from one cluster to another: bytes a second, and of how many flows; 0: nothing.
@@ -346,6 +354,7 @@ MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
     MachineCosts part(static_cast<int>(clusters.size()));
     part.shares_ports = shares_ports;
     part.flows_ramp = flows_ramp;
+    part.are_uplinks_known = are_uplinks_known;
     part.rank_delay = rank_delay;
     part.message_time = message_time;
     for (int a = 0; a < part.count(); ++a) {
@@ -463,11 +472,16 @@ double MachineCosts::rate_between(std::span<const int> from, std::span<const int
 
 template <typename LinkWith>
 double MachineCosts::likely_uplink(double measured, int c, int hosts, LinkWith link_with) const {
-    double most = measured;
-    for (int other = 0; measured <= 0 && other < count(); ++other) {
-        if (other != c && link_with(other).flows_seen >= hosts) most = std::max(most, link_with(other).seen);
+    if (measured > 0) return measured;
+    double most = 0;
+    double all = 0;
+    for (int other = 0; other < count(); ++other) {
+        if (other == c) continue;
+        const Link& link = link_with(other);
+        if (link.flows_seen >= hosts) most = std::max(most, link.seen);
+        all += std::max(link.seen, link.streamed);
     }
-    return most;
+    return most > 0 && are_uplinks_known ? all : most;
 }
 
 double MachineCosts::likely_uplink_out(int c, int hosts) const {
@@ -481,8 +495,12 @@ double MachineCosts::likely_uplink_in(int c, int hosts) const {
 }
 
 std::vector<double> MachineCosts::numbers() const {
-    std::vector<double> all{static_cast<double>(count()), shares_ports ? 1.0 : 0.0, flows_ramp ? 1.0 : 0.0,
-                            rank_delay, message_time};
+    std::vector<double> all{static_cast<double>(count()),
+                            shares_ports ? 1.0 : 0.0,
+                            flows_ramp ? 1.0 : 0.0,
+                            are_uplinks_known ? 1.0 : 0.0,
+                            rank_delay,
+                            message_time};
     for (const Cluster& c : clusters_) {
         all.insert(all.end(), {c.nic_out, c.nic_in, c.uplink_out, c.uplink_in, c.reduction, c.reserve,
                                c.burst, c.eager_limit, c.memory.latency, c.is_memory_known ? 1.0 : 0.0});
@@ -516,6 +534,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     MachineCosts costs(static_cast<int>(in.next_count(numbers.size())));
     costs.shares_ports = in.next() != 0;
     costs.flows_ramp = in.next() != 0;
+    costs.are_uplinks_known = in.next() != 0;
     costs.rank_delay = in.next();
     costs.message_time = in.next();
     for (Cluster& c : costs.clusters_) {
@@ -609,6 +628,7 @@ MachineCosts costs_of(const LinkModel& measured, const std::vector<std::vector<S
         make_even(measured, costs);
         guess_uplinks(measured, costs);
     }
+    costs.are_uplinks_known = is_rough(measured) && !is_unfinished(measured);
     fill_in_nics(costs);
     return costs;
 }

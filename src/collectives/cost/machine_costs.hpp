@@ -86,6 +86,9 @@ class MachineCosts {
     /// Whether an idle flow between clusters starts slowly, as TCP's do (SegmentTimes::ramp).
     bool flows_ramp = false;
 
+    /// Whether an uplink that no rate is known of holds nothing up: all were measured.
+    bool are_uplinks_known = false;
+
     /// How much longer a message takes when all ranks are at work than between two of them, in seconds
     /// (rank_delay.hpp); part of the latencies inside clusters.
     double rank_delay = 0;
@@ -144,7 +147,12 @@ class MachineCosts {
 
     /// What the uplink of a cluster of `hosts` carries to all others together, or from them: as measured, or
     /// else the most that all its hosts at once were seen to carry to one other, for what holds them back is
-    /// the uplink more often than a link of these two alone. In bytes a second; 0: nothing is known.
+    /// the uplink more often than a link of these two alone; where all uplinks are known, and this one holds
+    /// nothing up, what its links carry together. In bytes a second; 0: nothing is known.
+    ///
+    ///          ┌──2──> B
+    ///     A ═══╪══2──> C     A's uplink carries 2, if uplinks were not measured; else 6
+    ///          └──2──> D
     double likely_uplink_out(int c, int hosts) const;
     double likely_uplink_in(int c, int hosts) const;
 

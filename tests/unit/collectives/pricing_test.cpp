@@ -22,6 +22,7 @@
 #include "collectives/planner/planner.hpp"
 #include "collectives/simulation/simulated_network.hpp"
 #include "collectives/simulation/verifier.hpp"
+#include "plogp/link_sweep.hpp"
 #include "simulated.hpp"
 #include "some_costs.hpp"
 #include "support/random_topology.hpp"
@@ -1066,6 +1067,34 @@ TEST_CASE("an uplink of which flows both ways tell alone is likely to be alike b
     CHECK(uplinks() == std::pair(3e6, 3e6));
     model.sweeps = 0;
     CHECK(uplinks() == std::pair(3e6, 2e6));
+}
+
+TEST_CASE("the uplink of a hub carries all of its links, where all are known", "[machine_costs]") {
+    const std::vector<std::vector<Seconds>> latency(5, std::vector<Seconds>(5, Seconds(0.01)));
+    LinkModel model;
+    model.clusters.resize(5);
+    for (int a = 0; a < 5; ++a) {
+        for (int b = a + 1; b < 5; ++b) model.link(a, b).there.rate = model.link(a, b).back.rate = {{1, 2e6}};
+    }
+    for (int c = 1; c < 5; ++c) model.clusters[static_cast<std::size_t>(c)].uplink_in = 2.5e6;
+    model.warnings = {
+        "rates were measured in passing, and no overheads: laple-discover --model measures all"};
+    REQUIRE(is_rough(model));
+    const MachineCosts costs = costs_of(model, latency);
+    CHECK(costs.likely_uplink_in(0, 1) == Approx(8e6));
+    CHECK(costs.likely_uplink_in(1, 1) == Approx(2.5e6));
+    CHECK(costs.likely_uplink_in(0, 2) == 0);  // one flow does not tell what two hosts can
+    CHECK(costs.cluster(0).nic_in == Approx(8e6));
+    CHECK(MachineCosts::from_numbers(costs.numbers()) == costs);
+    CHECK(costs.restricted_to(std::vector<int>{0, 1, 2}).likely_uplink_in(0, 1) == Approx(4e6));
+    // Four blocks of 64 KiB come to the hub at the same time.
+    const Request request{Collective::gather, 1 << 16, 1, 0, true};
+    const Machine machine = test::machine_of({1, 1, 1, 1, 1});
+    const auto price = test::price_of("direct@16K", request, machine, costs);
+    CHECK(price->seconds < 0.01 + 1.5 * (1 << 16) / 2e6);
+    // While a sweep goes on, its fastest link is all that is known.
+    model.sweeps = 1;
+    CHECK(costs_of(model, latency).likely_uplink_in(0, 1) == Approx(2e6));
 }
 
 TEST_CASE("what was not measured is filled in from what was", "[machine_costs]") {
