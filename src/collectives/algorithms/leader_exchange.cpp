@@ -23,14 +23,17 @@
 #include "collectives/algorithms/leader_exchange.hpp"
 
 #include <algorithm>
-#include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/index.hpp"
+#include "collectives/algorithms/hop_load.hpp"
 #include "collectives/algorithms/host_members.hpp"
 #include "collectives/algorithms/leader_exchange_times.hpp"
+#include "collectives/algorithms/pace.hpp"
 #include "collectives/algorithms/registry.hpp"
 
 namespace laple {
@@ -63,10 +66,10 @@ class ExchangeSteps {
         const bool is_ring = way_ == ExchangeWay::ring;
         if (leads_cluster) {
             // Each starts with its right neighbour, so that not all send to the same leader first.
-            for (std::size_t i = 1; i < (is_ring ? std::min<std::size_t>(clusters, 2) : clusters); ++i) {
-                const int peer = leader(own_ + i);
-                for_each_segment(ranges_[own_], [&](Segment part) { steps_.send(peer, part); });
-            }
+            for_each_segment(ranges_[own_], [&](Segment part) {
+                for (std::size_t i = 1; i < (is_ring ? std::min<std::size_t>(clusters, 2) : clusters); ++i)
+                    steps_.send(leader(own_ + i), part);
+            });
         }
         for (std::size_t i = 0; i < clusters; ++i) {
             const std::size_t from = own_ + clusters - i;
@@ -145,6 +148,7 @@ class LeaderExchange final : public Algorithm {
     Candidate price(Pricing& pricing, const ExchangeTimes& begun) const;
 
     void write_steps(const Part& part, ScheduleBuilder& builder) const override {
+        pace_sends(part, builder);
         ExchangeSteps(part, builder, way_, within_, segment_bytes_, order_).write();
     }
 
@@ -154,6 +158,28 @@ class LeaderExchange final : public Algorithm {
     Bytes segment_bytes_;
     RingOrder order_;
 };
+
+/// Seconds a byte, by cluster: all leaders send for as long as the busiest link takes. Without it segments
+/// overrun the queues of uplinks: the allgather of propose() took 1200 to 1470 ms then.
+std::vector<double> pace_of_leaders(const Pricing& pricing, Bytes segment_bytes) {
+    const Machine& machine = pricing.machine();
+    std::vector<double> bytes;
+    for (int c = 0; c < machine.cluster_count(); ++c) {
+        bytes.push_back(0);
+        for (const Host host : machine.hosts_in(c))
+            bytes.back() += static_cast<double>(bytes_of_blocks(pricing.request(), machine.ranks_on(host)));
+    }
+    HopLoad load(machine, pricing.costs(), segment_bytes);
+    for (int a = 0; a < machine.cluster_count(); ++a) {
+        for (int b = 0; b < machine.cluster_count(); ++b) {
+            if (a != b && bytes[at(a)] > 0) load.add(a, b, bytes[at(a)], 1, 1, 1);
+        }
+    }
+    std::vector<double> pace;
+    for (const double own : bytes)
+        pace.push_back(own > 0 ? load.busiest() / ((machine.cluster_count() - 1) * own) : 0);
+    return pace;
+}
 
 std::optional<Candidate> LeaderExchange::price(Pricing& pricing) const {
     return price(pricing, ExchangeTimes(pricing));
@@ -168,6 +194,8 @@ Candidate LeaderExchange::price(Pricing& pricing, const ExchangeTimes& begun) co
     // Messages of one size only: pieces are as many as in multi-leader-exchange, or more.
     candidate.crossings = (pricing.clusters() - 1) * (segment_bytes_ > 0 ? pricing.largest_cluster() : 1);
     candidate.hops = pricing.hops_in(within_);
+    const bool is_paced = way_ == ExchangeWay::all_at_once && segment_bytes_ > 0 && pricing.clusters() > 1;
+    if (is_paced) candidate.pace = pace_of_leaders(pricing, segment_bytes_);
     return candidate;
 }
 
@@ -183,16 +211,21 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
 }
 
 void propose(Pricing& pricing, std::vector<Candidate>& found) {
-    constexpr std::array<Bytes, 2> kSegments{8 * 1024, 64 * 1024};
+    // Handshakes wait behind all that the uplinks' queues hold: an allgather of 256 KiB between eight sites
+    // of 20 Mbit/s took 1046 ms in segments of 64 KiB, 766 in segments of 16.
+    constexpr Bytes kShort = 8 * 1024;
+    const std::set<Bytes> segments{kShort, std::max(kShort, pricing.longest_segment())};
     const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
     for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
         found.push_back(LeaderExchange(ExchangeWay::all_at_once, within, 0).price(pricing, begun));
-    for (const Bytes segment_bytes : kSegments) {
+    for (const Bytes segment_bytes : segments) {
         if (2 * segment_bytes > all) continue;
         for (const Shape within : {kBinaryShape, kChainShape}) {
-            found.push_back(
-                LeaderExchange(ExchangeWay::all_at_once, within, segment_bytes).price(pricing, begun));
+            // Of hosts alone it is multi-leader-exchange.
+            if (pricing.largest_cluster() > 1)
+                found.push_back(
+                    LeaderExchange(ExchangeWay::all_at_once, within, segment_bytes).price(pricing, begun));
             if (pricing.clusters() > 2)
                 found.push_back(
                     LeaderExchange(ExchangeWay::ring, within, segment_bytes).price(pricing, begun));

@@ -190,15 +190,19 @@ const SegmentTimes& Pricing::times_of_tree(Bytes segment_bytes) {
 std::span<const Bytes> Pricing::segment_sizes() const {
     const std::span<const Bytes> sizes =
         clusters() > kManyClusters ? std::span<const Bytes>(kFewSegments) : std::span<const Bytes>(kSegments);
-    const Bytes longest = std::min(longest_without_handshakes(costs_), request_.bytes() / 2);
+    const Bytes longest = std::min(longest_segment(), request_.bytes() / 2);
     const auto end = std::find_if(sizes.begin(), sizes.end(), [&](Bytes size) { return size > longest; });
     return sizes.first(static_cast<std::size_t>(end - sizes.begin()));
+}
+
+Bytes Pricing::longest_segment() const {
+    return longest_without_handshakes(costs_);
 }
 
 Bytes Pricing::paced_segment(Bytes bytes, Bytes peers) const {
     constexpr Bytes kUsual = 16 * 1024;
     constexpr Bytes kMostMessages = 8192;
-    Bytes segment = std::min(kUsual, longest_without_handshakes(costs_));
+    Bytes segment = std::min(kUsual, longest_segment());
     while (segment > bytes / 2 && segment > kSegments.front()) segment /= 2;
     if (segment > bytes / 2) return 0;
     while (segment < bytes && bytes / segment * peers > kMostMessages) segment *= 2;

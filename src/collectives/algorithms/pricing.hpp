@@ -50,6 +50,8 @@ class Pricing {
     /// The sizes of segments to try: those of which the message has at least two; of several clusters, those
     /// that need no handshake in any.
     std::span<const Bytes> segment_sizes() const;
+    /// The longest of them, whatever the message is.
+    Bytes longest_segment() const;
     /// Of messages of so many bytes to so many others, at a pace: segments as long as need no handshake and,
     /// unless a rank would have too many steps, as let connections begin with one of them. 0: not cut.
     Bytes paced_segment(Bytes bytes, Bytes peers) const;

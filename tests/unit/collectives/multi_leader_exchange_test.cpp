@@ -101,6 +101,37 @@ TEST_CASE("messages to several clusters wait for their receivers before they sha
     CHECK(seconds() == Approx(without + 2 * kFar).epsilon(0.05));
 }
 
+TEST_CASE("leaders send long blocks at the pace of the busiest link", "[exchange]") {
+    constexpr std::uint64_t kBlock = 64 * 1024;
+    constexpr double kUplink = 2e6;
+    const Machine machine = test::machine_of({2, 4, 2});
+    MachineCosts costs = test::uniform_costs(3, Seconds(10e-3), 12.5e6);
+    for (int c = 0; c < 3; ++c) costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = kUplink;
+    costs.cluster(0).eager_limit = 16 * 1024;
+    const Request request = request_for(Collective::allgather, kBlock);
+    const auto pace = [&](const char* name) { return test::price_of(name, request, machine, costs)->pace; };
+    // The second cluster sends four blocks to both others. They take as long for their two.
+    const double each = 2 * 4 * kBlock / kUplink;
+    const std::vector<double> paced = pace("leader-exchange/chain@16K");
+    REQUIRE(paced.size() == 3);
+    CHECK(paced[1] * 2 * 4 * kBlock == Approx(each).epsilon(0.05));
+    CHECK(paced[0] == Approx(2 * paced[1]));
+    CHECK(pace("leader-exchange/chain").empty());
+    CHECK(pace("leader-ring/chain@16K").empty());
+    // Segments are proposed as long as need no handshake; of hosts alone it is multi-leader-exchange.
+    const auto are_proposed = [&](const Machine& on, const std::string& name) {
+        const std::vector<Candidate> all = Pricing(request, on, costs).all();
+        return std::any_of(all.begin(), all.end(),
+                           [&](const Candidate& candidate) { return candidate.algorithm->name() == name; });
+    };
+    CHECK(are_proposed(machine, "leader-exchange/chain@16K"));
+    CHECK_FALSE(are_proposed(machine, "leader-exchange/chain@64K"));
+    const Machine alone = test::machine_of({1, 1, 1});
+    CHECK_FALSE(are_proposed(alone, "leader-exchange/chain@16K"));
+    CHECK(are_proposed(alone, "multi-leader-exchange@16K"));
+    CHECK(are_proposed(alone, "leader-ring/chain@16K"));
+}
+
 TEST_CASE("where one host has most of the blocks, links carry what all have together", "[exchange]") {
     constexpr int kEach = 8;
     constexpr double kUplink = 12.5e6;
