@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/index.hpp"
 
@@ -25,10 +26,14 @@ double rate_of(const UplinkRates& rates, Way way) {
     return way == Way::out ? rates.out : rates.in;
 }
 
-/// Of a link from a cluster to another, or back; 0: not known.
+/// Of a link from a cluster to another, or back; where that way was not measured, of the other one. 0: not
+/// known.
 double link_rate(const LinkModel& model, int cluster, int other, Way way) {
     const LinkPair* link = model.between(cluster, other);
-    return link != nullptr ? link->lanes_from(way == Way::out ? cluster : other).most() : 0;
+    if (link == nullptr) return 0;
+    const int from = way == Way::out ? cluster : other;
+    const double rate = link->lanes_from(from).most();
+    return rate > 0 ? rate : link->lanes_from(link->other(from)).most();
 }
 
 /// What flows to some others carry if no uplink holds them up. All begin at the same hosts (lane()): their
@@ -103,7 +108,35 @@ std::vector<int> others_that_tell(const LinkModel& model, const LinkSurveyInput&
     return at(input.count()) == others.size() + 1 ? others : std::vector<int>();
 }
 
+UplinkTrial trial_with(const LinkModel& model, const LinkSurveyInput& input, int cluster,
+                       std::vector<int> others) {
+    UplinkTrial trial{cluster, std::move(others), {}};
+    for (const Way way : kWays)
+        rate_of(trial.links, way) = rate_of_links(model, input, cluster, trial.others, way);
+    return trial;
+}
+
 }  // namespace
+
+std::optional<UplinkTrial> trial_of_fastest(const LinkModel& model, const LinkSurveyInput& input,
+                                            const std::vector<UplinkRates>& together) {
+    constexpr double kMuchFaster = 1.6;
+    constexpr std::size_t kMost = 2;    // more than that do not stand out
+    constexpr std::size_t kFewest = 5;  // links of fewer clusters are soon known
+    if (together.size() < kFewest) return std::nullopt;
+    const auto faster_way = [&](int c) { return std::max(together[at(c)].out, together[at(c)].in); };
+    std::vector<int> clusters(together.size());
+    std::iota(clusters.begin(), clusters.end(), 0);
+    std::stable_sort(clusters.begin(), clusters.end(),
+                     [&](int a, int b) { return faster_way(a) > faster_way(b); });
+    for (std::size_t i = 0; i < kMost; ++i) {
+        const int c = clusters[i];
+        if (model.clusters[at(c)].is_uplink_sure) continue;
+        if (faster_way(c) <= kMuchFaster * faster_way(clusters[kMost])) break;
+        return trial_with(model, input, c, all_others(input, c));
+    }
+    return std::nullopt;
+}
 
 std::vector<UplinkTrial> uplink_trials(const LinkModel& model, const LinkSurveyInput& input,
                                        const std::vector<UplinkRates>& together) {
@@ -115,13 +148,11 @@ std::vector<UplinkTrial> uplink_trials(const LinkModel& model, const LinkSurveyI
         if (std::none_of(kWays.begin(), kWays.end(), is_open_way)) continue;
         std::vector<int> free = all_others(input, c);
         std::erase_if(free, [&](int other) { return is_busy[at(other)]; });
-        UplinkTrial trial{c, others_that_tell(model, input, together, c, free), {}};
-        if (trial.others.empty()) continue;
-        for (const Way way : kWays)
-            rate_of(trial.links, way) = rate_of_links(model, input, c, trial.others, way);
+        const std::vector<int> others = others_that_tell(model, input, together, c, free);
+        if (others.empty()) continue;
         is_busy[at(c)] = true;
-        for (const int other : trial.others) is_busy[at(other)] = true;
-        trials.push_back(std::move(trial));
+        for (const int other : others) is_busy[at(other)] = true;
+        trials.push_back(trial_with(model, input, c, others));
     }
     return trials;
 }

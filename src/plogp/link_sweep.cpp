@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -129,6 +130,7 @@ class LinkSweep {
                 if (way == Way::back && is_lone_pair()) measure_streams_of(rounds.front());
                 for (const ProbeRound& round : rounds) {
                     if (is_first_of_farthest(rounds, round)) measure_together();
+                    measure_fastest_uplinks();
                     measure_between(round, most_lanes, way);
                 }
             }
@@ -705,16 +707,24 @@ class LinkSweep {
         while (!are_near() && !misses_trials_) {
             const std::vector<UplinkTrial> trials = uplink_trials(model_, input_, together_);
             if (trials.empty()) return;
-            misses_trials_ = !run_trials(trials);
+            misses_trials_ = !run_trials(trials, Ways::at_once);
+        }
+    }
+
+    /// Of far clusters, which take no turns, those that stand out: that tells more than any one link.
+    void measure_fastest_uplinks() {
+        while (!are_near() && !is_over_) {
+            const std::optional<UplinkTrial> trial = trial_of_fastest(model_, input_, together_);
+            if (!trial || !run_trials({*trial}, Ways::apart)) return;
         }
     }
 
     /// False where there was no time for them.
-    bool run_trials(const std::vector<UplinkTrial>& trials) {
+    bool run_trials(const std::vector<UplinkTrial>& trials, Ways ways) {
         // To wait for a core distorts a short flow more than a long one.
         const Seconds trip = 2 * farthest_of(trials);
         const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(trip)));
-        const std::vector<BothWays> rates = rates_with(trials, times, Ways::at_once);
+        const std::vector<BothWays> rates = rates_with(trials, times, ways);
         for (std::size_t i = 0; i < rates.size(); ++i) take_trial_of(rates[i], trials[i]);
         return !rates.empty();
     }

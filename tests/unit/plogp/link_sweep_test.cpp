@@ -411,6 +411,27 @@ TEST_CASE("an uplink that binds is told from others that all use at once", "[lin
     CHECK(again.flow_trials == before + 1);
 }
 
+TEST_CASE("the uplink of a hub is known before all links are", "[link_sweep]") {
+    FakeNetwork hub{{}, 50e6, {50e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6}};
+    for (int c = 0; c < 8; ++c) hub.clusters.push_back({2 * c, 2 * c + 1});
+    hub.one_way = Seconds(50e-3);
+    FakeProbes probes(hub);
+    // Of an earlier sweep: while all links were busy the hub has carried some more than others.
+    LinkModel known;
+    known.sweeps = 1;
+    known.clusters.resize(8);
+    for (ClusterModel& cluster : known.clusters) cluster.uplink_out = cluster.uplink_in = 2e6;
+    known.clusters[0].uplink_out = 4e6;
+    int steps = 3;  // inside, eager limits, and the trial, there and back
+    const LinkModel part = sweep_links(
+        probes, input_for(hub), [&](Seconds) { return --steps >= 0; }, known);
+    CHECK(is_unfinished(part));
+    CHECK(part.links.empty());
+    CHECK(part.clusters[0].uplink_out == Approx(14e6));
+    CHECK(part.clusters[0].uplink_in == Approx(14e6));
+    CHECK(part.clusters[1].uplink_out == Approx(2e6));
+}
+
 TEST_CASE("trials of several uplinks run at once", "[link_sweep]") {
     FakeNetwork many{{}, 12.5e6, std::vector<double>(8, 5e6)};
     for (int c = 0; c < 8; ++c) many.clusters.push_back({2 * c, 2 * c + 1});
