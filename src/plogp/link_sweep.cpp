@@ -504,9 +504,10 @@ class LinkSweep {
             links.push_back({from, to, lanes, {}});
             links.back().tell_of_one = lanes > 1 && !is_known(known, way, 1);
         }
+        const double fastest = fastest_;  // which windows are made for
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
-        std::erase_if(links, [this](const Measuring& link) { return !says_little(link); });
+        std::erase_if(links, [&](const Measuring& link) { return !says_little(link, fastest); });
         if (!measure(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
     }
@@ -825,10 +826,11 @@ class LinkSweep {
         return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
     }
 
-    /// Whether the first rate may be far from what the link carries, and nothing else tells.
-    bool says_little(const Measuring& link) const {
+    /// Whether the first rate may be far from what the link carries, and nothing else tells; or a window for
+    /// flows that are no faster than `fastest` held it up.
+    bool says_little(const Measuring& link, double fastest) const {
         const MeasuredRate& rate = link.rate;
-        return rate.has_lost() ||
+        return rate.has_lost() || rate.rate() > kClimbing * fastest * link.lanes ||
                (rate.is_climbing() && likely_from(link.from, link.to) <= kClimbing * rate.rate());
     }
 
@@ -851,6 +853,7 @@ class LinkSweep {
         take_rate(link, from, lanes, rate);
         if (before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
         note_reached(from, to, rate.rate());
+        fastest_ = std::max(fastest_, rate.rate() / lanes);
         if (lanes == known.rate.rbegin()->first) {
             climbing_[{from, to}] = is_climbing(a, b, rate) && is_only_tcp(link, from);
             link.carries_more = climbing_[{from, to}] || is_way_climbing(to, from);

@@ -25,6 +25,12 @@ struct FakeNetwork {
     Seconds lan{50e-6};
     double far_flow = std::numeric_limits<double>::infinity();  ///< the most of one flow between clusters
     std::vector<double> uplink_in = {};                         ///< empty: as `uplink`
+    double lone_nic = 0;  ///< of hosts alone in their clusters; 0: `nic`
+
+    double nic_of(int node) const {
+        const bool is_lone = clusters[static_cast<std::size_t>(cluster_of(node))].size() == 1;
+        return is_lone && lone_nic > 0 ? lone_nic : nic;
+    }
 
     double into(int cluster) const {
         return (uplink_in.empty() ? uplink : uplink_in)[static_cast<std::size_t>(cluster)];
@@ -103,16 +109,18 @@ class FakeProbes final : public LinkProbes {
         std::vector<FlowRate> rates;
         std::map<int, int> flows_of;  // by cluster that sends
         for (const Flow& flow : flows) {
-            double rate = network_.nic;
+            double rate = std::min(network_.nic_of(flow.from), network_.nic_of(flow.to));
             if (network_.cluster_of(flow.from) != network_.cluster_of(flow.to)) {
                 rate = std::min(rate, network_.far_flow);
+                const auto window = static_cast<double>(options.window_bytes) / flow.slower;
+                if (network_.lone_nic > 0) rate = std::min(rate, window / (2 * network_.one_way.count()));
             } else {
                 const auto window = static_cast<double>(options.window_bytes);
                 rate = std::min(rate, window / (2 * network_.lan.count()));
             }
             for (const auto& limit : limits(flow)) {
                 const bool is_nic = limit.first == "out" || limit.first == "in";
-                const double capacity = is_nic ? network_.nic
+                const double capacity = is_nic ? network_.nic_of(limit.second)
                                         : limit.first == "uplink in"
                                             ? network_.into(limit.second)
                                             : network_.uplink[static_cast<std::size_t>(limit.second)];

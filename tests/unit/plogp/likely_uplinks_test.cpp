@@ -56,6 +56,33 @@ TEST_CASE("an uplink carries at least what streams do", "[likely_uplinks]") {
     CHECK(known.clusters[0].uplink_out == Approx(11e6));
 }
 
+TEST_CASE("a cluster that stands out while all links are busy has a trial with all others",
+          "[likely_uplinks]") {
+    LinkModel known;
+    known.clusters.resize(5);
+    LinkSurveyInput input{{}, {5, std::vector<Seconds>(5, Seconds(10e-3))}};
+    for (int c = 0; c < 5; ++c) input.clusters.push_back({c});
+    std::vector<UplinkRates> together{{2e6, 2e6}, {4e6, 2e6}, {2e6, 2.4e6}, {2e6, 5e6}, {2e6, 2e6}};
+    const auto first = trial_of_fastest(known, input, together);
+    REQUIRE(first);
+    CHECK(first->cluster == 3);  // 5 MB/s one way are enough
+    CHECK(first->others == std::vector<int>{0, 1, 2, 4});
+    take_trial(*first, {7e6, 8e6}, known, input, together);
+    CHECK(known.clusters[3].is_uplink_sure);
+    CHECK(together[3].out == Approx(7e6));
+    const auto second = trial_of_fastest(known, input, together);
+    REQUIRE(second);
+    CHECK(second->cluster == 1);
+    take_trial(*second, {4e6, 4e6}, known, input, together);
+    CHECK_FALSE(trial_of_fastest(known, input, together));
+    // Three that are faster than others do not stand out.
+    known.clusters[1].is_uplink_sure = false;
+    together[0].out = 4e6;
+    CHECK_FALSE(trial_of_fastest(known, input, together));
+    CHECK_FALSE(trial_of_fastest(model(), ::input(), {{9e6, 9e6}, {2e6, 2e6}, {2e6, 2e6}}));
+    CHECK_FALSE(trial_of_fastest(known, input, {}));
+}
+
 TEST_CASE("NICs of the hosts that flows begin at hold them up", "[likely_uplinks]") {
     LinkModel known = model();
     known.clusters[0].nic_out = known.clusters[0].nic_in = 5.5e6;  // 11 of two

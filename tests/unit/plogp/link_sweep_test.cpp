@@ -432,6 +432,18 @@ TEST_CASE("the uplink of a hub is known before all links are", "[link_sweep]") {
     CHECK(part.clusters[1].uplink_out == Approx(2e6));
 }
 
+TEST_CASE("flows that are faster than all before them are measured with a larger window", "[link_sweep]") {
+    // Hosts of 12.5 MB/s in two sites, and two hosts alone with ten times that, 100 ms from all.
+    FakeNetwork fast{{{0, 1}, {2, 3}, {4}, {5}}, 12.5e6, {25e6, 25e6, 125e6, 125e6}};
+    fast.one_way = Seconds(10e-3);
+    fast.lone_nic = 125e6;
+    FakeProbes probes(fast);
+    const LinkModel model = sweep_links(probes, input_for(fast), [](Seconds) { return true; });
+    REQUIRE(model.between(2, 3) != nullptr);
+    CHECK(model.between(2, 3)->there.most() > 100e6);
+    CHECK(model.between(0, 2)->there.of_one() == Approx(12.5e6));
+}
+
 TEST_CASE("trials of several uplinks run at once", "[link_sweep]") {
     FakeNetwork many{{}, 12.5e6, std::vector<double>(8, 5e6)};
     for (int c = 0; c < 8; ++c) many.clusters.push_back({2 * c, 2 * c + 1});
