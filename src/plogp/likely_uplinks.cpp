@@ -119,7 +119,8 @@ UplinkTrial trial_with(const LinkModel& model, const LinkSurveyInput& input, int
 }  // namespace
 
 std::optional<UplinkTrial> trial_of_fastest(const LinkModel& model, const LinkSurveyInput& input,
-                                            const std::vector<UplinkRates>& together) {
+                                            const std::vector<UplinkRates>& together,
+                                            const std::set<int>& tried) {
     constexpr double kMuchFaster = 1.6;
     constexpr std::size_t kMost = 2;    // more than that do not stand out
     constexpr std::size_t kFewest = 5;  // links of fewer clusters are soon known
@@ -131,7 +132,7 @@ std::optional<UplinkTrial> trial_of_fastest(const LinkModel& model, const LinkSu
                      [&](int a, int b) { return faster_way(a) > faster_way(b); });
     for (std::size_t i = 0; i < kMost; ++i) {
         const int c = clusters[i];
-        if (model.clusters[at(c)].is_uplink_sure) continue;
+        if (model.clusters[at(c)].is_uplink_sure || tried.contains(c)) continue;
         if (faster_way(c) <= kMuchFaster * faster_way(clusters[kMost])) break;
         return trial_with(model, input, c, all_others(input, c));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "plogp/link_survey.hpp"
@@ -23,15 +24,16 @@ struct UplinkTrial {
     UplinkRates links;  ///< what goes if its uplink does not hold it up
 };
 
-/// That of a cluster that has carried much more than others while all links were busy (`together`, by
-/// cluster), with all of these: their uplinks held it up, and it may be many times faster. The fastest one
-/// first; nothing where no one or two of five or more stand out, or they had one.
+/// That of a cluster that has carried much more than others (`together`, by cluster: mostly while all links
+/// were busy), with all of these: their uplinks held it up, and it may be many times faster. The fastest one
+/// first; nothing where no one or two of five or more stand out, or they are sure or were `tried`.
 ///
 ///          ┌──> B  2 MB/s
 ///     A ═══╪══> C  2 MB/s: with flows between these, too, A has sent 2 in place of 6
 ///          └──> D  2 MB/s
 std::optional<UplinkTrial> trial_of_fastest(const LinkModel& model, const LinkSurveyInput& input,
-                                            const std::vector<UplinkRates>& together);
+                                            const std::vector<UplinkRates>& together,
+                                            const std::set<int>& tried = {});
 
 /// Trials that may run at the same time, for clusters whose links together may carry clearly more than was
 /// seen at once (`together`, by cluster; empty: not measured), unless their uplinks are sure: each with as

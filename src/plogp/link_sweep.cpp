@@ -34,6 +34,7 @@ constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not fo
 constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
 constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
+constexpr int kMostTrials = 4;      // of a link, while each time it is faster than its window was made for
 constexpr int kMostSlower = 8;      // Flow::slower
 constexpr Bytes kRestedBytes = 256 * 1024;
 constexpr int kRestedTrials = 2;
@@ -130,7 +131,7 @@ class LinkSweep {
                 if (way == Way::back && is_lone_pair()) measure_streams_of(rounds.front());
                 for (const ProbeRound& round : rounds) {
                     if (is_first_of_farthest(rounds, round)) measure_together();
-                    measure_fastest_uplinks();
+                    measure_fastest_uplinks(round);
                     measure_between(round, most_lanes, way);
                 }
             }
@@ -305,8 +306,10 @@ class LinkSweep {
     }
 
     /// That holds some round trips' worth of data under way.
-    Bytes window_for(Seconds one_way) const {
-        const double window = kWindowTrips * 2 * one_way.count() * fastest_;
+    Bytes window_for(Seconds one_way) const { return window_for(one_way, fastest_); }
+
+    static Bytes window_for(Seconds one_way, double fastest) {
+        const double window = kWindowTrips * 2 * one_way.count() * fastest;
         return static_cast<Bytes>(std::clamp(window, double{kLeastWindow}, double{kMostWindow}));
     }
 
@@ -504,12 +507,23 @@ class LinkSweep {
             links.push_back({from, to, lanes, {}});
             links.back().tell_of_one = lanes > 1 && !is_known(known, way, 1);
         }
-        const double fastest = fastest_;  // which windows are made for
-        if (!measure(links, longest_latency(round))) return;
-        for (const Measuring& link : links) take(link);
-        std::erase_if(links, [&](const Measuring& link) { return !says_little(link, fastest); });
-        if (!measure(links, longest_latency(round))) return;
-        for (const Measuring& link : links) take(link);
+        for (int trial = 0; trial < kMostTrials; ++trial) {
+            const double fastest = fastest_;
+            if (!measure(links, longest_latency(round))) return;
+            for (const Measuring& link : links) take(link);
+            std::erase_if(links, [&](const Measuring& link) {
+                return !fills_window(link, fastest) && (trial > 0 || !says_little(link));
+            });
+        }
+    }
+
+    /// Whether a link is clearly faster than flows that windows were made for: then these held it up, and
+    /// larger ones may bring more.
+    bool fills_window(const Measuring& link, double fastest) const {
+        const double rate = link.rate.rate() / link.lanes;
+        const Seconds one_way = input_.one_way(link.from, link.to);
+        const Bytes window = window_for(one_way, fastest);
+        return rate > kClimbing * fastest && window < kMostWindow && is_filled(window, rate, one_way);
     }
 
     /// Where all lanes carry as much both ways, one flow does, too: that saves a step for each round. Not
@@ -647,11 +661,19 @@ class LinkSweep {
         MeasuredRate in;
     };
 
-    /// Trials of far clusters take long, and what their links carry alone counts, too: both ways at once.
+    static constexpr std::array kEitherWay{&BothWays::out, &BothWays::in};
+
+    /// Trials of far clusters take long: both ways at once, where what their links carry alone counts, too.
     enum class Ways { apart, at_once };
 
     /// Of flows between the cluster of each trial and its others; empty where there was no time for them.
     std::vector<BothWays> rates_with(const std::vector<UplinkTrial>& trials, int times, Ways ways) {
+        const Seconds step = time_of_step(farthest_of(trials), times);
+        is_over_ = is_over_ || !has_time_for(ways == Ways::apart ? 2 * step : step);
+        return is_over_ ? std::vector<BothWays>() : measured_with(trials, times, ways);
+    }
+
+    std::vector<BothWays> measured_with(const std::vector<UplinkTrial>& trials, int times, Ways ways) {
         std::vector<Measuring> links;
         std::size_t most_others = 1;
         for (const UplinkTrial& trial : trials) {
@@ -666,9 +688,6 @@ class LinkSweep {
             links.push_back({links[i].to, links[i].from, links[i].lanes, {}});
         std::vector<FlowRate> measured;
         const Seconds longest = farthest_of(trials);
-        const Seconds step = time_of_step(longest, times);
-        is_over_ = is_over_ || !has_time_for(ways == Ways::apart ? 2 * step : step);
-        if (is_over_) return {};
         const std::vector<Flow> flows = flows_of(links, static_cast<int>(most_others));
         const auto run = [&](auto begin, auto end) {
             for (const FlowRate& rate : measured_rates({begin, end}, longest, window_for(longest), times))
@@ -684,7 +703,7 @@ class LinkSweep {
         fill(links, measured);
         std::vector<BothWays> rates(trials.size());
         auto link = links.begin();
-        for (MeasuredRate BothWays::*way : {&BothWays::out, &BothWays::in}) {
+        for (const auto way : kEitherWay) {
             for (std::size_t i = 0; i < trials.size(); ++i) {
                 for (std::size_t left = trials[i].others.size(); left > 0; --left)
                     (rates[i].*way).add(link++->rate);
@@ -708,24 +727,44 @@ class LinkSweep {
         while (!are_near() && !misses_trials_) {
             const std::vector<UplinkTrial> trials = uplink_trials(model_, input_, together_);
             if (trials.empty()) return;
-            misses_trials_ = !run_trials(trials, Ways::at_once);
+            misses_trials_ = !run_trials(trials);
         }
     }
 
-    /// Of far clusters, which take no turns, those that stand out: that tells more than any one link.
-    void measure_fastest_uplinks() {
+    /// Of far clusters, which take no turns, those that stand out: that tells more than any one link of this
+    /// round, unless these are much nearer. One that is not steady has another trial once links are known;
+    /// where there is no time for it, there may be for links.
+    void measure_fastest_uplinks(const ProbeRound& round) {
         while (!are_near() && !is_over_) {
-            const std::optional<UplinkTrial> trial = trial_of_fastest(model_, input_, together_);
-            if (!trial || !run_trials({*trial}, Ways::apart)) return;
+            const std::optional<UplinkTrial> trial = trial_of_fastest(model_, input_, together_, tried_);
+            if (!trial || 2 * longest_latency(round) < farthest_of({*trial})) return;
+            const int times = times_of_trial({*trial});
+            tried_.insert(trial->cluster);
+            if (!has_time_for(2 * time_of_step(farthest_of({*trial}), times))) return;
+            const BothWays rates = measured_with({*trial}, times, Ways::apart).front();
+            if (is_steady(rates)) {
+                take_trial(*trial, {rates.out.rate(), rates.in.rate()}, model_, input_, together_);
+            } else {
+                UplinkRates& known = together_[at(trial->cluster)];
+                known.out = std::max(known.out, rates.out.rate());
+                known.in = std::max(known.in, rates.in.rate());
+            }
         }
+    }
+
+    static bool is_steady(const BothWays& rates) {
+        return std::none_of(kEitherWay.begin(), kEitherWay.end(),
+                            [&](auto way) { return (rates.*way).is_climbing() || (rates.*way).has_lost(); });
+    }
+
+    /// To wait for a core distorts a short flow more than a long one.
+    int times_of_trial(const std::vector<UplinkTrial>& trials) const {
+        return static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(2 * farthest_of(trials))));
     }
 
     /// False where there was no time for them.
-    bool run_trials(const std::vector<UplinkTrial>& trials, Ways ways) {
-        // To wait for a core distorts a short flow more than a long one.
-        const Seconds trip = 2 * farthest_of(trials);
-        const int times = static_cast<int>(std::ceil(kShortestTrial / duration_of_flow(trip)));
-        const std::vector<BothWays> rates = rates_with(trials, times, ways);
+    bool run_trials(const std::vector<UplinkTrial>& trials) {
+        const std::vector<BothWays> rates = rates_with(trials, times_of_trial(trials), Ways::at_once);
         for (std::size_t i = 0; i < rates.size(); ++i) take_trial_of(rates[i], trials[i]);
         return !rates.empty();
     }
@@ -735,8 +774,7 @@ class LinkSweep {
     /// packets are lost again, the mean rate counts.
     void take_trial_of(const BothWays& rates, const UplinkTrial& trial) {
         const auto& [out, in] = rates;
-        const bool is_steady = !out.is_climbing() && !in.is_climbing() && !out.has_lost() && !in.has_lost();
-        if (!is_steady && unsteady_.insert(trial.cluster).second) return;
+        if (!is_steady(rates) && unsteady_.insert(trial.cluster).second) return;
         const auto measured = [](const MeasuredRate& rate, double of_links) {
             return rate.is_climbing() ? std::max(rate.rate(), of_links) : rate.rate();
         };
@@ -826,11 +864,10 @@ class LinkSweep {
         return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
     }
 
-    /// Whether the first rate may be far from what the link carries, and nothing else tells; or a window for
-    /// flows that are no faster than `fastest` held it up.
-    bool says_little(const Measuring& link, double fastest) const {
+    /// Whether the first rate may be far from what the link carries, and nothing else tells.
+    bool says_little(const Measuring& link) const {
         const MeasuredRate& rate = link.rate;
-        return rate.has_lost() || rate.rate() > kClimbing * fastest * link.lanes ||
+        return rate.has_lost() ||
                (rate.is_climbing() && likely_from(link.from, link.to) <= kClimbing * rate.rate());
     }
 
@@ -982,6 +1019,7 @@ class LinkSweep {
     bool misses_reserves_ = false;           // for want of time
     bool misses_trials_ = false;             // of uplinks, for want of time
     std::set<int> unsteady_;                 // clusters of which a trial did not count
+    std::set<int> tried_;                    // that have stood out
     std::set<std::pair<int, int>> guessed_;  // from where to where what one flow carries is
     std::map<std::pair<int, int>, bool>
         climbing_;  // whether flows from a cluster to another were, in the end

@@ -214,9 +214,13 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     // Handshakes wait behind all that the uplinks' queues hold: an allgather of 256 KiB between eight sites
     // of 20 Mbit/s took 1046 ms in segments of 64 KiB, 766 in segments of 16.
     constexpr Bytes kShort = 8 * 1024;
-    const std::set<Bytes> segments{kShort, std::max(kShort, pricing.longest_segment())};
+    constexpr Bytes kLong = 64 * 1024;
+    constexpr Bytes kMostSegments = 8192;
     const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
+    Bytes longest = pricing.longest_segment();
+    while (longest < kLong && all / longest > kMostSegments) longest *= 2;
+    const std::set<Bytes> segments{std::min(kShort, longest), longest};
     for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
         found.push_back(LeaderExchange(ExchangeWay::all_at_once, within, 0).price(pricing, begun));
     for (const Bytes segment_bytes : segments) {

@@ -415,25 +415,42 @@ TEST_CASE("the uplink of a hub is known before all links are", "[link_sweep]") {
     FakeNetwork hub{{}, 50e6, {50e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6}};
     for (int c = 0; c < 8; ++c) hub.clusters.push_back({2 * c, 2 * c + 1});
     hub.one_way = Seconds(50e-3);
-    FakeProbes probes(hub);
     // Of an earlier sweep: while all links were busy the hub has carried some more than others.
     LinkModel known;
     known.sweeps = 1;
     known.clusters.resize(8);
     for (ClusterModel& cluster : known.clusters) cluster.uplink_out = cluster.uplink_in = 2e6;
     known.clusters[0].uplink_out = 4e6;
-    int steps = 3;  // inside, eager limits, and the trial, there and back
-    const LinkModel part = sweep_links(
-        probes, input_for(hub), [&](Seconds) { return --steps >= 0; }, known);
+    const auto sweep_in_steps = [&](FakeProbes& probes, int steps) {
+        return sweep_links(
+            probes, input_for(hub), [&](Seconds) { return --steps >= 0; }, known);
+    };
+    FakeProbes probes(hub);
+    const LinkModel part = sweep_in_steps(probes, 3);  // inside, eager limits, and the trial, there and back
     CHECK(is_unfinished(part));
     CHECK(part.links.empty());
+    CHECK(part.clusters[0].is_uplink_sure);
     CHECK(part.clusters[0].uplink_out == Approx(14e6));
     CHECK(part.clusters[0].uplink_in == Approx(14e6));
     CHECK(part.clusters[1].uplink_out == Approx(2e6));
+    // While TCP is on its way up it tells something, once in a sweep.
+    FakeProbes climbing(hub);
+    climbing.far_part = 0.8;
+    const LinkModel unsure = sweep_in_steps(climbing, 5);
+    CHECK_FALSE(unsure.clusters[0].is_uplink_sure);
+    CHECK(unsure.clusters[0].uplink_out == Approx(0.8 * 14e6));
+    CHECK_FALSE(unsure.links.empty());
+    CHECK(climbing.uplink_trials == 2);
+    // Where there is no time for it, there is for links.
+    FakeProbes slow(hub);
+    const LinkModel late = sweep_links(
+        slow, input_for(hub), [](Seconds needed) { return needed < Seconds(1.5); }, known);
+    CHECK(late.links.size() == 28);
+    CHECK_FALSE(is_unfinished(late));
 }
 
 TEST_CASE("flows that are faster than all before them are measured with a larger window", "[link_sweep]") {
-    // Hosts of 12.5 MB/s in two sites, and two hosts alone with ten times that, 100 ms from all.
+    // Hosts of 12.5 MB/s in two sites, and two hosts alone with ten times that.
     FakeNetwork fast{{{0, 1}, {2, 3}, {4}, {5}}, 12.5e6, {25e6, 25e6, 125e6, 125e6}};
     fast.one_way = Seconds(10e-3);
     fast.lone_nic = 125e6;
