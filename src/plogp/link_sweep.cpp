@@ -486,6 +486,7 @@ class LinkSweep {
         int lanes = 0;
         MeasuredRate rate;
         bool tell_of_one = false;  // what one flow carries is not known otherwise
+        int slower = 1;            // Flow::slower, of all lanes
     };
 
     static std::pair<int, int> ends_of(const NodePair& clusters, Way way) {
@@ -507,23 +508,25 @@ class LinkSweep {
             links.push_back({from, to, lanes, {}});
             links.back().tell_of_one = lanes > 1 && !is_known(known, way, 1);
         }
+        const Seconds longest = longest_latency(round);
         for (int trial = 0; trial < kMostTrials; ++trial) {
             const double fastest = fastest_;
-            if (!measure(links, longest_latency(round))) return;
-            for (const Measuring& link : links) take(link);
+            if (!measure(links, longest)) return;
+            for (const Measuring& link : links) take(link, trial > 0);
             std::erase_if(links, [&](const Measuring& link) {
-                return !fills_window(link, fastest) && (trial > 0 || !says_little(link));
+                return !fills_window(link, fastest, longest) && (trial > 0 || !says_little(link));
             });
         }
     }
 
-    /// Whether a link is clearly faster than flows that windows were made for: then these held it up, and
-    /// larger ones may bring more.
-    bool fills_window(const Measuring& link, double fastest) const {
+    /// Whether a link is clearly faster than the flows that its windows were made for: then these held it up,
+    /// and larger ones may bring more.
+    bool fills_window(const Measuring& link, double fastest, Seconds longest) const {
         const double rate = link.rate.rate() / link.lanes;
-        const Seconds one_way = input_.one_way(link.from, link.to);
-        const Bytes window = window_for(one_way, fastest);
-        return rate > kClimbing * fastest && window < kMostWindow && is_filled(window, rate, one_way);
+        const Bytes window = window_for(longest, fastest);
+        if (window >= kMostWindow && link.slower == 1) return false;
+        return link.slower * rate > kClimbing * fastest &&
+               is_filled(window / static_cast<Bytes>(link.slower), rate, input_.one_way(link.from, link.to));
     }
 
     /// Where all lanes carry as much both ways, one flow does, too: that saves a step for each round. Not
@@ -732,24 +735,33 @@ class LinkSweep {
     }
 
     /// Of far clusters, which take no turns, those that stand out: that tells more than any one link of this
-    /// round, unless these are much nearer. One that is not steady has another trial once links are known;
-    /// where there is no time for it, there may be for links.
+    /// round, unless these are much nearer; they are to have time, too. A trial that is not steady has
+    /// another one in the next sweep, if that is one of the first, and once links are known.
     void measure_fastest_uplinks(const ProbeRound& round) {
-        while (!are_near() && !is_over_) {
+        while (!are_near() && !is_over_ && known_.sweeps < kFreeSweeps) {
             const std::optional<UplinkTrial> trial = trial_of_fastest(model_, input_, together_, tried_);
             if (!trial || 2 * longest_latency(round) < farthest_of({*trial})) return;
             const int times = times_of_trial({*trial});
+            const Seconds step = time_of_step(farthest_of({*trial}), times);
             tried_.insert(trial->cluster);
-            if (!has_time_for(2 * time_of_step(farthest_of({*trial}), times))) return;
+            if (are_links_known(*trial)) continue;
+            if (!has_time_for(2 * step + time_of_step(longest_latency(round), 1))) return;
             const BothWays rates = measured_with({*trial}, times, Ways::apart).front();
             if (is_steady(rates)) {
                 take_trial(*trial, {rates.out.rate(), rates.in.rate()}, model_, input_, together_);
             } else {
+                unsteady_.insert(trial->cluster);
                 UplinkRates& known = together_[at(trial->cluster)];
                 known.out = std::max(known.out, rates.out.rate());
                 known.in = std::max(known.in, rates.in.rate());
             }
         }
+    }
+
+    /// Then the trials of all clusters come soon.
+    bool are_links_known(const UplinkTrial& trial) const {
+        return std::all_of(trial.others.begin(), trial.others.end(),
+                           [&](int other) { return model_.between(trial.cluster, other) != nullptr; });
     }
 
     static bool is_steady(const BothWays& rates) {
@@ -824,14 +836,14 @@ class LinkSweep {
 
     /// Those of all lanes. `at_once` links of each cluster, about, share its uplink; 0: they do not. It may
     /// be no faster than a NIC; two windows for each that it were give flows of a faster one some more.
-    std::vector<Flow> flows_of(const std::vector<Measuring>& links, int at_once) const {
+    std::vector<Flow> flows_of(std::vector<Measuring>& links, int at_once) const {
         std::vector<Flow> flows;
-        for (const auto& [from, to, lanes, rate, tell_of_one] : links) {
-            const int slower = at_once == 0 ? how_much_slower(from, to, lanes)
-                                            : std::clamp(at_once * lanes / 2, 1, kMostSlower);
-            for (int lane = 0; lane < lanes; ++lane) {
-                flows.push_back(input_.lane(from, to, lane));
-                flows.back().slower = slower;
+        for (Measuring& link : links) {
+            link.slower = at_once == 0 ? how_much_slower(link.from, link.to, link.lanes)
+                                       : std::clamp(at_once * link.lanes / 2, 1, kMostSlower);
+            for (int lane = 0; lane < link.lanes; ++lane) {
+                flows.push_back(input_.lane(link.from, link.to, lane));
+                flows.back().slower = link.slower;
             }
         }
         return flows;
@@ -881,14 +893,15 @@ class LinkSweep {
         }
     }
 
-    void take(const Measuring& measured) {
-        const auto& [from, to, lanes, rate, tells_of_one] = measured;
+    /// `is_again`: right after a measurement of the same flows, on which no trial of an uplink has built.
+    void take(const Measuring& measured, bool is_again = false) {
+        const auto& [from, to, lanes, rate, tells_of_one, slower] = measured;
         const auto [a, b] = std::minmax(from, to);
         LinkPair& link = model_.link(a, b);
         Lanes& known = link.lanes_from(from);
         const double before = std::max(link.there.most(), link.back.most());
         take_rate(link, from, lanes, rate);
-        if (before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
+        if (!is_again && before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
         note_reached(from, to, rate.rate());
         fastest_ = std::max(fastest_, rate.rate() / lanes);
         if (lanes == known.rate.rbegin()->first) {

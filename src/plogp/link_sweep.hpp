@@ -12,16 +12,16 @@ namespace laple {
 /// each.
 ///
 /// 1. One flow in each cluster, all at once; then the eager limit in each of them.
-/// 2. Where some are far, all links at once, or four of each cluster, if there is time for that; then one or
-///    two clusters that have carried much more than others, each alone with all of them.
+/// 2. Where some are far, all links at once, or four of each cluster, if there is time for that. Then, before
+///    links that are not much nearer, one or two of five or more far clusters that have carried much more
+///    than others, each alone with all of them.
 /// 3. Between two clusters, near ones first, one way and later back: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
 ///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up;
-///    what is faster than all before it, with larger windows.
+///    what fills its window, up to four times, with larger ones.
 /// 4. Where all rates are known: other uplinks, each cluster alone with as many others as tell, where what
-/// all
-///    carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each with
-///    all others in turn.
+///    all carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each
+///    with all others in turn.
 /// 5. What NICs inside clusters let pass at once after a rest.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 /// 7. Once more, links much slower than both of their clusters have been with others; then 4 and 6, where

@@ -219,8 +219,9 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const ExchangeTimes begun(pricing);
     const Bytes all = bytes_of_result(pricing.request(), pricing.machine());
     Bytes longest = pricing.longest_segment();
-    while (longest < kLong && all / longest > kMostSegments) longest *= 2;
-    const std::set<Bytes> segments{std::min(kShort, longest), longest};
+    while (longest < kLong && all / longest > kMostSegments) longest = std::min(2 * longest, kLong);
+    const Bytes shortest = all / kShort > kMostSegments ? longest : std::min(kShort, longest);
+    const std::set<Bytes> segments{shortest, longest};
     for (const Shape within : {kBinomialShape, kFlatShape, kBinaryShape})
         found.push_back(LeaderExchange(ExchangeWay::all_at_once, within, 0).price(pricing, begun));
     for (const Bytes segment_bytes : segments) {

@@ -449,6 +449,29 @@ TEST_CASE("the uplink of a hub is known before all links are", "[link_sweep]") {
     CHECK_FALSE(is_unfinished(late));
 }
 
+TEST_CASE("a hub whose trials are not steady does not hold up sweeps", "[link_sweep]") {
+    FakeNetwork hub{{}, 50e6, {8e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6, 2e6}};
+    for (int c = 0; c < 8; ++c) hub.clusters.push_back({c});
+    hub.one_way = Seconds(50e-3);
+    FakeProbes probes(hub);
+    probes.far_part = 0.8;
+    LinkModel model;
+    model.clusters.resize(8);
+    for (ClusterModel& cluster : model.clusters) cluster.uplink_out = cluster.uplink_in = 2e6;
+    model.clusters[0].uplink_out = 4e6;
+    int sweeps = 0;
+    do {
+        // For a trial, there and back, and a step; each takes 1.1 s.
+        const int before = probes.flow_trials;
+        const auto has_time = [&](Seconds needed) {
+            return needed <= Seconds(3.5 - 1.1 * (probes.flow_trials - before));
+        };
+        model = sweep_links(probes, input_for(hub), has_time, model);
+        CHECK_FALSE(model.links.empty());
+    } while (is_unfinished(model) && ++sweeps < 40);
+    CHECK(sweeps < 40);
+}
+
 TEST_CASE("flows that are faster than all before them are measured with a larger window", "[link_sweep]") {
     // Hosts of 12.5 MB/s in two sites, and two hosts alone with ten times that.
     FakeNetwork fast{{{0, 1}, {2, 3}, {4}, {5}}, 12.5e6, {25e6, 25e6, 125e6, 125e6}};
@@ -459,6 +482,19 @@ TEST_CASE("flows that are faster than all before them are measured with a larger
     REQUIRE(model.between(2, 3) != nullptr);
     CHECK(model.between(2, 3)->there.most() == Approx(125e6));
     CHECK(model.between(0, 2)->there.of_one() == Approx(12.5e6));
+}
+
+TEST_CASE("a fast link between hosts that have slow ones is measured again", "[link_sweep]") {
+    // Hosts alone, every other one behind 1 MB/s: flows to the first are supposed to be slow, too.
+    FakeNetwork mixed{{{0}, {1}, {2}, {3}, {4, 5}}, 12.5e6, {12.5e6, 1e6, 12.5e6, 1e6, 25e6}};
+    mixed.one_way = Seconds(8e-3);
+    mixed.lone_nic = 12.5e6;
+    FakeProbes probes(mixed);
+    const LinkModel model = sweep_links(probes, input_for(mixed), [](Seconds) { return true; });
+    CHECK_FALSE(probes.slower_flows.empty());
+    CHECK(model.between(0, 2)->there.most() == Approx(12.5e6));
+    CHECK(model.between(0, 2)->back.most() == Approx(12.5e6));
+    CHECK(model.between(1, 3)->there.most() == Approx(1e6));
 }
 
 TEST_CASE("trials of several uplinks run at once", "[link_sweep]") {
