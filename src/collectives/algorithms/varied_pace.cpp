@@ -2,6 +2,7 @@
 #include "collectives/algorithms/varied_pace.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace laple {
@@ -34,6 +35,46 @@ double time_of_uplinks(std::span<const FarBlock> blocks, double out, double usua
     return longest;
 }
 
+/// Of this rank's blocks for a cluster, and all from there.
+struct Exchange {
+    double ranks = 0;  // there
+    double sent = 0;
+    double uplink = 0;
+    double link = 0;
+};
+std::map<int, Exchange> exchanges(std::span<const FarBlock> blocks) {
+    std::map<int, Exchange> all;
+    for (const FarBlock& block : blocks) {
+        if (!block.is_sent) continue;
+        Exchange& with = all[block.cluster];
+        with.ranks += 1;
+        with.sent += block.is_paced ? static_cast<double>(block.bytes) : 0;
+        with.uplink = block.uplink;
+        with.link = block.link;
+    }
+    return all;
+}
+
+/// What the links on this rank's way need, in seconds, if each other rank sends as much to each rank as each
+/// far one sends to this rank, on the average; infinite where an uplink is not known.
+double time_of_likely_blocks(std::span<const FarBlock> blocks, double near_ranks, double out) {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    const std::map<int, Exchange> others = exchanges(blocks);
+    double far_ranks = 0;
+    for (const auto& [cluster, with] : others) far_ranks += with.ranks;
+    if (!(out > 0) || !(far_ranks > 0)) return kUnknown;
+    const double each = paced_bytes(blocks, false) / far_ranks;
+    double longest = out * (paced_bytes(blocks, true) + (near_ranks - 1) * far_ranks * each);
+    for (const auto& [cluster, with] : others) {
+        if (with.sent <= 0) continue;
+        if (!(with.uplink > 0)) return kUnknown;
+        const double by_near = with.sent + (near_ranks - 1) * with.ranks * each;
+        const double by_others = (far_ranks - with.ranks) * with.ranks * each;
+        longest = std::max({longest, with.uplink * (by_near + by_others), with.link * by_near});
+    }
+    return longest;
+}
+
 }  // namespace
 
 Pace varied_pace(const Pace& usual, std::span<const FarBlock> blocks, int near_ranks, double uplink) {
@@ -41,11 +82,21 @@ Pace varied_pace(const Pace& usual, std::span<const FarBlock> blocks, int near_r
     if (usual.seconds_per_byte <= 0 || sent <= 0) return usual;
     const double ranks = near_ranks;
     const double others = (ranks - 1) * paced_bytes(blocks, false);
-    const double of_all = std::min(1.0, (sent + others) / (ranks * sent)) * part_not_empty(blocks);
+    const double usual_time = sent * usual.seconds_per_byte;
+    const double of_all = std::min(std::min(1.0, (sent + others) / (ranks * sent)) * part_not_empty(blocks),
+                                   time_of_likely_blocks(blocks, ranks, uplink) / usual_time);
     const double shared = usual.seconds_per_byte / ranks;
-    const double of_uplinks =
-        time_of_uplinks(blocks, uplink > 0 ? uplink : shared, shared) / (sent * usual.seconds_per_byte);
+    const double of_uplinks = time_of_uplinks(blocks, uplink > 0 ? uplink : shared, shared) / usual_time;
     return usual.scaled(std::max(of_all, std::min(1.0, of_uplinks)));
+}
+
+Pace varied_pace_of_root(const Pace& usual, std::span<const FarBlock> blocks, double uplink) {
+    const double sent = paced_bytes(blocks, true);
+    if (usual.seconds_per_byte <= 0 || sent <= 0) return usual;
+    const double shared = usual.seconds_per_byte;
+    double longest = time_of_uplinks(blocks, uplink > 0 ? uplink : shared, shared);
+    for (const auto& [cluster, with] : exchanges(blocks)) longest = std::max(longest, with.link * with.sent);
+    return usual.scaled(std::min(1.0, longest / (sent * usual.seconds_per_byte)));
 }
 
 }  // namespace laple

@@ -261,13 +261,15 @@ BlockPlan PlanCache::block_plan(const Plan& plan) const {
     const auto hosts_in = [this](int c) { return static_cast<int>(machine_.hosts_in(c).size()); };
     const auto seconds_a_byte = [](double rate) { return rate > 0 ? 1 / rate : 0; };
     blocks.uplink = seconds_a_byte(costs_.likely_uplink_out(cluster, hosts_in(cluster)));
-    std::vector<double> uplinks_in;
-    for (int c = 0; c < machine_.cluster_count(); ++c)
-        uplinks_in.push_back(seconds_a_byte(costs_.likely_uplink_in(c, hosts_in(c))));
-    for (const StraightBlock& block : blocks.straight) {
-        const int other = machine_.cluster_of_rank(block.peer);
-        blocks.ways.push_back({other, uplinks_in[at(other)]});
+    std::vector<BlockPlan::Way> ways;  // to each cluster
+    for (int c = 0; c < machine_.cluster_count(); ++c) {
+        // Where it is known, it may carry more than the NICs behind it.
+        double uplink = seconds_a_byte(costs_.likely_uplink_in(c, hosts_in(c)));
+        if (uplink > 0) uplink = std::max(uplink, seconds_a_byte(hosts_in(c) * costs_.cluster(c).nic_in));
+        ways.push_back({c, uplink, seconds_a_byte(costs_.link(cluster, c).all)});
     }
+    for (const StraightBlock& block : blocks.straight)
+        blocks.ways.push_back(ways[at(machine_.cluster_of_rank(block.peer))]);
     return blocks;
 }
 

@@ -149,14 +149,18 @@ std::vector<FarBlock> BlockExchange::far_blocks() const {
         if (!block.is_far) continue;
         const BlockMemory& memory = (block.is_sent ? operands_.input : operands_.result)[block.number];
         const BlockPlan::Way way = plan_.ways.empty() ? BlockPlan::Way() : plan_.ways[i];
-        blocks.push_back({memory.bytes, block.is_sent, paced.contains(&block), way.cluster, way.uplink});
+        blocks.push_back(
+            {memory.bytes, block.is_sent, paced.contains(&block), way.cluster, way.uplink, way.link});
     }
     return blocks;
 }
 
 Pace BlockExchange::pace() const {
+    if (plan_.pace.seconds_per_byte <= 0) return plan_.pace;
     const bool is_rooted = operands_.input.size() != operands_.result.size();
-    if (is_rooted || plan_.pace.seconds_per_byte <= 0) return plan_.pace;
+    const bool is_root_of_scatter = is_rooted && operands_.input.size() > 1;
+    if (is_root_of_scatter) return varied_pace_of_root(plan_.pace, far_blocks(), plan_.uplink);
+    if (is_rooted) return plan_.pace;
     return varied_pace(plan_.pace, far_blocks(), plan_.near_ranks, plan_.uplink);
 }
 

@@ -29,10 +29,10 @@ struct BlockPlan {
     int near_ranks = 1;                   ///< of this rank's cluster
     Pace pace = {};                       ///< of what goes to other clusters, if all ranks send as much
     double uplink = 0;                    ///< seconds a byte out of this rank's cluster; 0: not known
-    /// The other end's cluster, and what its uplink takes for a byte that comes; 0: not known.
     struct Way {
-        int cluster = 0;
-        double uplink = 0;
+        int cluster = 0;    ///< of the other end
+        double uplink = 0;  ///< FarBlock::uplink
+        double link = 0;    ///< FarBlock::link
     };
     std::vector<Way> ways = {};  ///< of each of `straight`; empty without a pace
 };

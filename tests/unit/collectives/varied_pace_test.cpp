@@ -76,6 +76,43 @@ TEST_CASE("no rank goes faster than the uplinks on the way", "[varied-pace]") {
     CHECK(part(blocks, 0.1e-6) == Approx(0.9));
 }
 
+TEST_CASE("no rank waits for an uplink that its blocks do not pass", "[varied-pace]") {
+    // The usual pace is that of the third cluster, whose uplink takes 10 us a byte. Two others swap blocks.
+    const Pace of_slow{40e-6, Seconds(0.1)};
+    std::vector<FarBlock> blocks = equal_blocks();
+    for (FarBlock& block : blocks) {
+        if (block.cluster != 1) block.bytes = 0;
+        block.uplink = block.cluster == 3 ? 10e-6 : 0.04e-6;
+    }
+    const auto seconds_a_byte = [&] {
+        return varied_pace(of_slow, blocks, kNearRanks, 0.04e-6).seconds_per_byte;
+    };
+    // Into that cluster come this rank's four blocks, and for each of its ranks from eleven others what far
+    // ranks send to this one on the average, a third of a block: 18.7 blocks, while this rank sends four.
+    CHECK(seconds_a_byte() == Approx(0.04e-6 * (4 + 4 * 11 / 3.0) / 4));
+    for (FarBlock& block : blocks) block.link = block.cluster == 1 ? 1e-6 : 0;
+    CHECK(seconds_a_byte() >= 1e-6);
+    // Where an uplink on the way is not known, it may be the slow one.
+    for (FarBlock& block : blocks) block.uplink = 0;
+    CHECK(seconds_a_byte() == Approx(40e-6 / kOtherClusters));
+}
+
+TEST_CASE("a root goes as fast as the uplinks on the way allow", "[varied-pace]") {
+    const Pace of_slow{10e-6, Seconds(0.1)};
+    std::vector<FarBlock> blocks;
+    for (const int cluster : {1, 2}) blocks.push_back({.bytes = kBytes, .is_sent = true, .cluster = cluster});
+    const auto seconds_a_byte = [&] { return varied_pace_of_root(of_slow, blocks, 0.1e-6).seconds_per_byte; };
+    CHECK(seconds_a_byte() == Approx(10e-6 / 2));  // as if one of both, not known, were the slow one
+    blocks[0].uplink = 0.3e-6;
+    blocks[1].uplink = 10e-6;
+    CHECK(seconds_a_byte() == Approx(10e-6 / 2));
+    blocks[1].bytes = 0;
+    CHECK(seconds_a_byte() == Approx(0.3e-6));
+    blocks[0].link = 2e-6;
+    CHECK(seconds_a_byte() == Approx(2e-6));
+    CHECK(varied_pace_of_root({}, blocks, 0.1e-6).seconds_per_byte == 0);
+}
+
 TEST_CASE("what goes by other ways says only that ranks have to do with each other", "[varied-pace]") {
     std::vector<FarBlock> blocks = only(false);
     for (FarBlock& block : blocks) block.is_paced = block.cluster == 1;
