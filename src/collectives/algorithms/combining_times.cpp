@@ -200,8 +200,10 @@ class CombiningTraffic {
         }
     }
     void add_inside(HopLoad& load, int a) const {
-        const double dests = hosts_[at(a)];
-        load.add(a, a, block_ * fullest_[at(a)], dests - 1, dests - 1, dests * (dests - 1));
+        // In messages for the fullest host: other hosts get less.
+        const double others = hosts_[at(a)] - 1;
+        const double all = ranks_[at(a)] / fullest_[at(a)];
+        load.add(a, a, block_ * fullest_[at(a)], std::min(others, all), others, all * others);
     }
     void add_from(HopLoad& load, int a) const {
         if (costs_.count() == 1) return;
@@ -211,7 +213,7 @@ class CombiningTraffic {
             if (b == a) continue;
             const double bytes = block_ * fullest_[at(b)];
             const double senders = is_by_cluster_ ? 1 : hosts_[at(a)];
-            load.add(a, b, bytes, sent[at(b)], senders, hosts_[at(b)] * senders);
+            load.add(a, b, bytes, sent[at(b)], senders, ranks_[at(b)] / fullest_[at(b)] * senders);
         }
     }
 

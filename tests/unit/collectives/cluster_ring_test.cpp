@@ -71,6 +71,34 @@ TEST_CASE("where many hosts share a thin uplink, what clusters combine goes arou
     CHECK_FALSE(choose_plan(request, machine, {}, costs).algorithm->name().starts_with("cluster-ring@"));
 }
 
+TEST_CASE("an uplink carries the blocks of the ranks that there are, where hosts have different numbers",
+          "[combining]") {
+    // Three clusters of two hosts, of 16 ranks and `second`.
+    const auto pace = [](int second) {
+        std::vector<int> hosts;
+        std::vector<int> clusters;
+        for (int cluster = 0; cluster < 3; ++cluster) {
+            for (int rank = 0; rank < 16 + second; ++rank) {
+                hosts.push_back(2 * cluster + rank / 16);
+                clusters.push_back(cluster);
+            }
+        }
+        const int ranks = static_cast<int>(hosts.size());
+        const Machine machine(Topology::from_labels(ranks, {clusters}), hosts);
+        MachineCosts costs = test::uniform_costs(3, Seconds(5e-3), 12.5e6);
+        for (int c = 0; c < 3; ++c) {
+            MachineCosts::Cluster& cluster = costs.cluster(c);
+            cluster.nic_out = cluster.nic_in = 125e6;
+            cluster.uplink_out = cluster.uplink_in = 4e6;
+        }
+        const Request request = request_for(Collective::reduce_scatter, 64 * 1024);
+        // All that a cluster sends to others, at the pace of its ranks.
+        return test::price_of("cluster-combining@4K", request, machine, costs)->pace.front();
+    };
+    // What a rank sends most is two blocks of 64 KiB, or more; the uplink takes 64 blocks, or 34.
+    CHECK(pace(16) > 1.5 * pace(1));
+}
+
 TEST_CASE("a ring of clusters takes as long as it is predicted to", "[ring]") {
     const Machine machine = test::machine_of({4, 1, 2, 3});
     const MachineCosts costs = test::uniform_costs(4, Seconds(8e-3), 12.5e6);
