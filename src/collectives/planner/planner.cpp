@@ -119,16 +119,18 @@ std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const 
     return found;
 }
 
+enum class By { connections, streams };  // what messages between clusters go by, as costs are
+
 /// The choice between all candidates; after it its rivals, if they are wanted.
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
-                           const MachineCosts& costs, bool with_rivals) {
+                           const MachineCosts& costs, bool with_rivals, By by) {
     const KnownCalls known(request, costs.job, machine.rank_count());
     const bool tell_of_native_alone = is_matter_of_rates(request);
     auto found = Pricing(request, machine, costs).all();
     if (tell_of_native_alone) found = with_known_time_of_native(known, costs, std::move(found));
     const auto may_use = [&](const Algorithm& algorithm) {
-        // Whose blocks may be large, and fill the queues of uplinks.
-        if (request.is_varied && algorithm.is_native()) return false;
+        // Whose blocks may be large, and fill the queues of uplinks; MPI knows no streams.
+        if ((request.is_varied || by == By::streams) && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
     look_at_roots(request, machine, may_use, found);
@@ -202,7 +204,7 @@ Plan preferred(const Request& request, const Machine& machine, const Rules& rule
 }
 
 std::vector<Plan> plans_for(const Request& request, const Machine& machine, const Rules& rules,
-                            const MachineCosts& costs, bool with_rivals) {
+                            const MachineCosts& costs, bool with_rivals, By by = By::connections) {
     if (request.bytes() == 0 && row_of(request.collective).has_data) return {{request, native(), "no data"}};
     if (request.bytes() > kMostPlannedBytes) return {{request, native(), "2 GiB and more are left to MPI"}};
     std::string passed_over;
@@ -219,7 +221,7 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
     if (request.is_varied && machine.cluster_count() == 1)
         return with_note({{request, native(), "blocks of different sizes, and one cluster"}});
     if (!costs.is_empty() && is_free_to_choose(request))
-        return with_note(cheapest(request, machine, rules, costs, with_rivals));
+        return with_note(cheapest(request, machine, rules, costs, with_rivals, by));
     if (machine.cluster_count() == 1)
         return with_note({{request, native(), "nothing is known of the network"}});
     return with_note({preferred(request, machine, rules)});
@@ -259,7 +261,8 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
             plans.front().streams = streams_for_varied(request, machine, rules, costs);
         return plans;
     }
-    std::vector<Plan> streamed = plans_for(request, machine, rules, costs.with_streams(), with_rivals);
+    std::vector<Plan> streamed =
+        plans_for(request, machine, rules, costs.with_streams(), with_rivals, By::streams);
     const Plan& best = streamed.front();
     if (best.is_native() || best.predicted <= Seconds(0) ||
         best.predicted > kStreamsGain * plans.front().predicted)

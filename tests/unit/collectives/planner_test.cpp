@@ -244,6 +244,18 @@ TEST_CASE("calls that gain by streams go by them") {
     CHECK(plans[1].streams == 0);
 }
 
+TEST_CASE("MPI's own call knows no streams") {
+    MachineCosts costs = test::uniform_costs(2, Seconds(50e-3), 0.5e6);
+    for (const auto& [from, to] : {std::pair{0, 1}, std::pair{1, 0}}) {
+        costs.link(from, to).streams = 8;
+        costs.link(from, to).streamed = 12e6;
+    }
+    const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
+    const Plan plan = choose_plan(request_for(Collective::bcast, 64U << 10), machine, parse_rules(""), costs);
+    CHECK(plan.streams == 8);
+    CHECK(plan.predicted < 0.5 * plan.native);
+}
+
 TEST_CASE("blocks of different sizes go by streams where long ones gain by them") {
     const auto plan_of = [](Collective collective, const Machine& machine, const MachineCosts& costs,
                             const char* rules = "") {
