@@ -478,7 +478,7 @@ double MachineCosts::likely_uplink(double measured, int c, int hosts, LinkWith l
     for (int other = 0; other < count(); ++other) {
         if (other == c) continue;
         const Link& link = link_with(other);
-        if (link.flows_seen >= hosts) most = std::max(most, link.seen);
+        if (link.flows_seen >= hosts || link.all > 0) most = std::max(most, link.seen);
         all += std::max(link.seen, link.streamed);
     }
     return most > 0 && are_uplinks_known ? all : most;

@@ -146,9 +146,10 @@ class MachineCosts {
     double ramp_against(double latency, double bytes, double seconds_a_byte) const;
 
     /// What the uplink of a cluster of `hosts` carries to all others together, or from them: as measured, or
-    /// else the most that all its hosts at once were seen to carry to one other, for what holds them back is
-    /// the uplink more often than a link of these two alone; where all uplinks are known, and this one holds
-    /// nothing up, what its links carry together. In bytes a second; 0: nothing is known.
+    /// else the most that all its hosts at once, or as many as fill a link, were seen to carry to one other,
+    /// for what holds them back is the uplink more often than a link of these two alone; where all uplinks
+    /// are known, and this one holds nothing up, what its links carry together. In bytes a second; 0: nothing
+    /// is known.
     ///
     ///          ┌──2──> B
     ///     A ═══╪══2──> C     A's uplink carries 2, if uplinks were not measured; else 6

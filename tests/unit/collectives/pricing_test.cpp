@@ -1087,6 +1087,13 @@ TEST_CASE("the uplink of a hub carries all of its links, where all are known", "
     CHECK(costs.cluster(0).nic_in == Approx(8e6));
     CHECK(MachineCosts::from_numbers(costs.numbers()) == costs);
     CHECK(costs.restricted_to(std::vector<int>{0, 1, 2}).likely_uplink_in(0, 1) == Approx(4e6));
+    // Eight lanes that fill a link tell of sixteen hosts.
+    MachineCosts full = test::uniform_costs(2, Seconds(1e-3), 12.5e6);
+    full.link(0, 1).flows_seen = 8;
+    full.link(0, 1).seen = 50e6;
+    CHECK(full.likely_uplink_out(0, 16) == 0);
+    full.link(0, 1).all = 50e6;
+    CHECK(full.likely_uplink_out(0, 16) == Approx(50e6));
     // Four blocks of 64 KiB come to the hub at the same time.
     const Request request{Collective::gather, 1 << 16, 1, 0, true};
     const Machine machine = test::machine_of({1, 1, 1, 1, 1});
