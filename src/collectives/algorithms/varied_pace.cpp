@@ -35,42 +35,44 @@ double time_of_uplinks(std::span<const FarBlock> blocks, double out, double usua
     return longest;
 }
 
-/// Of this rank's blocks for a cluster, and all from there.
+/// What this rank has for a cluster, and gets from there.
 struct Exchange {
     double ranks = 0;  // there
     double sent = 0;
+    double got = 0;
     double uplink = 0;
     double link = 0;
 };
 std::map<int, Exchange> exchanges(std::span<const FarBlock> blocks) {
     std::map<int, Exchange> all;
     for (const FarBlock& block : blocks) {
-        if (!block.is_sent) continue;
         Exchange& with = all[block.cluster];
-        with.ranks += 1;
-        with.sent += block.is_paced ? static_cast<double>(block.bytes) : 0;
+        const double bytes = block.is_paced ? static_cast<double>(block.bytes) : 0;
+        (block.is_sent ? with.sent : with.got) += bytes;
+        if (block.is_sent) with.ranks += 1;
         with.uplink = block.uplink;
         with.link = block.link;
     }
     return all;
 }
 
-/// What the links on this rank's way need, in seconds, if each other rank sends as much to each rank as each
-/// far one sends to this rank, on the average; infinite where an uplink is not known.
+/// What the links on this rank's way need, in seconds, if near ranks send to each cluster as much as this
+/// one, and far ones as much as they send here, or, if that is less, as comes from that cluster; infinite
+/// where an uplink is not known.
 double time_of_likely_blocks(std::span<const FarBlock> blocks, double near_ranks, double out) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    if (!(out > 0)) return kUnknown;
     const std::map<int, Exchange> others = exchanges(blocks);
+    const double got = paced_bytes(blocks, false);
     double far_ranks = 0;
     for (const auto& [cluster, with] : others) far_ranks += with.ranks;
-    if (!(out > 0) || !(far_ranks > 0)) return kUnknown;
-    const double each = paced_bytes(blocks, false) / far_ranks;
-    double longest = out * (paced_bytes(blocks, true) + (near_ranks - 1) * far_ranks * each);
+    double longest = out * near_ranks * paced_bytes(blocks, true);
     for (const auto& [cluster, with] : others) {
         if (with.sent <= 0) continue;
         if (!(with.uplink > 0)) return kUnknown;
-        const double by_near = with.sent + (near_ranks - 1) * with.ranks * each;
-        const double by_others = (far_ranks - with.ranks) * with.ranks * each;
-        longest = std::max({longest, with.uplink * (by_near + by_others), with.link * by_near});
+        const double by_near = near_ranks * with.sent;
+        const double by_far = std::min(with.ranks * (got - with.got), (far_ranks - with.ranks) * with.got);
+        longest = std::max({longest, with.uplink * (by_near + by_far), with.link * by_near});
     }
     return longest;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/algorithms/varied_pace.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -87,9 +88,18 @@ TEST_CASE("no rank waits for an uplink that its blocks do not pass", "[varied-pa
     const auto seconds_a_byte = [&] {
         return varied_pace(of_slow, blocks, kNearRanks, 0.04e-6).seconds_per_byte;
     };
-    // Into that cluster come this rank's four blocks, and for each of its ranks from eleven others what far
-    // ranks send to this one on the average, a third of a block: 18.7 blocks, while this rank sends four.
-    CHECK(seconds_a_byte() == Approx(0.04e-6 * (4 + 4 * 11 / 3.0) / 4));
+    // Into that cluster come four blocks from each of four ranks.
+    CHECK(seconds_a_byte() == Approx(4 * 0.04e-6));
+    // From the others comes as much there as here: next to nothing, or a block from each of the second.
+    for (FarBlock& block : blocks) block.bytes = std::max<Bytes>(block.bytes, 1);
+    CHECK(seconds_a_byte() == Approx(4 * 0.04e-6).epsilon(0.01));
+    for (FarBlock& block : blocks) {
+        if (!block.is_sent && block.cluster == 2) block.bytes = kBytes;
+    }
+    CHECK(seconds_a_byte() == Approx(0.04e-6 * (4 * 4 + 4 * 4) / 4).epsilon(0.01));
+    for (FarBlock& block : blocks) {
+        if (block.cluster != 1) block.bytes = 0;
+    }
     for (FarBlock& block : blocks) block.link = block.cluster == 1 ? 1e-6 : 0;
     CHECK(seconds_a_byte() >= 1e-6);
     // Where an uplink on the way is not known, it may be the slow one.
