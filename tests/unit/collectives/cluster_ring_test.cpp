@@ -74,7 +74,7 @@ TEST_CASE("where many hosts share a thin uplink, what clusters combine goes arou
 TEST_CASE("an uplink carries the blocks of the ranks that there are, where hosts have different numbers",
           "[combining]") {
     // Three clusters of two hosts, of 16 ranks and `second`.
-    const auto pace = [](int second) {
+    const auto seconds = [](int second) {
         std::vector<int> hosts;
         std::vector<int> clusters;
         for (int cluster = 0; cluster < 3; ++cluster) {
@@ -92,11 +92,12 @@ TEST_CASE("an uplink carries the blocks of the ranks that there are, where hosts
             cluster.uplink_out = cluster.uplink_in = 4e6;
         }
         const Request request = request_for(Collective::reduce_scatter, 64 * 1024);
-        // All that a cluster sends to others, at the pace of its ranks.
-        return test::price_of("cluster-combining@4K", request, machine, costs)->pace.front();
+        return test::price_of("cluster-combining@4K", request, machine, costs)->seconds;
     };
-    // What a rank sends most is two blocks of 64 KiB, or more; the uplink takes 64 blocks, or 34.
-    CHECK(pace(16) > 1.5 * pace(1));
+    // Into each cluster come 64 blocks of 64 KiB, or 34.
+    CHECK(seconds(16) > 64 * 65536 / 4e6);
+    CHECK(seconds(1) > 34 * 65536 / 4e6);
+    CHECK(seconds(1) < 0.65 * seconds(16));
 }
 
 TEST_CASE("a ring of clusters takes as long as it is predicted to", "[ring]") {

@@ -251,9 +251,16 @@ TEST_CASE("MPI's own call knows no streams") {
         costs.link(from, to).streamed = 12e6;
     }
     const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
-    const Plan plan = choose_plan(request_for(Collective::bcast, 64U << 10), machine, parse_rules(""), costs);
-    CHECK(plan.streams == 8);
-    CHECK(plan.predicted < 0.5 * plan.native);
+    for (const bool flows_ramp : {false, true}) {
+        costs.flows_ramp = flows_ramp;
+        for (const Bytes bytes : {Bytes{16} << 10, Bytes{32} << 10, Bytes{64} << 10}) {
+            INFO(bytes << " bytes, ramp " << flows_ramp);
+            const Plan plan =
+                choose_plan(request_for(Collective::bcast, bytes), machine, parse_rules(""), costs);
+            CHECK(plan.streams == 8);
+            CHECK(plan.predicted < plan.native);
+        }
+    }
 }
 
 TEST_CASE("blocks of different sizes go by streams where long ones gain by them") {
