@@ -8,31 +8,10 @@
 namespace laple {
 namespace {
 
-double paced_bytes(std::span<const FarBlock> blocks, bool is_sent) {
-    double bytes = 0;
-    for (const FarBlock& block : blocks) {
-        if (block.is_paced && block.is_sent == is_sent) bytes += static_cast<double>(block.bytes);
-    }
-    return bytes;
-}
-
 double part_not_empty(std::span<const FarBlock> blocks) {
     const auto not_empty =
         std::count_if(blocks.begin(), blocks.end(), [](const FarBlock& block) { return block.bytes > 0; });
     return static_cast<double>(not_empty) / static_cast<double>(blocks.size());
-}
-
-/// Of the uplink that is busy longest, in seconds.
-double time_of_uplinks(std::span<const FarBlock> blocks, double out, double usual_in) {
-    double longest = paced_bytes(blocks, true) * out;
-    std::map<int, double> time_in;  // by cluster
-    for (const FarBlock& block : blocks) {
-        if (!block.is_paced || !block.is_sent) continue;
-        double& time = time_in[block.cluster];
-        time += static_cast<double>(block.bytes) * (block.uplink > 0 ? block.uplink : usual_in);
-        longest = std::max(longest, time);
-    }
-    return longest;
 }
 
 /// What this rank has for a cluster, and gets from there.
@@ -43,8 +22,9 @@ struct Exchange {
     double uplink = 0;
     double link = 0;
 };
-std::map<int, Exchange> exchanges(std::span<const FarBlock> blocks) {
-    std::map<int, Exchange> all;
+using Exchanges = std::map<int, Exchange>;  // by cluster
+Exchanges exchanges(std::span<const FarBlock> blocks) {
+    Exchanges all;
     for (const FarBlock& block : blocks) {
         Exchange& with = all[block.cluster];
         const double bytes = block.is_paced ? static_cast<double>(block.bytes) : 0;
@@ -56,18 +36,32 @@ std::map<int, Exchange> exchanges(std::span<const FarBlock> blocks) {
     return all;
 }
 
+double sum(const Exchanges& all, double Exchange::*what) {
+    double sum = 0;
+    for (const auto& [cluster, with] : all) sum += with.*what;
+    return sum;
+}
+
+/// Of the uplink or link that is busy longest with what this rank sends, in seconds.
+double time_of_uplinks(const Exchanges& all, double out, double usual_in) {
+    double longest = sum(all, &Exchange::sent) * out;
+    for (const auto& [cluster, with] : all) {
+        const double in = with.uplink > 0 ? with.uplink : usual_in;
+        longest = std::max(longest, with.sent * std::max(in, with.link));
+    }
+    return longest;
+}
+
 /// What the links on this rank's way need, in seconds, if near ranks send to each cluster as much as this
 /// one, and far ones as much as they send here, or, if that is less, as comes from that cluster; infinite
 /// where an uplink is not known.
-double time_of_likely_blocks(std::span<const FarBlock> blocks, double near_ranks, double out) {
+double time_of_likely_blocks(const Exchanges& all, double near_ranks, double out) {
     constexpr double kUnknown = std::numeric_limits<double>::infinity();
     if (!(out > 0)) return kUnknown;
-    const std::map<int, Exchange> others = exchanges(blocks);
-    const double got = paced_bytes(blocks, false);
-    double far_ranks = 0;
-    for (const auto& [cluster, with] : others) far_ranks += with.ranks;
-    double longest = out * near_ranks * paced_bytes(blocks, true);
-    for (const auto& [cluster, with] : others) {
+    const double got = sum(all, &Exchange::got);
+    const double far_ranks = sum(all, &Exchange::ranks);
+    double longest = out * near_ranks * sum(all, &Exchange::sent);
+    for (const auto& [cluster, with] : all) {
         if (with.sent <= 0) continue;
         if (!(with.uplink > 0)) return kUnknown;
         const double by_near = near_ranks * with.sent;
@@ -80,25 +74,26 @@ double time_of_likely_blocks(std::span<const FarBlock> blocks, double near_ranks
 }  // namespace
 
 Pace varied_pace(const Pace& usual, std::span<const FarBlock> blocks, int near_ranks, double uplink) {
-    const double sent = paced_bytes(blocks, true);
+    const Exchanges all = exchanges(blocks);
+    const double sent = sum(all, &Exchange::sent);
     if (usual.seconds_per_byte <= 0 || sent <= 0) return usual;
     const double ranks = near_ranks;
-    const double others = (ranks - 1) * paced_bytes(blocks, false);
+    const double others = (ranks - 1) * sum(all, &Exchange::got);
     const double usual_time = sent * usual.seconds_per_byte;
     const double of_all = std::min(std::min(1.0, (sent + others) / (ranks * sent)) * part_not_empty(blocks),
-                                   time_of_likely_blocks(blocks, ranks, uplink) / usual_time);
+                                   time_of_likely_blocks(all, ranks, uplink) / usual_time);
     const double shared = usual.seconds_per_byte / ranks;
-    const double of_uplinks = time_of_uplinks(blocks, uplink > 0 ? uplink : shared, shared) / usual_time;
+    const double of_uplinks = time_of_uplinks(all, uplink > 0 ? uplink : shared, shared) / usual_time;
     return usual.scaled(std::max(of_all, std::min(1.0, of_uplinks)));
 }
 
 Pace varied_pace_of_root(const Pace& usual, std::span<const FarBlock> blocks, double uplink) {
-    const double sent = paced_bytes(blocks, true);
+    const Exchanges all = exchanges(blocks);
+    const double sent = sum(all, &Exchange::sent);
     if (usual.seconds_per_byte <= 0 || sent <= 0) return usual;
     const double shared = usual.seconds_per_byte;
-    double longest = time_of_uplinks(blocks, uplink > 0 ? uplink : shared, shared);
-    for (const auto& [cluster, with] : exchanges(blocks)) longest = std::max(longest, with.link * with.sent);
-    return usual.scaled(std::min(1.0, longest / (sent * usual.seconds_per_byte)));
+    const double of_uplinks = time_of_uplinks(all, uplink > 0 ? uplink : shared, shared) / (sent * shared);
+    return usual.scaled(std::min(1.0, of_uplinks));
 }
 
 }  // namespace laple

@@ -25,8 +25,9 @@ struct FarBlock {
 /// its own takes all of its blocks, that of another cluster what is for ranks there. Where they are not
 /// known, it is as if this rank were one of those of its cluster that share them. What others send is not
 /// known; but what they send to this rank tells how much it is likely to be in all, and with how many ranks
-/// it has to do, how many others do; and where the uplinks on the way are known, no more than they would
-/// need for that is waited for, as the busiest one may be elsewhere.
+/// it has to do, how many others do. The busiest uplink, which the usual pace is that of, may be elsewhere:
+/// where those on the way are known, this rank goes as fast as they allow if near ranks send as much to each
+/// cluster as it does, and far ones as much as they send here, or as comes from that cluster.
 ///
 ///     all send as much to all              a byte takes its usual time
 ///     all of 4 near ranks send one block   a quarter of it, where no uplink is known
