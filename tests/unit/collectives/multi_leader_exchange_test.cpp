@@ -119,17 +119,23 @@ TEST_CASE("leaders send long blocks at the pace of the busiest link", "[exchange
     CHECK(pace("leader-exchange/chain").empty());
     CHECK(pace("leader-ring/chain@16K").empty());
     // Segments are proposed as long as need no handshake; of hosts alone it is multi-leader-exchange.
-    const auto are_proposed = [&](const Machine& on, const std::string& name) {
-        const std::vector<Candidate> all = Pricing(request, on, costs).all();
+    const auto are_proposed = [&](const Machine& on, const std::string& name, std::uint64_t block) {
+        const Request of_block = request_for(Collective::allgather, block);
+        const std::vector<Candidate> all = Pricing(of_block, on, costs).all();
         return std::any_of(all.begin(), all.end(),
                            [&](const Candidate& candidate) { return candidate.algorithm->name() == name; });
     };
-    CHECK(are_proposed(machine, "leader-exchange/chain@16K"));
-    CHECK_FALSE(are_proposed(machine, "leader-exchange/chain@64K"));
+    CHECK(are_proposed(machine, "leader-exchange/chain@16K", kBlock));
+    CHECK_FALSE(are_proposed(machine, "leader-exchange/chain@64K", kBlock));
     const Machine alone = test::machine_of({1, 1, 1});
-    CHECK_FALSE(are_proposed(alone, "leader-exchange/chain@16K"));
-    CHECK(are_proposed(alone, "multi-leader-exchange@16K"));
-    CHECK(are_proposed(alone, "leader-ring/chain@16K"));
+    CHECK_FALSE(are_proposed(alone, "leader-exchange/chain@16K", kBlock));
+    CHECK(are_proposed(alone, "multi-leader-exchange@16K", kBlock));
+    CHECK(are_proposed(alone, "leader-ring/chain@16K", kBlock));
+    // Not so many that a leader would have too many steps.
+    constexpr std::uint64_t kHuge = 32 << 20;
+    CHECK(are_proposed(machine, "leader-exchange/chain@32K", kHuge));
+    CHECK_FALSE(are_proposed(machine, "leader-exchange/chain@16K", kHuge));
+    CHECK_FALSE(are_proposed(machine, "leader-exchange/chain@8K", kHuge));
 }
 
 TEST_CASE("where one host has most of the blocks, links carry what all have together", "[exchange]") {

@@ -485,12 +485,14 @@ TEST_CASE("flows that are faster than all before them are measured with a larger
 }
 
 TEST_CASE("a fast link between hosts that have slow ones is measured again", "[link_sweep]") {
-    // Hosts alone, every other one behind 1 MB/s: flows to the first are supposed to be slow, too.
-    FakeNetwork mixed{{{0}, {1}, {2}, {3}, {4, 5}}, 12.5e6, {12.5e6, 1e6, 12.5e6, 1e6, 25e6}};
-    mixed.one_way = Seconds(8e-3);
+    // Two hosts alone, and two sites behind 1 MB/s: flows to and from the hosts are supposed to be slow, too.
+    FakeNetwork mixed{{{0}, {1, 2}, {3}, {4, 5}}, 12.5e6, {12.5e6, 1e6, 12.5e6, 1e6}};
+    mixed.one_way = Seconds(4e-3);
     mixed.lone_nic = 12.5e6;
+    LinkSurveyInput input = input_for(mixed);
+    input.latency[0][2] = input.latency[2][0] = Seconds(4.1e-3);  // after the others
     FakeProbes probes(mixed);
-    const LinkModel model = sweep_links(probes, input_for(mixed), [](Seconds) { return true; });
+    const LinkModel model = sweep_links(probes, input, [](Seconds) { return true; });
     CHECK_FALSE(probes.slower_flows.empty());
     CHECK(model.between(0, 2)->there.most() == Approx(12.5e6));
     CHECK(model.between(0, 2)->back.most() == Approx(12.5e6));
