@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "model/known_hosts.hpp"
 #include "model/unfinished.hpp"
 #include "topology/topology_file.hpp"
 
@@ -79,10 +80,11 @@ bool is_model(const fs::path& file) {
     return file.extension() == ".json" && file.stem().string().size() == kFingerprintDigits;
 }
 
-/// Of a model, a placement of ranks, or latencies of an unfinished survey.
+/// Of a model, a placement of ranks, its hosts, or latencies of an unfinished survey.
 bool is_own(const fs::path& file) {
     const std::string stem = file.stem().string();
-    if (file.extension() != ".json" && file.extension() != ".latencies") return false;
+    const std::string kind = file.extension().string();
+    if (kind != ".json" && kind != ".hosts" && kind != ".latencies") return false;
     const bool has_length = stem.size() == kFingerprintDigits ||
                             (stem.size() == 2 * kFingerprintDigits + 1 && stem[kFingerprintDigits] == '-');
     return has_length && stem.find_first_not_of("0123456789abcdef-") == std::string::npos;
@@ -228,6 +230,27 @@ RememberedSurvey::Latencies ModelCache::find_latencies(const std::vector<Node>& 
 bool ModelCache::keep_latencies(const std::vector<Node>& nodes, const std::string& mpi,
                                 const RememberedSurvey::Latencies& known, std::string& note) const {
     return write(nodes, unfinished_text(nodes, known), latencies_file_for(nodes, mpi), note);
+}
+
+std::string ModelCache::hosts_file_for(const std::string& places) const {
+    return directory_.empty() ? "" : fmt::format("{}/{}.hosts", directory_, places);
+}
+
+std::optional<std::vector<Node>> ModelCache::find_hosts(const std::string& places, int ranks) const {
+    const std::string file = hosts_file_for(places);
+    std::error_code ignored;
+    if (file.empty() || !fs::exists(file, ignored)) return std::nullopt;
+    try {
+        return parse_hosts(JsonDocument::parse(read_own_file(file), file), ranks);
+    } catch (const std::exception&) {
+        return std::nullopt;  // they are gathered, and the file is replaced
+    }
+}
+
+void ModelCache::keep_hosts(const std::string& places, const std::vector<Node>& nodes) const {
+    if (!directory_.empty()) remove_oldest(directory_);
+    std::string ignored;  // the next job gathers them again
+    write(nodes, hosts_text(nodes), hosts_file_for(places), ignored);
 }
 
 /// Whether it is there.

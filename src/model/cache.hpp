@@ -53,6 +53,12 @@ class ModelCache {
     bool keep_latencies(const std::vector<Node>& nodes, const std::string& mpi,
                         const RememberedSurvey::Latencies& known, std::string& note) const;
 
+    /// The hosts of `ranks` ranks, as an earlier job had them whose ranks were in the same places: `places`
+    /// is what tells them from all others (text_of(PlaceSums)). Nothing where no job is known, or its file is
+    /// not to be trusted.
+    std::optional<std::vector<Node>> find_hosts(const std::string& places, int ranks) const;
+    void keep_hosts(const std::string& places, const std::vector<Node>& nodes) const;
+
     /// Those that find() may find, the latest first.
     std::vector<std::string> files() const;
 
@@ -64,6 +70,7 @@ class ModelCache {
     std::optional<CachedModel> find_on_more_hosts(const std::vector<Node>& nodes,
                                                   const std::string& mpi) const;
     std::string latencies_file_for(const std::vector<Node>& nodes, const std::string& mpi) const;
+    std::string hosts_file_for(const std::string& places) const;
     bool write(const std::vector<Node>& nodes, const std::string& text, const std::string& file,
                std::string& note) const;
 

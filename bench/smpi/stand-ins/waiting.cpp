@@ -21,15 +21,14 @@ void rest(Seconds time) {
     smpi_nanosleep(&left, nullptr);
 }
 
-void wait_quietly(MPI_Request& request, Seconds) {
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+int wait_quietly(MPI_Request& request, Seconds) {
+    return PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /// SimGrid's MPI_Iallreduce sends a message from each rank to each other: too many to be simulated.
-int find_maxima(std::span<const std::int64_t> mine, std::span<std::int64_t> most, MPI_Comm comm, Seconds,
-                const std::function<void()>&) {
-    return PMPI_Allreduce(mine.data(), most.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX,
-                          comm);
+int allreduce_quietly(const void* mine, void* all, MPI_Datatype type, MPI_Op op, MPI_Comm comm, Seconds,
+                      const std::function<void()>&) {
+    return PMPI_Allreduce(mine, all, 1, type, op, comm);
 }
 
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,8 @@ constexpr Seconds kPatience(60);
 /// Messages that fill it have counts that MPI can say.
 constexpr Bytes kMostBlockMemory = Bytes{1} << 30U;
 
+const Payload kUnknown{Content::unknown, std::nullopt};
+
 /// What a rank could contribute to an agreement, in ascending order of how much that weighs.
 enum class Proposal { measure, off, file, agreed };
 
@@ -56,11 +60,50 @@ struct Consensus {
     /// Some rank has measured on parts of MPI_COMM_WORLD for as long as a job may.
     bool have_parts_measured = false;
     bool may_have_gpu_buffers = false;  ///< MPI takes them on one rank
+    /// Where the ranks are; nothing where some host has no id.
+    std::optional<PlaceSums> places;
 };
 
-/// Of what each rank brings: first its build, twice, so that builds of all times can tell that they differ.
-/// For this the length never changes; what is not used is 0.
-using Maxima = std::array<std::int64_t, 24>;
+/// Of what each rank brings, the maxima of all ranks, and sums modulo 2^64 of the last numbers. First its
+/// build, twice, so that builds of all times can tell that they differ. For this the length never changes;
+/// what is not used is 0.
+using Numbers = std::array<std::int64_t, 24>;
+constexpr std::size_t kMaxima = 22;
+
+/// A type and an operation for all of them at once: MPI may do parts of a vector apart.
+class Combining {
+  public:
+    Combining() {
+        PMPI_Type_contiguous(int{std::tuple_size_v<Numbers>}, MPI_INT64_T, &type_);
+        PMPI_Type_commit(&type_);
+        PMPI_Op_create(&combine, 1, &op_);
+    }
+    ~Combining() {
+        PMPI_Op_free(&op_);
+        PMPI_Type_free(&type_);
+    }
+    Combining(const Combining&) = delete;
+    Combining& operator=(const Combining&) = delete;
+
+    MPI_Datatype type() const { return type_; }
+    MPI_Op op() const { return op_; }
+
+  private:
+    static void combine(void* from, void* to, int* count, MPI_Datatype*) {
+        for (int i = 0; i < *count; ++i) {
+            const Numbers& other = static_cast<const Numbers*>(from)[i];
+            Numbers& numbers = static_cast<Numbers*>(to)[i];
+            for (std::size_t k = 0; k < kMaxima; ++k) numbers[k] = std::max(numbers[k], other[k]);
+            for (std::size_t k = kMaxima; k < numbers.size(); ++k) {
+                numbers[k] = static_cast<std::int64_t>(static_cast<std::uint64_t>(numbers[k]) +
+                                                       static_cast<std::uint64_t>(other[k]));
+            }
+        }
+    }
+
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+    MPI_Op op_ = MPI_OP_NULL;
+};
 
 /// Two builds of LaPle may choose two plans for the same call, also where two compilers have made them: these
 /// may round differently, and sort what is equal differently.
@@ -81,9 +124,10 @@ int streams_of(std::int64_t in_order) {
 /// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
 /// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
 /// long.
-int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Maxima& mine, Maxima& most) {
+int combine(Process& process, MPI_Comm comm, int rank, int size, const Numbers& mine, Numbers& all) {
     const Seconds start = now();
-    const int code = find_maxima(mine, most, comm, kPatience, [&] {
+    const Combining combining;
+    const int code = allreduce_quietly(&mine, &all, combining.type(), combining.op(), comm, kPatience, [&] {
         // Usually all ranks of a host lack LaPle: the first host has it, or the last one has.
         if ((rank != 0 && rank != size - 1) || !process.may_warn_of(Warning::absent_rank)) return;
         say(fmt::format(
@@ -100,24 +144,27 @@ int gather_maxima(Process& process, MPI_Comm comm, int rank, int size, const Max
 std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
                                         Proposal proposal) {
     const Settings& settings = process.settings();
-    const Maxima mine{number_of_build(),
-                      -number_of_build(),
-                      static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
-                      may_threads_race() ? 1 : 0,
-                      settings.reproducible == Reproducible::strict ? 0 : 1,
-                      settings.verify ? 0 : 1,
-                      settings.heeds_pcontrol ? 0 : 1,
-                      settings.adapts ? 0 : 1,
-                      settings.reproducible == Reproducible::fast ? 0 : 1,
-                      -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
-                      ProgressEngine::is_there() ? 0 : 1,
-                      -streams_in_order(settings.streams),
-                      settings.is_profile ? 1 : 0,
-                      settings.trace.empty() ? 1 : 0,
-                      process.have_parts_measured() ? 1 : 0,
-                      may_have_gpu_buffers() ? 1 : 0};
-    Maxima most{};
-    if (gather_maxima(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
+    const PlaceSums places = place_sums(rank);
+    Numbers mine{number_of_build(),
+                 -number_of_build(),
+                 static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
+                 may_threads_race() ? 1 : 0,
+                 settings.reproducible == Reproducible::strict ? 0 : 1,
+                 settings.verify ? 0 : 1,
+                 settings.heeds_pcontrol ? 0 : 1,
+                 settings.adapts ? 0 : 1,
+                 settings.reproducible == Reproducible::fast ? 0 : 1,
+                 -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
+                 ProgressEngine::is_there() ? 0 : 1,
+                 -streams_in_order(settings.streams),
+                 settings.is_profile ? 1 : 0,
+                 settings.trace.empty() ? 1 : 0,
+                 process.have_parts_measured() ? 1 : 0,
+                 may_have_gpu_buffers() ? 1 : 0,
+                 has_host_id() ? 0 : 1};
+    for (std::size_t i = 0; i < places.size(); ++i) mine[kMaxima + i] = static_cast<std::int64_t>(places[i]);
+    Numbers most{};
+    if (combine(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
     consensus.is_one_build = most[0] == -most[1];
     if (!consensus.is_one_build) return consensus;
@@ -135,6 +182,9 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
     consensus.is_traced = most[13] == 0;
     consensus.have_parts_measured = most[14] != 0;
     consensus.may_have_gpu_buffers = most[15] != 0;
+    if (most[16] == 0)
+        consensus.places = PlaceSums{static_cast<std::uint64_t>(most[kMaxima]),
+                                     static_cast<std::uint64_t>(most[kMaxima + 1])};
     // What is compared with MPI's own takes longer.
     if (most[7] == 0 && !consensus.is_verified)
         consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
@@ -192,12 +242,14 @@ Agreement in_terms_of_world(const Topology& topology, const std::vector<Rank>& i
 
 class Agreeing {
   public:
-    Agreeing(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world)
+    Agreeing(Process& process, MPI_Comm comm, int rank, const std::vector<Rank>& in_world,
+             const std::function<void()>& meanwhile)
         : process_(process),
           comm_(comm),
           rank_(rank),
           size_(static_cast<int>(in_world.size())),
-          in_world_(in_world) {}
+          in_world_(in_world),
+          meanwhile_(meanwhile) {}
 
     std::shared_ptr<const Terms> run() {
         if (process_.settled()) return process_.settled();
@@ -247,7 +299,7 @@ class Agreeing {
                 terms.why_none = "neither LAPLE_TOPOLOGY nor LAPLE_MODEL names a file that fits its ranks";
                 break;
             case Proposal::measure:
-                agreement = agree_by_measuring(is_world() || !consensus->have_parts_measured);
+                agreement = agree_by_measuring(*consensus);
                 break;
             case Proposal::off:
                 terms.why_none = "LAPLE_TOPOLOGY=off";
@@ -386,18 +438,14 @@ class Agreeing {
     }
 
     /// Rank 0 decides: from its cache, or else all measure, the network or MPI's own collectives on it.
-    /// `may_measure`: where the cache does not know the hosts.
-    std::optional<Agreement> agree_by_measuring(bool may_measure) {
-        // Ranks that share memory under several names are found out about only where their hosts are not
-        // known as they name them.
-        auto hosts = gather_hosts_by_name(comm_, 0);
-        const Payload unknown{Content::unknown, std::nullopt};
-        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : unknown);
-        if (payload.content == Content::unknown) {
-            hosts = gather_hosts(comm_, 0);
-            payload = broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts, may_measure) : Payload());
-        }
-        if (hosts && in_world_ == all_below(at(size_of(MPI_COMM_WORLD)))) process_.learn_for(*hosts);
+    std::optional<Agreement> agree_by_measuring(const Consensus& consensus) {
+        const bool may_measure = is_world() || !consensus.have_parts_measured;  // unless the hosts are known
+        const bool is_like_world = in_world_ == all_below(at(size_of(MPI_COMM_WORLD)));
+        std::optional<std::vector<Node>> hosts;
+        const Payload payload = is_like_world && consensus.places
+                                    ? like_an_earlier_job(text_of(*consensus.places), may_measure, hosts)
+                                    : from_gathered_hosts(may_measure, hosts);
+        if (hosts && is_like_world) process_.learn_for(*hosts);
         Payload found{Content::agreement, std::nullopt};
         if (payload.content == Content::measure) {
             const Seconds start = now();
@@ -421,6 +469,30 @@ class Agreeing {
             return payload.agreement;
         }
         return broadcast(comm_, 0, found).agreement;
+    }
+
+    /// `hosts` is filled on rank 0, in the next function, too. Most jobs have had one like them before: its
+    /// hosts need not be gathered.
+    Payload like_an_earlier_job(const std::string& places, bool may_measure,
+                                std::optional<std::vector<Node>>& hosts) {
+        const ModelCache cache(ModelCache::default_directory());
+        if (rank_ == 0) hosts = cache.find_hosts(places, size_);
+        if (hosts) tell("all ranks are where those of an earlier job were");
+        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : kUnknown, meanwhile_);
+        if (payload.content != Content::unknown) return payload;
+        payload = from_gathered_hosts(may_measure, hosts);
+        if (hosts && process_.settings().probe_budget > 0) cache.keep_hosts(places, *hosts);
+        return payload;
+    }
+
+    /// Ranks that share memory under several names are found out about only where their hosts are not known
+    /// as they name them.
+    Payload from_gathered_hosts(bool may_measure, std::optional<std::vector<Node>>& hosts) {
+        hosts = gather_hosts_by_name(comm_, 0);
+        Payload payload = broadcast(comm_, 0, hosts ? from_cache(*hosts) : kUnknown);
+        if (payload.content != Content::unknown) return payload;
+        hosts = gather_hosts(comm_, 0);
+        return broadcast(comm_, 0, hosts ? from_cache_or_anew(*hosts, may_measure) : Payload());
     }
 
     /// Content::unknown where the cache does not know these hosts.
@@ -537,6 +609,7 @@ class Agreeing {
     int rank_;
     int size_;
     const std::vector<Rank>& in_world_;
+    const std::function<void()>& meanwhile_;
     std::string problem_;        // why this communicator cannot use this rank's file
     std::string rates_problem_;  // the same of the file with rates beside a map
 };
@@ -544,8 +617,9 @@ class Agreeing {
 }  // namespace
 
 std::shared_ptr<const Terms> agree(Process& process, MPI_Comm comm, int rank,
-                                   const std::vector<Rank>& in_world) {
-    return Agreeing(process, comm, rank, in_world).run();
+                                   const std::vector<Rank>& in_world,
+                                   const std::function<void()>& meanwhile) {
+    return Agreeing(process, comm, rank, in_world, meanwhile).run();
 }
 
 }  // namespace laple::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,13 @@ namespace laple::mpi {
 ///    agreed on.
 /// 4. Where a rank wants none (off), or MPI may get buffers in a GPU's memory, nothing is agreed on.
 /// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
-///    ranks agree on a flat topology, so that it is not tried again.
+///    ranks agree on a flat topology, so that it is not tried again. `meanwhile` is another collective on
+///    `comm`, which is called then, while the message of rank 0 is under way; on all ranks or on none.
 ///
 /// What changes calls without a topology, strict order and verification, holds where all ranks want it.
 ///
 /// Collective on `comm`, with MPI's own calls. An MPI error counts as no agreement.
 std::shared_ptr<const Terms> agree(Process& process, MPI_Comm comm, int rank,
-                                   const std::vector<Rank>& in_world);
+                                   const std::vector<Rank>& in_world, const std::function<void()>& meanwhile);
 
 }  // namespace laple::mpi

@@ -195,7 +195,9 @@ void CommState::set_up(MPI_Comm comm) {
         why_idle_ = "some of its ranks were spawned by others";
         return;
     }
-    const std::shared_ptr<const Terms> agreed = agree(*process_, comm, rank_, *in_world);
+    // Whatever the agreement is, calls need LaPle's communicator: MPI makes it in about the same time.
+    const std::shared_ptr<const Terms> agreed =
+        agree(*process_, comm, rank_, *in_world, [this] { comms_.create(); });
     const Terms& terms = *agreed;
     is_strict_ = terms.is_strict;
     is_verified_ = terms.is_verified;

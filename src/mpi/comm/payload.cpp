@@ -9,6 +9,7 @@
 
 #include "base/packed_numbers.hpp"
 #include "mpi/exec/communicator.hpp"
+#include "mpi/probe/waiting.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -78,18 +79,36 @@ std::size_t noted_length(const std::vector<std::uint8_t>& bytes) {
     return length;
 }
 
+using Bytes = std::vector<std::uint8_t>;
+
+/// On the source, as it is sent: as long as what goes at once, at least.
+Bytes packed(const Payload& payload) {
+    Bytes bytes(kLength);
+    const Bytes numbers = pack_numbers(encode(payload));
+    bytes.insert(bytes.end(), numbers.begin(), numbers.end());
+    note_length(bytes);
+    bytes.resize(std::max(bytes.size(), kFirstPart));
+    return bytes;
+}
+
+bool broadcast_first_part(Bytes& bytes, MPI_Comm comm, int source, const std::function<void()>& meanwhile) {
+    constexpr int kCount{kFirstPart};
+    if (!meanwhile) return PMPI_Bcast(bytes.data(), kCount, MPI_BYTE, source, comm) == MPI_SUCCESS;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (PMPI_Ibcast(bytes.data(), kCount, MPI_BYTE, source, comm, &request) != MPI_SUCCESS) return false;
+    meanwhile();
+    return wait_quietly(request) == MPI_SUCCESS;
+}
+
 }  // namespace
 
 Payload broadcast(MPI_Comm comm, int source, const Payload& payload) {
-    std::vector<std::uint8_t> bytes(kLength);
-    if (rank_in(comm) == source) {
-        const std::vector<std::uint8_t> packed = pack_numbers(encode(payload));
-        bytes.insert(bytes.end(), packed.begin(), packed.end());
-        note_length(bytes);
-    }
-    bytes.resize(std::max(bytes.size(), kFirstPart));
-    if (PMPI_Bcast(bytes.data(), static_cast<int>(kFirstPart), MPI_BYTE, source, comm) != MPI_SUCCESS)
-        return {};
+    return broadcast(comm, source, payload, {});
+}
+
+Payload broadcast(MPI_Comm comm, int source, const Payload& payload, const std::function<void()>& meanwhile) {
+    Bytes bytes = rank_in(comm) == source ? packed(payload) : Bytes(kFirstPart);
+    if (!broadcast_first_part(bytes, comm, source, meanwhile)) return {};
     const std::size_t length = noted_length(bytes);
     if (length > kFirstPart) {
         bytes.resize(length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include <mpi.h>
@@ -15,7 +16,7 @@ enum class Content : int {
     measure,          ///< all are to measure the network
     measure_rates,    ///< all are to go on measuring rates of the network
     measure_natives,  ///< all are to measure MPI's own collectives
-    unknown,          ///< no model is known for the hosts as ranks name them: all are to ask MPI for hosts
+    unknown,          ///< no model is known for the hosts as the source sees them: all are to gather them
 };
 
 /// What a rank broadcasts to all others of a communicator.
@@ -27,5 +28,8 @@ struct Payload {
 /// What `payload` is on the source, on all ranks: one broadcast, or two when it is large. Nothing after an
 /// MPI error.
 Payload broadcast(MPI_Comm comm, int source, const Payload& payload);
+
+/// The same, with `meanwhile` in the time that it takes: another collective on `comm`, on all ranks.
+Payload broadcast(MPI_Comm comm, int source, const Payload& payload, const std::function<void()>& meanwhile);
 
 }  // namespace laple::mpi

@@ -29,12 +29,14 @@ inline bool is_between_groups(MPI_Comm comm) {
 
 /// A communicator of the same ranks for LaPle's own messages, which returns errors; MPI_COMM_NULL where MPI
 /// has none left. To be freed. Collective. Not MPI_Comm_dup: it would run the copy callbacks of the user's
-/// attributes. Not MPI_Comm_split: it takes a collective more.
+/// attributes. Not MPI_Comm_split: it takes a collective more. Nor MPI_Comm_create: MPICH agrees on a context
+/// id by a reduce-scatter and an allgather, which take twice the messages one after another.
 inline MPI_Comm own_copy_of(MPI_Comm comm) {
+    constexpr int kTag = 19553;  // any that another thread's call of the program is not likely to have
     MPI_Comm own = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
-    const int code = PMPI_Comm_create(comm, group, &own);
+    const int code = PMPI_Comm_create_group(comm, group, kTag, &own);
     PMPI_Group_free(&group);
     if (code != MPI_SUCCESS) return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);

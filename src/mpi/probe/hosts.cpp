@@ -108,6 +108,28 @@ std::int64_t host_number() {
     return own_identity().number();
 }
 
+bool has_host_id() {
+    return !own_id().empty();
+}
+
+/// The last steps mix all bits (those of SplitMix64, Steele, Lea and Flood 2014): sums of plain FNV hashes of
+/// like names are like each other.
+PlaceSums place_sums(Rank rank) {
+    const std::string place = fmt::format("{} {}", rank, own_identity().key());
+    PlaceSums sums{};
+    for (std::uint64_t& sum : sums) {
+        sum = fnv1a(place, fnv1a(&sum == sums.data() ? "first" : "second"));
+        sum = (sum ^ sum >> 30U) * 0xbf58476d1ce4e5b9U;
+        sum = (sum ^ sum >> 27U) * 0x94d049bb133111ebU;
+        sum ^= sum >> 31U;
+    }
+    return sums;
+}
+
+std::string text_of(const PlaceSums& sums) {
+    return fmt::format("{:016x}-{:016x}", sums[0], sums[1]);
+}
+
 std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root) {
     MPI_Comm host = MPI_COMM_NULL;
     const HostIdentity mine = split_by_host(comm, host);

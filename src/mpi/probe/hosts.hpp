@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,17 @@ std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root);
 /// The same without asking MPI, which takes many messages between far sites: ranks that share memory, but not
 /// their host's name, are on several hosts. Nothing where names alone tell hosts apart, without a boot id.
 std::optional<std::vector<Node>> gather_hosts_by_name(MPI_Comm comm, int root);
+
+/// Whether this host has a boot id: else hosts of one name cannot be told apart.
+bool has_host_id();
+
+/// Two sums over all ranks of a communicator, modulo 2^64, which are almost surely equal only where the same
+/// ranks are on the same hosts: by name, kernel and network.
+using PlaceSums = std::array<std::uint64_t, 2>;
+
+/// What this process adds to them as `rank`. Local.
+PlaceSums place_sums(Rank rank);
+std::string text_of(const PlaceSums& sums);
 
 struct HostIdentity;
 

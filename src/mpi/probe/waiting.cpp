@@ -50,20 +50,22 @@ void rest(Seconds time) {
     while (Clock::now() - start < time) sched_yield();
 }
 
-void wait_quietly(MPI_Request& request, Seconds expected) {
+int wait_quietly(MPI_Request& request, Seconds expected) {
     const auto start = Clock::now();
     if (expected > kShortWait) std::this_thread::sleep_for(kSleptPart * expected);
-    int done = 0;
-    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0)
+    while (true) {
+        int done = 0;
+        const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done != 0) return code;
         pause(Clock::now() - start, expected, kLongestNap);
+    }
 }
 
-int find_maxima(std::span<const std::int64_t> mine, std::span<std::int64_t> most, MPI_Comm comm,
-                Seconds patience, const std::function<void()>& late) {
+int allreduce_quietly(const void* mine, void* all, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                      Seconds patience, const std::function<void()>& late) {
     const auto start = Clock::now();
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = PMPI_Iallreduce(mine.data(), most.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX,
-                               comm, &request);
+    int code = PMPI_Iallreduce(mine, all, 1, type, op, comm, &request);
     bool has_said = false;
     while (true) {
         int done = 0;

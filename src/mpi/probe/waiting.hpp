@@ -28,14 +28,13 @@ void rest(Seconds time);
 ///
 /// Give as `expected` how soon it will not be complete yet, or 0 when that is unknown. The process sleeps for
 /// most of that time, polls with sched_yield around its end, and when it lasts longer, sleeps for a small
-/// part of the time passed so far (at most 2 ms) between polls.
-void wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
+/// part of the time passed so far (at most 2 ms) between polls. Returns MPI's error code.
+int wait_quietly(MPI_Request& request, Seconds expected = Seconds(0));
 
-/// MPI_Allreduce with MPI_MAX: `most` becomes the largest of all ranks' `mine`, number by number; both have
-/// the same length on all of them. Waits in the same way, calls `late` once when it has lasted `patience`,
-/// and goes on waiting. Returns MPI's error code.
-int find_maxima(std::span<const std::int64_t> mine, std::span<std::int64_t> most, MPI_Comm comm,
-                Seconds patience, const std::function<void()>& late);
+/// MPI_Allreduce of one element of `type`. Waits in the same way, calls `late` once when it has lasted
+/// `patience`, and goes on waiting. Returns MPI's error code.
+int allreduce_quietly(const void* mine, void* all, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                      Seconds patience, const std::function<void()>& late);
 
 /// Completes one of `requests`, of which none is MPI_REQUEST_NULL, in the same way. Returns its index.
 std::size_t wait_for_any_quietly(std::vector<MPI_Request>& requests);

@@ -86,6 +86,30 @@ class OnTwoSites(unittest.TestCase):
         run = self.run_job(PART_FIRST, options=("--hosts", "b-2,a-1,b-1,a-2"))
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
 
+    def test_hosts_of_an_earlier_job_are_known_without_a_message(self):
+        grid = subprocess.run([LAPLE_GRID, "up", self.scenario], capture_output=True, text=True, timeout=60,
+                              check=True).stdout.strip()
+        self.addCleanup(subprocess.run, [LAPLE_GRID, "down", grid], capture_output=True, timeout=60, check=False)
+
+        def are_known(*options):
+            settings = [f"--env={name}={value}" for name, value in self.settings.items()]
+            run = subprocess.run([LAPLE_GRID, "exec", grid, "-n", "8", *options, *settings, "--", LAPLE_BENCH, "-c", "--sizes",
+                                  "8", "-i", "3", "bcast"], capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("8 ranks on 4 hosts in 2 clusters (2 2 hosts)", run.stderr)
+            return "all ranks are where those of an earlier job were" in run.stderr
+
+        self.assertFalse(are_known())
+        self.assertTrue(are_known())
+        # The same hosts, other ranks on them: twice, then the first ones again.
+        for is_known in (False, True):
+            self.assertEqual(are_known("--hosts", "b-2,a-1,b-1,a-2"), is_known)
+        self.assertTrue(are_known())
+        for name in glob.glob(self.file("laple/*.hosts")):
+            os.chmod(name, 0o666)
+        self.assertFalse(are_known())
+        self.assertTrue(are_known())
+
     def test_at_one_site_long_jobs_let_later_ones_measure_more_of_mpis_own_collectives(self):
         one_site = {**TWO_SITES, "sites": [{"name": "a", "hosts": 4}]}
         del one_site["uplink"], one_site["link"]

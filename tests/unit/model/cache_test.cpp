@@ -258,7 +258,10 @@ TEST_CASE("of very many files the oldest go", "[cache]") {
     };
     std::vector<std::string> files;
     for (int i = 0; i < 1000; ++i) {
-        const char* ending = i % 4 == 1 ? "-0123456789abcdef.json" : i % 4 == 2 ? ".latencies" : ".json";
+        const char* ending = i % 4 == 1   ? "-0123456789abcdef.json"
+                             : i % 8 == 2 ? ".latencies"
+                             : i % 8 == 6 ? "-fedcba9876543210.hosts"
+                                          : ".json";
         files.push_back(add(fmt::format("{:016x}{}", i, ending), i + 1));
     }
     const std::string foreign = add("notes of the last month.json", 10000);
@@ -332,6 +335,46 @@ TEST_CASE("hosts with one name are known by their ids", "[cache]") {
     CHECK(others[0].host == twins[0].host);
     CHECK_FALSE(cache.find(others, "MPI 1", note));
     CHECK(note.empty());
+}
+
+TEST_CASE("hosts are known by the places of all ranks", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    const std::string places = "0123456789abcdef-fedcba9876543210";
+    const std::vector<Node> nodes{{"a", {0, 2}}, {"b", {1}, "17"}, {"c \"d\"", {3}}};
+    CHECK_FALSE(cache.find_hosts(places, 4));
+    cache.keep_hosts(places, nodes);
+    CHECK(cache.find_hosts(places, 4) == nodes);
+    CHECK_FALSE(cache.find_hosts("1123456789abcdef-fedcba9876543210", 4));
+    CHECK(cache.files().empty());
+    const std::string file = directory.path() + "/" + places + ".hosts";
+    const std::string good = read_file(file);
+    SECTION("not of as many ranks") {
+        CHECK_FALSE(cache.find_hosts(places, 3));
+        CHECK_FALSE(cache.find_hosts(places, 5));
+    }
+    SECTION("a rank twice") {
+        std::ofstream(file)
+            << R"({"format": "laple-hosts-1", "hosts": [{"name": "a", "id": "", "ranks": [0, 0]}]})";
+        CHECK_FALSE(cache.find_hosts(places, 1));
+    }
+    SECTION("ranks out of order") {
+        std::ofstream(file)
+            << R"({"format": "laple-hosts-1", "hosts": [{"name": "a", "id": "", "ranks": [1, 0]}]})";
+        CHECK_FALSE(cache.find_hosts(places, 2));
+    }
+    SECTION("cut off") {
+        std::ofstream(file) << good.substr(0, good.size() / 2);
+        CHECK_FALSE(cache.find_hosts(places, 4));
+    }
+    SECTION("others may write it") {
+        fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+        CHECK_FALSE(cache.find_hosts(places, 4));
+    }
+    cache.keep_hosts(places, nodes);
+    CHECK(cache.find_hosts(places, 4) == nodes);
+    ModelCache("").keep_hosts(places, nodes);
+    CHECK_FALSE(ModelCache("").find_hosts(places, 4));
 }
 
 TEST_CASE("the cache is where the environment says", "[cache]") {
