@@ -13,21 +13,38 @@
 namespace laple {
 namespace {
 
+double block_of(Rank rank, const Request& request) {
+    return static_cast<double>(request.block_units(rank) * request.unit_bytes);
+}
+
 /// Blocks are as long as they are on the average: long ones and short ones pass every host.
 double usual_block(const Request& request, const Machine& machine) {
     return static_cast<double>(request.block_begin(machine.rank_count()) * request.unit_bytes) /
            machine.rank_count();
 }
 
+/// Of the blocks for the ranks of each cluster, the mean.
+std::vector<double> usual_blocks(const Request& request, const Machine& machine) {
+    std::vector<double> blocks;
+    for (int c = 0; c < machine.cluster_count(); ++c) {
+        double all = 0;
+        for (const Rank rank : machine.ranks_in(c)) all += block_of(rank, request);
+        blocks.push_back(all / static_cast<double>(machine.ranks_in(c).size()));
+    }
+    return blocks;
+}
+
 /// Who sends what to whom where hosts combine first, cluster by cluster.
 class CombiningTraffic {
   public:
     CombiningTraffic(Pricing& pricing, Aggregation aggregation, const BlockTrees& trees, Bytes segment_bytes)
-        : machine_(pricing.machine()),
+        : request_(pricing.request()),
+          machine_(pricing.machine()),
           costs_(pricing.costs()),
           is_by_cluster_(aggregation == Aggregation::by_cluster),
           segment_bytes_(segment_bytes),
-          block_(usual_block(pricing.request(), machine_)),
+          block_(usual_block(request_, machine_)),
+          blocks_(usual_blocks(request_, machine_)),
           trees_(trees) {
         for (int c = 0; c < costs_.count(); ++c) {
             ranks_.push_back(static_cast<double>(machine_.ranks_in(c).size()));
@@ -64,18 +81,19 @@ class CombiningTraffic {
         for (int a = 0; a < costs_.count(); ++a) add_from(far, a);
         std::vector<double> pace;
         for (int c = 0; c < costs_.count(); ++c)
-            pace.push_back(far.busiest() / std::max(block_ * most_blocks_sent(c), 1.0));
+            pace.push_back(far.busiest() / std::max(most_bytes_sent(c), 1.0));
         return pace;
     }
 
   private:
     /// Of the rank of a cluster that sends most to other clusters.
-    double most_blocks_sent(int cluster) const {
-        std::vector<double> blocks(at(machine_.rank_count()), 0);
+    double most_bytes_sent(int cluster) const {
+        std::vector<double> bytes(at(machine_.rank_count()), 0);
         for (Rank dest = 0; dest < machine_.rank_count(); ++dest) {
-            if (machine_.cluster_of_rank(dest) != cluster) blocks[at(trees_.sender(cluster, dest))] += 1;
+            if (machine_.cluster_of_rank(dest) != cluster)
+                bytes[at(trees_.sender(cluster, dest))] += block_of(dest, request_);
         }
-        return *std::max_element(blocks.begin(), blocks.end());
+        return *std::max_element(bytes.begin(), bytes.end());
     }
 
     /// To how many hosts of each other cluster the host of a cluster sends that sends to most hosts.
@@ -187,9 +205,9 @@ class CombiningTraffic {
     }
     void add_to_carriers(HopLoad& load, int c) const {
         const double others = hosts_[at(c)] - 1;
-        const double elsewhere = machine_.rank_count() - ranks_[at(c)];
+        const double elsewhere = block_ * machine_.rank_count() - blocks_[at(c)] * ranks_[at(c)];
         if (others <= 0 || elsewhere <= 0) return;
-        load.add(c, c, block_ * elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
+        load.add(c, c, elsewhere / hosts_[at(c)], others, others, others * hosts_[at(c)]);
     }
 
     /// To each host: from the other hosts of its cluster, from one of each other cluster, or from all.
@@ -203,7 +221,7 @@ class CombiningTraffic {
         // In messages for the fullest host: other hosts get less.
         const double others = hosts_[at(a)] - 1;
         const double all = ranks_[at(a)] / fullest_[at(a)];
-        load.add(a, a, block_ * fullest_[at(a)], std::min(others, all), others, all * others);
+        load.add(a, a, blocks_[at(a)] * fullest_[at(a)], std::min(others, all), others, all * others);
     }
     void add_from(HopLoad& load, int a) const {
         if (costs_.count() == 1) return;
@@ -211,7 +229,7 @@ class CombiningTraffic {
         const std::vector<double> sent = is_by_cluster_ ? most_hosts_sent_to(a) : hosts_;
         for (int b = 0; b < costs_.count(); ++b) {
             if (b == a) continue;
-            const double bytes = block_ * fullest_[at(b)];
+            const double bytes = blocks_[at(b)] * fullest_[at(b)];
             const double senders = is_by_cluster_ ? 1 : hosts_[at(a)];
             load.add(a, b, bytes, sent[at(b)], senders, ranks_[at(b)] / fullest_[at(b)] * senders);
         }
@@ -243,7 +261,7 @@ class CombiningTraffic {
                                       ? fullest_[at(c)]
                                       : std::clamp(machine_.host_count() - 1.0, 1.0, fullest_[at(c)]);
             const double share = all / agents;
-            const double comes = share * (is_by_cluster_ ? 1 : 0) + block_ * (hosts_[at(c)] - 1);
+            const double comes = share * (is_by_cluster_ ? 1 : 0) + blocks_[at(c)] * (hosts_[at(c)] - 1);
             double seconds = costs.reduction * (others * share + comes);
             if (others > 0)
                 seconds += 2 * costs.memory.latency +
@@ -253,11 +271,13 @@ class CombiningTraffic {
         return longest;
     }
 
+    const Request& request_;
     const Machine& machine_;
     const MachineCosts& costs_;
     bool is_by_cluster_;
     Bytes segment_bytes_;
     double block_;
+    std::vector<double> blocks_;  // of each cluster
     const BlockTrees& trees_;
     std::vector<double> ranks_;  // of each cluster, as all of these
     std::vector<double> hosts_;
