@@ -12,6 +12,11 @@ namespace laple {
 Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs, Members members)
     : costs_(costs), port_free_(static_cast<std::size_t>(machine.host_count()), 0) {
     const int size = machine.rank_count();
+    for (Host host = 0; host < machine.host_count(); ++host) {
+        const MachineCosts::Cluster& cluster = costs.cluster(machine.cluster_of(host));
+        credit_.push_back(costs.shares_ports ? cluster.credit() : 0);
+        usual_credit_.push_back(costs.shares_ports ? cluster.usual_credit() : 0);
+    }
     std::vector<bool> has_leader(port_free_.size(), false);
     for (int i = 0; i < size; ++i) {
         const Host host = machine.host_of((root + i) % size);
@@ -20,14 +25,16 @@ Rounds::Rounds(Rank root, const Machine& machine, const MachineCosts& costs, Mem
         if (members == Members::leaders && !is_leader) continue;
         host_of_.push_back(static_cast<std::size_t>(host));
         cluster_of_.push_back(machine.cluster_of(host));
-        const bool may_save = costs.shares_ports;
-        credit_.push_back(may_save ? costs.cluster(cluster_of_.back()).credit() : 0);
-        usual_credit_.push_back(may_save ? costs.cluster(cluster_of_.back()).usual_credit() : 0);
     }
     ready_.assign(cluster_of_.size(), 0);
-    busy_.assign(cluster_of_.size(), 0);
+    busy_.assign(port_free_.size(), 0);
+    receives_ = busy_;
     out_ = uplinks(&MachineCosts::likely_uplink_out, machine);
     in_ = uplinks(&MachineCosts::likely_uplink_in, machine);
+    for (int a = 0; a < costs.count(); ++a) {
+        for (int b = 0; b < costs.count(); ++b)
+            between_.push_back({a == b || costs.link(a, b).carries_more ? 0 : costs.link(a, b).all, 0});
+    }
 }
 
 std::vector<Rounds::Uplink> Rounds::uplinks(double (MachineCosts::*rate)(int c, int hosts) const,
@@ -69,18 +76,25 @@ void Rounds::send(std::size_t from, std::size_t to) {
     if (!is_local) {
         double& free = port_free_[host_of_[from]];
         left = free = std::max(free, ready_[from]) + gap;
-        left = past_uplinks(from, to, left);
+        left = past_links(from, to, left);
+        receive(from, to);
     }
     next_[from] = std::max(next_[from], left);
     next_[to] = std::max(next_[to], left + handshake(from, to) + latency_of(from, to) + ramp(from, to, busy));
 }
 
-double Rounds::past_uplinks(std::size_t from, std::size_t to, double left) {
+void Rounds::receive(std::size_t from, std::size_t to) {
+    const double nic = costs_.cluster(cluster(to)).nic_in;
+    receives_[host_of_[to]] +=
+        nic > 0 ? std::min(static_cast<double>(bytes_) / nic, gap_of(from, to)) : gap_of(from, to);
+}
+
+double Rounds::past_links(std::size_t from, std::size_t to, double left) {
     if (cluster(from) == cluster(to)) return left;
-    Uplink& out = out_[static_cast<std::size_t>(cluster(from))];
-    Uplink& in = in_[static_cast<std::size_t>(cluster(to))];
-    for (Uplink* const uplink : {&out, &in})
-        left = uplink->free = std::max(left, uplink->free + uplink->time_of(static_cast<double>(bytes_)));
+    const auto a = static_cast<std::size_t>(cluster(from));
+    const auto b = static_cast<std::size_t>(cluster(to));
+    for (Uplink* const link : {&out_[a], &between_[a * out_.size() + b], &in_[b]})
+        left = link->free = std::max(left, link->free + link->time_of(static_cast<double>(bytes_)));
     return left;
 }
 
@@ -222,6 +236,7 @@ void Rounds::ring(Bytes bytes, bool combines) {
     double longest = 0;  // of a round: who sends a long message goes on when the receiver has answered
     std::vector<double> of_port(port_free_.size(), 0);  // in a round
     std::vector<double> of_uplink(out_.size(), 0);      // likewise: as many messages come in
+    std::vector<double> of_link(between_.size(), 0);    // likewise
     for (std::size_t i = 0; i < members(); ++i) {
         const std::size_t next = (i + 1) % members();
         gaps += gap_of(i, next);
@@ -230,11 +245,14 @@ void Rounds::ring(Bytes bytes, bool combines) {
         if (!is_local(i, next)) of_port[host_of_[i]] += gap_of(i, next);
         const auto c = static_cast<std::size_t>(cluster(i));
         const auto bytes_of_message = static_cast<double>(bytes_);
-        if (cluster(i) != cluster(next))
-            of_uplink[c] += std::max(out_[c].time_of(bytes_of_message), in_[c].time_of(bytes_of_message));
+        if (cluster(i) == cluster(next)) continue;
+        of_uplink[c] += std::max(out_[c].time_of(bytes_of_message), in_[c].time_of(bytes_of_message));
+        const std::size_t link = c * out_.size() + static_cast<std::size_t>(cluster(next));
+        of_link[link] += between_[link].time_of(bytes_of_message);
     }
-    const double slowest = std::max(*std::max_element(of_port.begin(), of_port.end()),
-                                    *std::max_element(of_uplink.begin(), of_uplink.end()));
+    double slowest = 0;
+    for (const auto* times : {&of_port, &of_uplink, &of_link})
+        slowest = std::max(slowest, *std::max_element(times->begin(), times->end()));
     const double saved = *std::min_element(credit_.begin(), credit_.end());
     const double all_of_longest = std::max(longest, slowest) * static_cast<double>(members() - 1);
     const double time = std::max(latencies + std::max(gaps - saved, 0.0), all_of_longest - saved);
@@ -268,7 +286,7 @@ void Rounds::pairwise(Bytes bytes, bool combines) {
     }
     if (are_all) return;
     const double scale = static_cast<double>(members() - 1) / static_cast<double>(rounds);
-    for (std::vector<double>* const times : {&ready_, &busy_}) {
+    for (std::vector<double>* const times : {&ready_, &busy_, &receives_}) {
         for (double& time : *times) time *= scale;
     }
 }
@@ -319,10 +337,11 @@ void Rounds::all_to_all(Bytes bytes, std::size_t together) {
             sent += others * gap_between(own, c);
         }
         last = std::max(last, sent + (here - 1) * gap_inside(own) + ways[static_cast<std::size_t>(own)]);
-        busy_[i] += sent;
+        busy_[host_of_[i]] += sent;
         port_free_[host_of_[i]] += sent;
     }
-    last = std::max({last, *std::max_element(port_free_.begin(), port_free_.end()), busiest_uplink()});
+    last = std::max(
+        {last, *std::max_element(port_free_.begin(), port_free_.end()), busiest_uplink(), busiest_link()});
     for (double& ready : ready_) ready += last;
 }
 
@@ -336,14 +355,19 @@ double Rounds::nearest_cluster(int c) const {
     return nearest;
 }
 
+std::vector<double> Rounds::members_of_clusters() const {
+    std::vector<double> ranks(out_.size(), 0);
+    for (std::size_t i = 0; i < members(); ++i) ++ranks[static_cast<std::size_t>(cluster(i))];
+    return ranks;
+}
+
 /// Of each cluster, when all send `bytes_` to all others.
 std::vector<Rounds::Leaving> Rounds::all_that_leaves() const {
-    std::vector<double> ranks(out_.size(), 0);
+    const std::vector<double> ranks = members_of_clusters();
     std::vector<Leaving> leaving(out_.size());
     std::vector<bool> is_counted(port_free_.size(), false);
     for (std::size_t i = 0; i < members(); ++i) {
         const auto c = static_cast<std::size_t>(cluster(i));
-        ++ranks[c];
         if (!is_counted[host_of_[i]]) leaving[c].ports += costs_.cluster(cluster(i)).nic_out;
         is_counted[host_of_[i]] = true;
     }
@@ -353,15 +377,49 @@ std::vector<Rounds::Leaving> Rounds::all_that_leaves() const {
     return leaving;
 }
 
+/// Senders have something for all clusters at the same time, each its part of their NICs.
+std::vector<Rounds::Leaving> Rounds::all_between() const {
+    const std::vector<double> ranks = members_of_clusters();
+    const std::vector<Leaving> leaving = all_that_leaves();
+    std::vector<Leaving> between(between_.size());
+    for (std::size_t a = 0; a < ranks.size(); ++a) {
+        for (std::size_t b = 0; b < ranks.size(); ++b) {
+            if (a == b) continue;
+            const double bytes = ranks[a] * ranks[b] * static_cast<double>(bytes_);
+            const double part = leaving[a].bytes > 0 ? bytes / leaving[a].bytes : 0;
+            between[a * ranks.size() + b] = {bytes, part * leaving[a].ports};
+        }
+    }
+    return between;
+}
+
 double Rounds::most_waiting(Bytes bytes) {
     begin(bytes, false);
-    const std::vector<Leaving> leaving = all_that_leaves();
     double most = 0;
-    for (std::size_t c = 0; c < leaving.size(); ++c) {
-        if (out_[c].rate > 0)
-            most = std::max(most, waiting_at_uplink(leaving[c].bytes, 0, leaving[c].ports, out_[c].rate));
-    }
+    const auto look_at = [&](const std::vector<Leaving>& leaving, const std::vector<Uplink>& links) {
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (links[i].rate > 0)
+                most =
+                    std::max(most, waiting_at_uplink(leaving[i].bytes, 0, leaving[i].ports, links[i].rate));
+        }
+    };
+    look_at(all_that_leaves(), out_);
+    look_at(all_between(), between_);
     return most;
+}
+
+/// What passes it last has its latency before it.
+double Rounds::busiest_link() const {
+    const std::vector<Leaving> between = all_between();
+    double longest = 0;
+    for (int a = 0; a < costs_.count(); ++a) {
+        for (int b = 0; b < costs_.count(); ++b) {
+            const auto i = static_cast<std::size_t>(a * costs_.count() + b);
+            const double time = between_[i].time_of(between[i].bytes);
+            if (time > 0) longest = std::max(longest, time + costs_.link(a, b).latency);
+        }
+    }
+    return longest;
 }
 
 /// When all have sent `bytes_` to all others. What waits at an uplink beyond its queue is lost: so overrun,
@@ -428,14 +486,16 @@ void Rounds::barrier() {
 
 double Rounds::busiest() const {
     double most = 0;
-    for (std::size_t i = 0; i < busy_.size(); ++i) most = std::max(most, busy_[i] - usual_credit_[i]);
+    for (std::size_t host = 0; host < busy_.size(); ++host)
+        most = std::max(most, std::max(busy_[host], receives_[host]) - usual_credit_[host]);
     return most;
 }
 
 double Rounds::rested(std::size_t from, double gap) {
-    busy_[from] += gap;
-    const double saved = std::min(credit_[from], gap);
-    credit_[from] -= saved;
+    const std::size_t host = host_of_[from];
+    busy_[host] += gap;
+    const double saved = std::min(credit_[host], gap);
+    credit_[host] -= saved;
     return gap - saved;
 }
 

@@ -13,8 +13,8 @@ namespace laple {
 
 /// When each rank of an algorithm that goes in rounds of messages is ready, as rounds go by. Each is there
 /// when its partner is. Ranks of a host share its port, and reach each other through its memory; what goes
-/// between clusters shares their uplinks. Other messages do not disturb each other, and nothing is lost: an
-/// optimistic figure.
+/// between clusters shares their uplinks and the link of both. Other messages do not disturb each other, and
+/// nothing is lost: an optimistic figure.
 class Rounds {
   public:
     enum class Members { ranks, leaders };
@@ -100,12 +100,16 @@ class Rounds {
         double bytes = 0;
         double ports = 0;  // bytes a second of the NICs by which they leave their hosts
     };
+    std::vector<double> members_of_clusters() const;
     std::vector<Leaving> all_that_leaves() const;
+    /// The same of those from one cluster to another.
+    std::vector<Leaving> all_between() const;
     std::vector<double> longest_ways(std::size_t together) const;
     double busiest_uplink() const;
+    double busiest_link() const;
     /// What the busiest NIC takes, call after call.
     double busiest() const;
-    /// What a NIC that has rested saves at each message, while it has some of its reserve left.
+    /// What the NIC of a host that has rested saves at each message, while it has some of its reserve left.
     double rested(std::size_t from, double gap);
     int cluster(std::size_t i) const { return cluster_of_[i]; }
     bool is_local(std::size_t a, std::size_t b) const { return host_of_[a] == host_of_[b]; }
@@ -125,8 +129,10 @@ class Rounds {
     double gap_between(int a, int b);
     double gap_inside(int c);
     double gap_by(const MachineCosts::Link& link, int to, double& known) const;
-    /// When a message that leaves its port at `left` has passed the uplinks on its way.
-    double past_uplinks(std::size_t from, std::size_t to, double left);
+    /// What a message takes from the NIC of the host that gets it.
+    void receive(std::size_t from, std::size_t to);
+    /// When a message that leaves its port at `left` has passed the uplinks and the link on its way.
+    double past_links(std::size_t from, std::size_t to, double left);
 
     /// Of a cluster, for what goes out or comes in.
     struct Uplink {
@@ -142,13 +148,15 @@ class Rounds {
     const MachineCosts& costs_;
     std::vector<double> ready_;
     std::vector<double> next_;
-    std::vector<double> credit_;  // by member, what is left of it
+    std::vector<double> credit_;  // by host, as the next ones: what is left of it
     std::vector<double> usual_credit_;
-    std::vector<double> busy_;       // by member, with all that it sends
-    std::vector<double> port_free_;  // by host
-    std::vector<Uplink> out_;        // by cluster
-    std::vector<Uplink> in_;         // by cluster
-    std::vector<double> known_;      // by pair of clusters, inside hosts last; below 0: not looked up
+    std::vector<double> busy_;      // with all that it sends
+    std::vector<double> receives_;  // what all that it gets takes
+    std::vector<double> port_free_;
+    std::vector<Uplink> out_;      // by cluster
+    std::vector<Uplink> in_;       // by cluster
+    std::vector<Uplink> between_;  // from cluster to cluster
+    std::vector<double> known_;    // by pair of clusters, inside hosts last; below 0: not looked up
     Bytes bytes_ = 0;
     bool combines_ = false;
 };

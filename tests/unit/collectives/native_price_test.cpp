@@ -248,3 +248,43 @@ TEST_CASE("a handshake delays a message, and does not occupy the port that sends
         CHECK(native_time(bcast, few, costs) > with_step - kFar);
     }
 }
+
+TEST_CASE("MPI's own messages between two clusters share what is between them", "[native]") {
+    constexpr double kThin = 1e6;
+    constexpr Bytes kBlock = 64 * 1024;
+    const Machine machine = machine_of({4, 4, 4});
+    MachineCosts costs = test::uniform_costs(3, Seconds(kFar), 12.5e6);
+    const auto seconds = [&](Collective collective) {
+        return native_time(request_for(collective, kBlock), machine, costs);
+    };
+    const double alltoall = seconds(Collective::alltoall);
+    const double allgather = seconds(Collective::allgather);
+    costs.link(0, 1).all = kThin;
+    // Each rank of one has a block for each of the other; around a ring all blocks but one pass.
+    CHECK(alltoall < 16 * kBlock / kThin);
+    CHECK(allgather < 11 * kBlock / kThin);
+    CHECK(seconds(Collective::alltoall) == Approx(16 * kBlock / kThin).epsilon(0.2));
+    CHECK(seconds(Collective::allgather) == Approx(11 * kBlock / kThin).epsilon(0.2));
+    // TCP had not found its rate.
+    costs.link(0, 1).carries_more = true;
+    CHECK(seconds(Collective::alltoall) == Approx(alltoall));
+    CHECK(seconds(Collective::allgather) == Approx(allgather));
+}
+
+TEST_CASE("the ranks of a host spend together what its NIC has saved up, and share it as they receive",
+          "[native]") {
+    constexpr double kNic = 12.5e6;
+    constexpr Bytes kBlock = 64 * 1024;
+    const Machine machine = test::machine_of_hosts(1, 4, 8, true);
+    MachineCosts costs = test::uniform_costs(1, Seconds(1e-4), kNic);
+    costs.shares_ports = true;
+    costs.cluster(0).nic_out = costs.cluster(0).nic_in = kNic;
+    costs.cluster(0).reserve = 2 * kBlock;
+    const auto seconds = [&](Collective collective) {
+        return native_time(request_for(collective, kBlock), machine, costs);
+    };
+    // Partners 1 and 2 ranks away are on other hosts: in two rounds eight ranks send.
+    CHECK(seconds(Collective::scan) > 14 * kBlock / kNic);
+    // The root's host gets what the 24 ranks of other hosts have.
+    CHECK(seconds(Collective::gather) > 22 * kBlock / kNic);
+}
