@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/planner/plan.hpp"
@@ -291,10 +292,11 @@ std::vector<Verdict> judge(std::uint64_t number, std::uint64_t most_messages) {
     static const std::vector<Bytes> kSizes{8,         64,        1 << 10, 8 << 10, 32 << 10,
                                            128 << 10, 512 << 10, 2 << 20, 8 << 20};
     const DrawnMachine drawn = draw_machine(number);
-    Draw draw(~number);
     std::vector<Verdict> verdicts;
     if (drawn.machine.host_count() == 1) return verdicts;
     for (const Collective collective : kAllCollectives) {
+        // Of its own: what is proposed for one collective changes no other draw.
+        Draw draw(fnv1a(name_of(collective), ~number));
         const Bytes bytes = row_of(collective).has_data ? draw.one_of(kSizes) : 0;
         const Rank root = row_of(collective).is_rooted ? draw.whole(0, drawn.machine.rank_count() - 1) : 0;
         const Request request = request_for(collective, bytes, root);

@@ -90,10 +90,18 @@ void BlockExchange::add_straight() {
     }
     const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
     add_notes();
+    std::size_t near_bytes = 0;
+    std::size_t far_bytes = 0;
     for (Straight& send : sends_) {
-        if (send.block->is_far) far_.push_back(&send);
+        (send.block->is_far ? far_bytes : near_bytes) += send.memory.bytes;
+        if (send.block->is_far) {
+            far_.push_back(&send);
+        } else {
+            near_.push_back(&send);
+        }
     }
     far_that_may_start_ = far_.size();
+    if (far_bytes > 0) near_for_far_ = static_cast<double>(near_bytes) / static_cast<double>(far_bytes);
     window_ = static_cast<int>(std::clamp<std::size_t>(kManySegments / blocks, 2, 8));
     pace_ = pace();
 }
@@ -288,13 +296,27 @@ void BlockExchange::release(std::uint32_t number) {
     if (--waits_[number] == 0) ready_.push_back(number);
 }
 
-/// What is received, and what stays in the cluster, goes on as its segments complete (take_message).
+/// What is received goes on as its segments complete (take_message).
 void BlockExchange::start_straight() {
     const bool is_first = !std::exchange(has_begun_, true);
     for (std::size_t i = 0; is_first && i < receives_.size(); ++i) start_segments(receives_[i]);
     start_far();
-    for (std::size_t i = 0; is_first && i < sends_.size(); ++i) {
-        if (!sends_[i].block->is_far) start_segments(sends_[i]);
+    start_near();
+}
+
+/// Sends inside the cluster take turns, too. While others have a pace they get no more ahead of these than
+/// their part: all at once they would fill the NIC, and what the pace let go meanwhile would come after them
+/// all together, and overrun an uplink's queue.
+void BlockExchange::start_near() {
+    for (std::size_t waiting = 0; waiting < near_.size() && !has_failed_;) {
+        if (is_near_held() && near_share_ <= 0) return;
+        Straight& send = *near_.front();
+        const std::size_t before = send.started;
+        const bool has_started = start_segment(send);
+        near_share_ -= static_cast<double>(send.started - before);
+        waiting = has_started ? 0 : waiting + 1;
+        near_.pop_front();
+        if (send.started < send.memory.bytes) near_.push_back(&send);
     }
 }
 
@@ -329,9 +351,11 @@ bool BlockExchange::start_segment(Straight& straight) {
     if (straight.started == 0 && !straight.is_note) note_begin(straight);
     if (block.is_sent) {
         check(start_send(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, request));
-        if (block.is_far)
+        if (block.is_far) {
             next_paced_ = Pacer::after(
                 next_paced_, Seconds(pace_.seconds_per_byte * static_cast<double>(bytes)), pace_.ahead);
+            near_share_ += near_for_far_ * static_cast<double>(bytes);
+        }
     } else {
         check(PMPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, &request));
     }
@@ -347,8 +371,10 @@ bool BlockExchange::start_segment(Straight& straight) {
 void BlockExchange::go_on(Straight& straight) {
     const bool had_to_wait = !may_start(straight);
     --straight.under_way;
-    if (!is_far_send(straight)) {
+    if (!straight.block->is_sent) {
         start_segments(straight);
+    } else if (!is_far_send(straight)) {
+        start_near();
     } else if (had_to_wait && may_start(straight)) {
         ++far_that_may_start_;
     }

@@ -57,7 +57,7 @@ struct BlockOperands {
 ///     long blocks     straight to their ranks. Those to and from ranks that are reached by streams as a
 ///     whole
 ///                     by these (BlockStreams); of the others a segment of each in turn, what goes to other
-///                     clusters at the pace of the plan
+///                     clusters at the pace of the plan, and what stays in the cluster between it
 ///     note            from the root of a gather to those in other clusters that have a long block for it:
 ///                     how long their blocks are on the average. Who has more than that may go faster
 ///
@@ -120,6 +120,8 @@ class BlockExchange {
     void add_straight();
     void start_straight();
     void start_far();
+    void start_near();
+    bool is_near_held() const { return pace_.seconds_per_byte > 0 && !far_.empty(); }
     void start_segments(Straight& straight);
     bool start_segment(Straight& straight);
     void go_on(Straight& straight);
@@ -171,6 +173,9 @@ class BlockExchange {
     std::vector<Straight*> far_;  // of sends_: to other clusters, and not all started
     std::size_t next_far_ = 0;    // whose turn it is
     std::size_t far_that_may_start_ = 0;
+    std::deque<Straight*> near_;  // the same to others of the cluster; the first one is next
+    double near_for_far_ = 0;     // bytes of these for each that goes to other clusters
+    double near_share_ = 0;       // bytes of them that may go by now
     int window_ = 2;  // segments under way of each block
     Pace pace_;
     Seconds next_paced_{0};
