@@ -38,7 +38,7 @@ struct Variant {
     std::string_view in_words;
     Aggregation aggregation;
     Bytes together;  ///< of blocks of different sizes, those of up to so many bytes go together
-    Bytes largest;   ///< of blocks that are worth it between clusters; not always (largest_for())
+    Bytes largest;   ///< of blocks that are worth it between clusters
 };
 constexpr Variant kVariants[] = {
     {"direct", "each block goes straight to its rank", Aggregation::none, 0,
@@ -93,14 +93,50 @@ class BlockSteps {
     bool is_rooted() const { return row_of(part_.request.collective).is_rooted; }
     int turn_of(Rank rank) const { return turns_[at(part_.machine.cluster_of_rank(rank))]; }
 
+    bool is_sent(const BlockRoutes::Message& message) const { return message.from == part_.rank; }
+    bool is_far(const BlockRoutes::Message& message) const {
+        return part_.machine.cluster_of_rank(message.to) != part_.machine.cluster_of_rank(part_.rank);
+    }
+
+    /// What goes to other hosts of the cluster is between what goes to other clusters, which has a pace. Sent
+    /// at once it would fill the NIC; what the pace let go meanwhile would come after it all together, and
+    /// overrun the uplink's queue.
+    ///
+    ///     far     █   █   █   █
+    ///     near      ▪   ▪   ▪
+    std::vector<std::size_t> in_turns(std::span<const BlockRoutes::Message> messages) const {
+        std::vector<std::size_t> near;
+        std::vector<std::size_t> order;
+        std::size_t far = 0;
+        for (std::size_t m = 0; m < messages.size(); ++m) {
+            const bool is_near = builder_.paces_sends() && is_sent(messages[m]) && !is_far(messages[m]);
+            (is_near ? near : order).push_back(m);
+            if (is_sent(messages[m]) && is_far(messages[m])) ++far;
+        }
+        if (near.empty()) return order;
+        std::vector<std::size_t> turns;
+        std::size_t passed = 0;
+        std::size_t served = 0;
+        const auto serve = [&](std::size_t until) {
+            while (served < until) turns.push_back(near[served++]);
+        };
+        for (const std::size_t m : order) {
+            turns.push_back(m);
+            if (is_sent(messages[m]) && is_far(messages[m])) serve(near.size() * ++passed / far);
+        }
+        serve(near.size());
+        return turns;
+    }
+
     /// What a rank sends and gets in one hop. All peers get their first segment before one gets its second:
     /// each connection has as long as can be for it. A message is cut alike at both ends, whatever else they
     /// send.
     void pass(std::span<const BlockRoutes::Message> messages, Bytes segment_bytes) {
+        const std::vector<std::size_t> turns = in_turns(messages);
         std::vector<Region> regions(messages.size());
         std::uint32_t longest = 1;
         for (std::uint32_t i = 0; i < longest; ++i) {
-            for (std::size_t m = 0; m < messages.size(); ++m) {
+            for (const std::size_t m : turns) {
                 if (i == 0) regions[m] = region_for(messages[m]);
                 const Segments segments =
                     Segments::cut(regions[m].units, part_.request.unit_bytes, segment_bytes);
@@ -112,8 +148,10 @@ class BlockSteps {
     }
     void pass(const BlockRoutes::Message& message, Region region, Segment segment) {
         const Region part{region.buffer, region.offset + segment.offset, segment.units};
-        if (message.from == part_.rank) {
+        if (is_sent(message)) {
             builder_.send(message.to, part);
+            // A near one waits until this far one is on its way.
+            if (builder_.paces_sends() && is_far(message)) builder_.hold_sends(builder_.last_step(), -1);
         } else {
             builder_.recv(message.from, part);
         }
@@ -265,17 +303,6 @@ bool fits_into_queues(const Request& request, const Machine& machine, Aggregatio
            request.bytes() * blocks_in_message(request, machine, aggregation) <= kMost;
 }
 
-/// Whether some clusters are so far from each other that connections find their rate in many milliseconds.
-bool are_far(const Pricing& pricing) {
-    constexpr double kFar = 1e-3;
-    for (int a = 0; a < pricing.clusters(); ++a) {
-        for (int b = 0; b < a; ++b) {
-            if (pricing.costs().link(a, b).latency >= kFar) return true;
-        }
-    }
-    return false;
-}
-
 class BlockAlgorithm final : public Algorithm {
   public:
     BlockAlgorithm(const Variant& variant, Bytes segment_bytes, std::vector<int> order = {})
@@ -342,9 +369,8 @@ class BlockAlgorithm final : public Algorithm {
 
     /// Of nearly equal ones, who sends fewer of them loads processors less, too: 4 KiB between 64 ranks on 16
     /// hosts of four sites took 236 ms straight, 151 in segments between hosts, MPI's own 186. What is longer
-    /// than one message needs to be is no better together undivided: then each block counts. Between far
-    /// hosts it is the connections that count, which bring something at the same time: 64 KiB took 3960 ms,
-    /// 2420 and 4710.
+    /// than one message needs to be is no better together undivided: then each block counts, as 16 KiB took
+    /// 525 ms straight, 560 and 980, and 64 KiB 2130 ms, 2270 and 4290.
     int messages_between_clusters(const Pricing& pricing) const {
         const Machine& machine = pricing.machine();
         const Bytes bytes = pricing.request().bytes();
@@ -367,7 +393,6 @@ class BlockAlgorithm final : public Algorithm {
             if (variant_.aggregation == Aggregation::none) return blocks;
             const std::int64_t pairs = hosts(a) * hosts(b);
             if (segment_bytes_ == 0) return are_short ? pairs : blocks;
-            if (are_far(pricing)) return pairs;
             // As if all hosts of a cluster had as many ranks.
             const Bytes of_pair = (static_cast<Bytes>(blocks) * bytes) / static_cast<Bytes>(pairs);
             const auto segments = static_cast<std::int64_t>((of_pair + segment_bytes_ - 1) / segment_bytes_);
@@ -389,19 +414,10 @@ AlgorithmPtr parse(const AlgorithmName& name, Collective) {
     return nullptr;
 }
 
-/// Of blocks that are worth it.
-Bytes largest_for(const Variant& variant, const Pricing& pricing) {
-    if (pricing.clusters() == 1) return variant.together;
-    const bool may_be_long =
-        variant.aggregation == Aggregation::by_host && !row_of(pricing.request().collective).is_rooted;
-    return may_be_long && are_far(pricing) ? std::numeric_limits<Bytes>::max() : variant.largest;
-}
-
 /// With one rank on each host, and one cluster, all of them are the same. MPI's own is that, too, but for
 /// blocks beyond 32 KiB, which it exchanges pair by pair: between eight hosts on a switch that is better
 /// (64 KiB: 3.7 ms, straight ones 6.1). Larger blocks fill a message by themselves, and agents would wait for
-/// all that goes together. Not in an all-to-all between far hosts of many ranks, whose connections would
-/// bring more than queues hold, at the same time.
+/// all that goes together.
 ///
 /// Where sizes differ most blocks may be empty, and agents would wait for all ranks even so: a call with
 /// neighbours alone would take a far latency. There blocks go together by a rule only (LAPLE_ALGORITHM).
@@ -409,7 +425,8 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     const Machine& machine = pricing.machine();
     for (const Variant& variant : kVariants) {
         const bool is_direct = variant.aggregation == Aggregation::none;
-        if (pricing.request().bytes() > largest_for(variant, pricing)) continue;
+        const Bytes largest = pricing.clusters() == 1 ? variant.together : variant.largest;
+        if (pricing.request().bytes() > largest) continue;
         if (pricing.request().is_varied && !is_direct) continue;
         if (variant.aggregation == Aggregation::by_host && machine.has_single_ranks()) continue;
         if (!fits_into_queues(pricing.request(), machine, variant.aggregation)) continue;

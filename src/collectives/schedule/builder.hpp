@@ -41,6 +41,10 @@ class ScheduleBuilder {
         schedule_.seconds_per_unit = seconds_per_unit;
         schedule_.ahead = ahead;
     }
+    /// Whether they do.
+    bool paces_sends() const { return schedule_.seconds_per_unit > 0; }
+    /// The last step so far in program order; -1: none.
+    std::int64_t last_step() const { return static_cast<std::int64_t>(schedule_.steps.size()) - 1; }
     /// The last receive from a rank of the own cluster so far in program order; -1: none.
     std::int64_t last_receive_in_cluster() const { return last_receive_in_cluster_; }
     /// The last step that writes that unit so far in program order; -1: none.

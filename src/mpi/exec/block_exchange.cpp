@@ -91,9 +91,8 @@ void BlockExchange::add_straight() {
     const std::size_t blocks = std::max<std::size_t>(sends_.size() + receives_.size(), 1);
     add_notes();
     std::size_t near_bytes = 0;
-    std::size_t far_bytes = 0;
     for (Straight& send : sends_) {
-        (send.block->is_far ? far_bytes : near_bytes) += send.memory.bytes;
+        (send.block->is_far ? far_left_ : near_bytes) += send.memory.bytes;
         if (send.block->is_far) {
             far_.push_back(&send);
         } else {
@@ -101,7 +100,7 @@ void BlockExchange::add_straight() {
         }
     }
     far_that_may_start_ = far_.size();
-    if (far_bytes > 0) near_for_far_ = static_cast<double>(near_bytes) / static_cast<double>(far_bytes);
+    if (far_left_ > 0) near_for_far_ = static_cast<double>(near_bytes) / static_cast<double>(far_left_);
     window_ = static_cast<int>(std::clamp<std::size_t>(kManySegments / blocks, 2, 8));
     pace_ = pace();
 }
@@ -355,6 +354,7 @@ bool BlockExchange::start_segment(Straight& straight) {
             next_paced_ = Pacer::after(
                 next_paced_, Seconds(pace_.seconds_per_byte * static_cast<double>(bytes)), pace_.ahead);
             near_share_ += near_for_far_ * static_cast<double>(bytes);
+            far_left_ -= bytes;
         }
     } else {
         check(PMPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, block.peer, tag, ways_.comm, &request));

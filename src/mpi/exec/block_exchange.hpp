@@ -121,7 +121,7 @@ class BlockExchange {
     void start_straight();
     void start_far();
     void start_near();
-    bool is_near_held() const { return pace_.seconds_per_byte > 0 && !far_.empty(); }
+    bool is_near_held() const { return pace_.seconds_per_byte > 0 && far_left_ > 0; }
     void start_segments(Straight& straight);
     bool start_segment(Straight& straight);
     void go_on(Straight& straight);
@@ -173,10 +173,11 @@ class BlockExchange {
     std::vector<Straight*> far_;  // of sends_: to other clusters, and not all started
     std::size_t next_far_ = 0;    // whose turn it is
     std::size_t far_that_may_start_ = 0;
+    std::size_t far_left_ = 0;    // bytes of them that have not started
     std::deque<Straight*> near_;  // the same to others of the cluster; the first one is next
     double near_for_far_ = 0;     // bytes of these for each that goes to other clusters
     double near_share_ = 0;       // bytes of them that may go by now
-    int window_ = 2;  // segments under way of each block
+    int window_ = 2;              // segments under way of each block
     Pace pace_;
     Seconds next_paced_{0};
     std::vector<StraightBlock> note_blocks_;

@@ -403,14 +403,12 @@ TEST_CASE("blocks that are long together go straight where that takes as long", 
         sites.push_back(rank / 9);
     }
     const Machine machine(Topology::from_labels(18, {sites}), host_of);
-    MachineCosts costs = test::uniform_costs(2, Seconds(4e-3), 6e6);
+    const MachineCosts costs = test::uniform_costs(2, Seconds(4e-3), 6e6);
     const auto crossings_of = [&](const char* name, Bytes bytes) {
         return test::price_of(name, request_for(Collective::alltoall, bytes), machine, costs)->crossings;
     };
     CHECK(crossings_of("host-aggregation", 1024) == 2 * 3 * 3);
     CHECK(crossings_of("host-aggregation", 4096) == crossings_of("direct", 4096));
-    CHECK(crossings_of("host-aggregation@16K", 4096) == 2 * 3 * 3);  // so many connections
-    costs = test::uniform_costs(2, Seconds(0.5e-3), 6e6);
     // In segments: three of 16 KiB for nine blocks, and five of 8 KiB.
     CHECK(crossings_of("host-aggregation@16K", 4096) == 2 * 3 * 3 * 3);
     CHECK(crossings_of("host-aggregation@8K", 4096) == 2 * 3 * 3 * 5);
@@ -425,12 +423,46 @@ TEST_CASE("between hosts with many ranks longer blocks go in segments of several
         return choose_plan(request_for(collective, bytes), machine, {}, costs).algorithm->name();
     };
     CHECK(choice(Collective::alltoall, 4096) == "host-aggregation@16K");
-    CHECK(choice(Collective::alltoall, 64 << 10) == "host-aggregation@16K");
-    CHECK(choice(Collective::gather, 64 << 10) == "direct@16K");
-    for (int a = 0; a < 4; ++a) {
-        for (int b = 0; b < 4; ++b) costs.link(a, b).latency = 0.3e-3;
-    }
     CHECK(choice(Collective::alltoall, 64 << 10) == "direct@16K");
+    CHECK(choice(Collective::gather, 64 << 10) == "direct@16K");
+}
+
+TEST_CASE("long messages between clusters are left to hosts", "[aggregation]") {
+    // Six far hosts of eight ranks: 64 blocks for each other one.
+    const Machine machine = test::machine_of_hosts(6, 1, 8);
+    const MachineCosts costs = test::uniform_costs(6, Seconds(10e-3), 12.5e6);
+    const auto is_proposed = [&](Collective collective, Bytes bytes) {
+        const Request request = request_for(collective, bytes);
+        const std::vector<Candidate> found = Pricing(request, machine, costs).all();
+        return std::any_of(found.begin(), found.end(), [](const Candidate& candidate) {
+            return candidate.algorithm->name() == "cluster-aggregation";
+        });
+    };
+    CHECK(is_proposed(Collective::alltoall, 2048));
+    CHECK_FALSE(is_proposed(Collective::alltoall, 2056));
+    CHECK(is_proposed(Collective::gather, 16 << 10));
+}
+
+TEST_CASE("what stays in the cluster goes between what has a pace", "[aggregation]") {
+    // Rank 0 has three near peers, and four far ones.
+    const auto sends_of = [](const Schedule& schedule) {
+        std::string order;
+        std::int64_t last_far = -1;
+        for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+            const Step& step = schedule.steps[i];
+            if (step.kind != StepKind::send) continue;
+            const bool is_far = step.peer >= 4;
+            order += is_far ? 'f' : 'n';
+            if (is_far) last_far = static_cast<std::int64_t>(i);
+            const auto earlier = schedule.dependencies_of(step);
+            const bool waits =
+                last_far >= 0 && std::find(earlier.begin(), earlier.end(), last_far) != earlier.end();
+            CHECK(waits == (!is_far && schedule.seconds_per_unit > 0));
+        }
+        return order;
+    };
+    CHECK(sends_of(schedule_of("direct@400", {0.25, 0.5})) == "ffnfnfnffnfnfnffnfnfn");
+    CHECK(sends_of(schedule_of("direct", {})) == "ffffnnn");
 }
 
 TEST_CASE("a root that scatters sends to the farthest clusters first", "[aggregation]") {
