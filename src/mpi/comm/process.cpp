@@ -355,6 +355,7 @@ Report::Duration Process::duration() const {
 Report::Job Process::job() const {
     TrialSummary trials = trials_;
     Report::Job job;
+    job.ranks = size_of(MPI_COMM_WORLD);
     job.is_profile = settings_.is_profile;
     for (const CommState* state : states_) {
         trials.add(state->trial_summary());

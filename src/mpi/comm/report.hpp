@@ -52,6 +52,7 @@ class Report {
 
     /// What the job was, for people: a line each, without its end.
     struct Job {
+        int ranks = 0;           ///< of MPI_COMM_WORLD
         std::string network;     ///< which ranks, where; empty: nothing is known
         std::string source;      ///< of what is known of the network; empty: nothing is
         std::string model_file;  ///< by which plans were made; empty: none is known
