@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/algorithms/name.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "collectives/algorithms/registry.hpp"
+#include "collectives/cost/order_rule.hpp"
 
 namespace laple {
 namespace {
@@ -82,6 +85,13 @@ void refuse_name(const AlgorithmName& name, const std::string& reason) {
 namespace {
 
 [[noreturn]] void refuse_level(const AlgorithmName& name, std::string_view level, std::string_view shape) {
+    const std::vector<std::string_view> rules = order_rules();
+    if (std::find(rules.begin(), rules.end(), shape) != rules.end()) {
+        throw Error(
+            fmt::format("algorithm \"{}\": {} is an order of clusters, and the tree inside them is missing",
+                        name.text, shape),
+            fmt::format("write {}/binomial", shape));
+    }
     const std::string nearest = nearest_algorithm_word(shape);
     const std::string reason = fmt::format("\"{}\" is neither an algorithm nor a tree", level);
     if (nearest.empty()) refuse_name(name, reason);

@@ -106,6 +106,7 @@ class Explain(PlanTest):
         for word, meant in [("binomail", "binomial"), ("multi-leader-chian@8K", "chain"), ("two-tre@8K", "two-tree"),
                             ("jackson/flta", "flat"), ("scater-ring", "scatter-ring")]:
             self.check_refused([*call, word], "is neither an algorithm nor a tree", f"did you mean {meant}?")
+        self.check_refused([*call, "fef"], "the tree inside them is missing", "write fef/binomial")
         self.check_refused([*call, "bush"], "laple-plan algorithms lists them all")
         self.check_refused(["explian", "bcast", "8"], 'no command "explian"', "did you mean explain?")
         self.check_refused(["zzz"], 'no command "zzz"', "explain, compare, algorithms, yardstick, simulate")
