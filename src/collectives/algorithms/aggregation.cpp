@@ -145,6 +145,7 @@ class BlockSteps {
                 if (i + 1 == segments.count()) take_apart(messages[m], regions[m]);
             }
         }
+        builder_.hold_sends(-1, -1);  // those of the next hop
     }
     void pass(const BlockRoutes::Message& message, Region region, Segment segment) {
         const Region part{region.buffer, region.offset + segment.offset, segment.units};
