@@ -98,6 +98,12 @@ class BlockSteps {
         return part_.machine.cluster_of_rank(message.to) != part_.machine.cluster_of_rank(part_.rank);
     }
 
+    bool is_on_host(Rank rank) const {
+        return part_.machine.host_of(rank) == part_.machine.host_of(part_.rank);
+    }
+    /// A root sends alone: who is near it need not wait for others.
+    bool has_turns() const { return builder_.paces_sends() && !is_rooted(); }
+
     /// What goes to other hosts of the cluster is between what goes to other clusters, which has a pace. Sent
     /// at once it would fill the NIC; what the pace let go meanwhile would come after it all together, and
     /// overrun the uplink's queue.
@@ -109,7 +115,8 @@ class BlockSteps {
         std::vector<std::size_t> order;
         std::size_t far = 0;
         for (std::size_t m = 0; m < messages.size(); ++m) {
-            const bool is_near = builder_.paces_sends() && is_sent(messages[m]) && !is_far(messages[m]);
+            const bool is_near =
+                has_turns() && is_sent(messages[m]) && !is_far(messages[m]) && !is_on_host(messages[m].to);
             (is_near ? near : order).push_back(m);
             if (is_sent(messages[m]) && is_far(messages[m])) ++far;
         }
@@ -151,8 +158,8 @@ class BlockSteps {
         const Region part{region.buffer, region.offset + segment.offset, segment.units};
         if (is_sent(message)) {
             builder_.send(message.to, part);
-            // A near one waits until this far one is on its way.
-            if (builder_.paces_sends() && is_far(message)) builder_.hold_sends(builder_.last_step(), -1);
+            // A near one waits until MPI has taken this far one.
+            if (has_turns() && is_far(message)) builder_.hold_sends(builder_.last_step(), -1);
         } else {
             builder_.recv(message.from, part);
         }
@@ -300,7 +307,8 @@ Bytes longest_in_message(const Request& request, const Machine& machine, Aggrega
 /// segments between hosts 480, MPI's own 470.
 bool fits_into_queues(const Request& request, const Machine& machine, Aggregation aggregation) {
     constexpr Bytes kMost = 128 * 1024;
-    return aggregation != Aggregation::by_cluster ||
+    return aggregation != Aggregation::by_cluster || machine.cluster_count() == 1 ||
+           row_of(request.collective).is_rooted ||
            request.bytes() * blocks_in_message(request, machine, aggregation) <= kMost;
 }
 

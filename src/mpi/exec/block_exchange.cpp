@@ -164,10 +164,9 @@ std::vector<FarBlock> BlockExchange::far_blocks() const {
 
 Pace BlockExchange::pace() const {
     if (plan_.pace.seconds_per_byte <= 0) return plan_.pace;
-    const bool is_rooted = operands_.input.size() != operands_.result.size();
-    const bool is_root_of_scatter = is_rooted && operands_.input.size() > 1;
+    const bool is_root_of_scatter = is_rooted() && operands_.input.size() > 1;
     if (is_root_of_scatter) return varied_pace_of_root(plan_.pace, far_blocks(), plan_.uplink);
-    if (is_rooted) return plan_.pace;
+    if (is_rooted()) return plan_.pace;
     return varied_pace(plan_.pace, far_blocks(), plan_.near_ranks, plan_.uplink);
 }
 

@@ -121,7 +121,9 @@ class BlockExchange {
     void start_straight();
     void start_far();
     void start_near();
-    bool is_near_held() const { return pace_.seconds_per_byte > 0 && far_left_ > 0; }
+    bool is_rooted() const { return operands_.input.size() != operands_.result.size(); }
+    /// A root sends alone: who is near it need not wait for others.
+    bool is_near_held() const { return !is_rooted() && pace_.seconds_per_byte > 0 && far_left_ > 0; }
     void start_segments(Straight& straight);
     bool start_segment(Straight& straight);
     void go_on(Straight& straight);

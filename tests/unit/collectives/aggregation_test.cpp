@@ -463,6 +463,21 @@ TEST_CASE("what stays in the cluster goes between what has a pace", "[aggregatio
     };
     CHECK(sends_of(schedule_of("direct@400", {0.25, 0.5})) == "ffnfnfnffnfnfnffnfnfn");
     CHECK(sends_of(schedule_of("direct", {})) == "ffffnnn");
+    // What carriers hand on in the end waits for nothing that they have sent before.
+    const Schedule carried = schedule_of("cluster-aggregation", {0.25, 0.5});
+    const auto& steps = carried.steps;
+    const auto is_far = [](StepKind kind) {
+        return [kind](const Step& step) { return step.kind == kind && step.peer >= 4; };
+    };
+    int handed_on = 0;
+    auto step = std::find_if(steps.rbegin(), steps.rend(), is_far(StepKind::recv)).base();
+    for (; step != steps.end(); ++step) {
+        if (step->kind != StepKind::send) continue;
+        for (const std::uint32_t earlier : carried.dependencies_of(*step))
+            CHECK_FALSE(is_far(StepKind::send)(steps[earlier]));
+        ++handed_on;
+    }
+    CHECK(handed_on > 0);
 }
 
 TEST_CASE("a root that scatters sends to the farthest clusters first", "[aggregation]") {
