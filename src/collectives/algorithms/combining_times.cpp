@@ -244,8 +244,10 @@ class CombiningTraffic {
             sent[at(machine_.host_of(trees_.sender(a, dest)))] += 1;
             got[at(machine_.host_of(trees_.receiver(a, dest)))] += 1;
         }
-        load.add(a, next_to(a), block_, *std::max_element(sent.begin(), sent.end()),
-                 *std::max_element(got.begin(), got.end()), machine_.rank_count() - ranks_[at(a)]);
+        const double blocks = machine_.rank_count() - ranks_[at(a)];
+        const double mean = (block_ * machine_.rank_count() - blocks_[at(a)] * ranks_[at(a)]) / blocks;
+        load.add(a, next_to(a), mean, *std::max_element(sent.begin(), sent.end()),
+                 *std::max_element(got.begin(), got.end()), blocks);
     }
 
     /// Each rank copies to the others of its host what they pass on, or get, and combines as much; and an

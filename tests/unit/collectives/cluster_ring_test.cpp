@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/algorithms/cluster_ring.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/pricing.hpp"
 #include "collectives/planner/planner.hpp"
 #include "simulated.hpp"
 #include "some_costs.hpp"
@@ -98,6 +100,45 @@ TEST_CASE("an uplink carries the blocks of the ranks that there are, where hosts
     CHECK(seconds(16) > 64 * 65536 / 4e6);
     CHECK(seconds(1) > 34 * 65536 / 4e6);
     CHECK(seconds(1) < 0.65 * seconds(16));
+}
+
+TEST_CASE("uneven blocks that are combined take what the cluster takes that gets them", "[combining]") {
+    const Machine machine = test::machine_of({4, 4, 4});
+    MachineCosts costs = test::uniform_costs(3, Seconds(5e-3), 12.5e6);
+    for (int c = 0; c < 3; ++c) {
+        costs.cluster(c).nic_out = costs.cluster(c).nic_in = 125e6;
+        costs.cluster(c).uplink_out = costs.cluster(c).uplink_in = 4e6;
+    }
+    constexpr std::uint64_t kAll = 12 << 20;
+    Request request = request_for(Collective::reduce_scatter, 1 << 20);
+    const auto price_of = [&](const char* name) { return *test::price_of(name, request, machine, costs); };
+    const std::vector<double> even_ring = price_of("cluster-ring@16K").pace;
+    // Four blocks from each other cluster.
+    CHECK(price_of("cluster-combining@16K").seconds == Approx(2.0 / 3 * kAll / 4e6).epsilon(0.1));
+    std::vector<std::uint64_t> units(12, 0);
+    std::fill(units.begin() + 8, units.end(), kAll / 4 / request.unit_bytes);
+    request.counts = Counts(units);
+    CHECK(price_of("cluster-combining@16K").seconds == Approx(2.0 * kAll / 4e6).epsilon(0.1));
+    // Around the ring all of it passes the uplink of each cluster but the last one's, by four hosts.
+    const std::vector<double> pace = price_of("cluster-ring@16K").pace;
+    REQUIRE(pace.size() == 3);
+    CHECK(pace[0] >= 0.95 * even_ring[0]);
+    CHECK(pace[1] >= 0.95 * even_ring[1]);
+}
+
+TEST_CASE("short blocks of many ranks are sent apart where together they need a handshake", "[combining]") {
+    const Machine machine = test::machine_of_hosts(2, 1, 16);
+    MachineCosts costs = test::uniform_costs(2, Seconds(5e-3), 125e6);
+    costs.cluster(0).eager_limit = costs.cluster(1).eager_limit = 16 * 1024;
+    const auto is_proposed = [&](Bytes bytes) {
+        const Request request = request_for(Collective::reduce_scatter, bytes);
+        const std::vector<Candidate> found = Pricing(request, machine, costs).all();
+        return std::any_of(found.begin(), found.end(), [](const Candidate& candidate) {
+            return candidate.algorithm->name() == "cluster-combining@4K";
+        });
+    };
+    CHECK(is_proposed(4096));
+    CHECK_FALSE(is_proposed(512));
 }
 
 TEST_CASE("a ring of clusters takes as long as it is predicted to", "[ring]") {
