@@ -108,17 +108,20 @@ std::vector<std::string> models_in(const std::string& directory) {
 }
 
 /// Makes room where jobs on ever new hosts, or with ever new placements, have left many files. Models are
-/// only read once they are measured, so that they look old: half of what is left may be models.
+/// only read once they are measured, so that they look old: half of what is left may be models. Hosts go
+/// first: to gather them again takes little.
 void remove_oldest(const std::string& directory) {
     const std::vector<fs::path> files = files_in(directory, is_own);
     if (files.size() < kMostFiles) return;
     std::vector<std::string> ordered;
     std::vector<std::string> others;
+    std::vector<std::string> hosts;
     for (std::string& file : latest_first(files)) {
         const bool is_first = is_model(file) && ordered.size() < kFewerFiles / 2;
-        (is_first ? ordered : others).push_back(std::move(file));
+        const bool is_last = fs::path(file).extension() == ".hosts";
+        (is_first ? ordered : is_last ? hosts : others).push_back(std::move(file));
     }
-    std::move(others.begin(), others.end(), std::back_inserter(ordered));
+    for (auto* rest : {&others, &hosts}) std::move(rest->begin(), rest->end(), std::back_inserter(ordered));
     for (std::size_t i = kFewerFiles; i < ordered.size(); ++i) {
         std::error_code ignored;
         if (fs::is_regular_file(fs::symlink_status(ordered[i], ignored))) fs::remove(ordered[i], ignored);

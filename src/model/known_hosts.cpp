@@ -29,6 +29,8 @@ std::vector<Node> parse_hosts(const JsonDocument& document, int ranks) {
             is_given[at(rank)] = true;
             node.ranks.push_back(rank);
         }
+        if (node.ranks.empty() || (!nodes.empty() && node.ranks.front() < nodes.back().ranks.front()))
+            throw in.wrong(item, "has no ranks, or is out of order", "remove the file");
         nodes.push_back(std::move(node));
     }
     if (std::find(is_given.begin(), is_given.end(), false) != is_given.end())

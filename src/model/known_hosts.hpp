@@ -18,8 +18,8 @@ inline constexpr const char* kHostsFormat = "laple-hosts-1";
 
 std::string hosts_text(const std::vector<Node>& nodes);
 
-/// The nodes of such a document. Throws Error for what is wrong, and where they do not have each of `ranks`
-/// ranks once.
+/// The nodes of such a document, in the order of their first ranks. Throws Error for what is wrong, and where
+/// they do not have each of `ranks` ranks once, and each at least one of them.
 std::vector<Node> parse_hosts(const JsonDocument& document, int ranks);
 
 }  // namespace laple

@@ -60,7 +60,7 @@ struct Consensus {
     /// Some rank has measured on parts of MPI_COMM_WORLD for as long as a job may.
     bool have_parts_measured = false;
     bool may_have_gpu_buffers = false;  ///< MPI takes them on one rank
-    /// Where the ranks are; nothing where some host has no id.
+    /// Where the ranks are, of all of MPI_COMM_WORLD; nothing where some host has no id.
     std::optional<PlaceSums> places;
 };
 
@@ -144,7 +144,7 @@ int combine(Process& process, MPI_Comm comm, int rank, int size, const Numbers& 
 std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
                                         Proposal proposal) {
     const Settings& settings = process.settings();
-    const PlaceSums places = place_sums(rank);
+    const auto places = size == size_of(MPI_COMM_WORLD) ? place_sums(rank) : std::nullopt;
     Numbers mine{number_of_build(),
                  -number_of_build(),
                  static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
@@ -161,8 +161,9 @@ std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int ran
                  settings.trace.empty() ? 1 : 0,
                  process.have_parts_measured() ? 1 : 0,
                  may_have_gpu_buffers() ? 1 : 0,
-                 has_host_id() ? 0 : 1};
-    for (std::size_t i = 0; i < places.size(); ++i) mine[kMaxima + i] = static_cast<std::int64_t>(places[i]);
+                 places ? 0 : 1};
+    for (std::size_t i = 0; places && i < places->size(); ++i)
+        mine[kMaxima + i] = static_cast<std::int64_t>((*places)[i]);
     Numbers most{};
     if (combine(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
     Consensus consensus;
@@ -442,7 +443,7 @@ class Agreeing {
         const bool may_measure = is_world() || !consensus.have_parts_measured;  // unless the hosts are known
         const bool is_like_world = in_world_ == all_below(at(size_of(MPI_COMM_WORLD)));
         std::optional<std::vector<Node>> hosts;
-        const Payload payload = is_like_world && consensus.places
+        const Payload payload = is_like_world && consensus.places && !consensus.is_profiled
                                     ? like_an_earlier_job(text_of(*consensus.places), may_measure, hosts)
                                     : from_gathered_hosts(may_measure, hosts);
         if (hosts && is_like_world) process_.learn_for(*hosts);

@@ -20,8 +20,9 @@ namespace laple::mpi {
 ///    agreed on.
 /// 4. Where a rank wants none (off), or MPI may get buffers in a GPU's memory, nothing is agreed on.
 /// 5. Rank 0 looks for these hosts in its cache; else all measure (discovery.hpp). Where that fails, the
-///    ranks agree on a flat topology, so that it is not tried again. `meanwhile` is another collective on
-///    `comm`, which is called then, while the message of rank 0 is under way; on all ranks or on none.
+///    ranks agree on a flat topology, so that it is not tried again. Where `comm` has the ranks of
+///    MPI_COMM_WORLD in their order, `meanwhile`, another collective on `comm`, may be called while the
+///    message of rank 0 is under way; on all ranks or on none.
 ///
 /// What changes calls without a topology, strict order and verification, holds where all ranks want it.
 ///

@@ -195,7 +195,7 @@ void CommState::set_up(MPI_Comm comm) {
         why_idle_ = "some of its ranks were spawned by others";
         return;
     }
-    // Whatever the agreement is, calls need LaPle's communicator: MPI makes it in about the same time.
+    // Most agreements lead to calls that need LaPle's communicator: MPI makes it in about the same time.
     const std::shared_ptr<const Terms> agreed =
         agree(*process_, comm, rank_, *in_world, [this] { comms_.create(); });
     const Terms& terms = *agreed;

@@ -75,7 +75,7 @@ class CommState {
     MPI_Comm users() const { return users_; }
     /// Keeps this while calls are under way, or may be started again.
     std::shared_ptr<CommState> shared() const { return self_; }
-    /// LaPle's own; made with the first plan that is not native.
+    /// LaPle's own; made with the first plan that is not native, or while ranks agree.
     MPI_Comm inner() const { return comms_.inner(); }
     const Machine& machine() const { return machine_; }
     /// Whether that tells who is near whom, and not only who there is.

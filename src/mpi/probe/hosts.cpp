@@ -108,14 +108,12 @@ std::int64_t host_number() {
     return own_identity().number();
 }
 
-bool has_host_id() {
-    return !own_id().empty();
-}
-
 /// The last steps mix all bits (those of SplitMix64, Steele, Lea and Flood 2014): sums of plain FNV hashes of
 /// like names are like each other.
-PlaceSums place_sums(Rank rank) {
-    const std::string place = fmt::format("{} {}", rank, own_identity().key());
+std::optional<PlaceSums> place_sums(Rank rank) {
+    const HostIdentity identity = own_identity();
+    if (identity.id[0] == 0) return std::nullopt;
+    const std::string place = fmt::format("{} {}", rank, identity.key());
     PlaceSums sums{};
     for (std::uint64_t& sum : sums) {
         sum = fnv1a(place, fnv1a(&sum == sums.data() ? "first" : "second"));

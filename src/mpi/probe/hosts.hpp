@@ -31,15 +31,13 @@ std::optional<std::vector<Node>> gather_hosts(MPI_Comm comm, int root);
 /// their host's name, are on several hosts. Nothing where names alone tell hosts apart, without a boot id.
 std::optional<std::vector<Node>> gather_hosts_by_name(MPI_Comm comm, int root);
 
-/// Whether this host has a boot id: else hosts of one name cannot be told apart.
-bool has_host_id();
-
 /// Two sums over all ranks of a communicator, modulo 2^64, which are almost surely equal only where the same
 /// ranks are on the same hosts: by name, kernel and network.
 using PlaceSums = std::array<std::uint64_t, 2>;
 
-/// What this process adds to them as `rank`. Local.
-PlaceSums place_sums(Rank rank);
+/// What this process adds to them as `rank`; nothing without a boot id, where hosts of one name cannot be
+/// told apart. Local.
+std::optional<PlaceSums> place_sums(Rank rank);
 std::string text_of(const PlaceSums& sums);
 
 struct HostIdentity;

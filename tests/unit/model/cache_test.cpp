@@ -258,10 +258,7 @@ TEST_CASE("of very many files the oldest go", "[cache]") {
     };
     std::vector<std::string> files;
     for (int i = 0; i < 1000; ++i) {
-        const char* ending = i % 4 == 1   ? "-0123456789abcdef.json"
-                             : i % 8 == 2 ? ".latencies"
-                             : i % 8 == 6 ? "-fedcba9876543210.hosts"
-                                          : ".json";
+        const char* ending = i % 4 == 1 ? "-0123456789abcdef.json" : i % 4 == 2 ? ".latencies" : ".json";
         files.push_back(add(fmt::format("{:016x}{}", i, ending), i + 1));
     }
     const std::string foreign = add("notes of the last month.json", 10000);
@@ -300,6 +297,25 @@ TEST_CASE("an old model stays where jobs on its hosts have left many placements"
     CHECK(fs::exists(model));
     const fs::directory_iterator files(directory.path());
     CHECK(std::distance(begin(files), end(files)) <= 401);
+}
+
+TEST_CASE("what is known of hosts goes before what was measured", "[cache]") {
+    const TemporaryDirectory directory;
+    const ModelCache cache(directory.path());
+    std::string note;
+    const auto add = [&](const std::string& name) {
+        std::ofstream(directory.path() + "/" + name) << "{}";
+        return directory.path() + "/" + name;
+    };
+    std::vector<std::string> measured;
+    for (int i = 0; i < 300; ++i) measured.push_back(add(fmt::format("0123456789abcdef-{:016x}.json", i)));
+    for (const std::string& file : measured)
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1000));
+    for (int i = 0; i < 300; ++i) add(fmt::format("fedcba9876543210-{:016x}.hosts", i));
+    cache.keep(model_of(kNodes), note);
+    for (const std::string& file : measured) CHECK(fs::exists(file));
+    const fs::directory_iterator files(directory.path());
+    CHECK(std::distance(begin(files), end(files)) == 401);
 }
 
 TEST_CASE("of models of other hosts a job reads the latest ones only", "[cache]") {
@@ -362,6 +378,11 @@ TEST_CASE("hosts are known by the places of all ranks", "[cache]") {
         std::ofstream(file)
             << R"({"format": "laple-hosts-1", "hosts": [{"name": "a", "id": "", "ranks": [1, 0]}]})";
         CHECK_FALSE(cache.find_hosts(places, 2));
+    }
+    SECTION("a host without ranks") {
+        std::ofstream(file)
+            << R"({"format": "laple-hosts-1", "hosts": [{"name": "a", "id": "", "ranks": []}, {"name": "b", "id": "", "ranks": [0]}]})";
+        CHECK_FALSE(cache.find_hosts(places, 1));
     }
     SECTION("cut off") {
         std::ofstream(file) << good.substr(0, good.size() / 2);
