@@ -52,6 +52,8 @@ class Traffic {
         // What agents send is priced as if it took turns at their port. A root that sends alone holds itself
         // up, and of what goes to a root little comes from each port.
         if (goes_straight_to_root()) return pace_to_root();
+        const bool is_to_root = root_ >= 0 && is_from_all_ && aggregation_ == Aggregation::none;
+        if (is_to_root && blocks_ == Blocks::of_unknown_sizes) return pace_of_unknown_to_root();
         const HopLoad hop = between(HopLoad::Ports::busy);
         const bool take_turns = aggregation_ != Aggregation::none && root_ < 0;
         const double busiest = take_turns ? hop.busiest() : hop.busiest_queue();
@@ -124,6 +126,19 @@ class Traffic {
                 const double far = block_ * most_far_blocks(c);
                 pace[at(c)] = far > 0 ? busiest / far : 0;
             }
+        }
+        return pace;
+    }
+
+    /// Who has much is not held up by the links of others, who may have nothing: by the root's, and by what
+    /// is between.
+    std::vector<double> pace_of_unknown_to_root() const {
+        const double of_root = between(HopLoad::Ports::busy).queue_of(root_);
+        std::vector<double> pace;
+        for (int c = 0; c < costs_.count(); ++c) {
+            const double far = block_ * most_far_blocks(c);
+            const double own = from_clusters({c}, HopLoad::Ports::busy).busiest_queue();
+            pace.push_back(far > 0 ? std::max(of_root, own) / far : 0);
         }
         return pace;
     }

@@ -31,6 +31,10 @@ class HopLoad {
     /// Of uplinks, links and ports that get, whose queues lose what comes too fast. A port that sends holds
     /// up its own host, which loses nothing.
     double busiest_queue() const;
+    /// The same of what cluster `c` gets alone: its uplink, and its busiest port.
+    double queue_of(int c) const {
+        return std::max(in_[static_cast<std::size_t>(c)], uplink_in_[static_cast<std::size_t>(c)]);
+    }
     double latency() const { return latency_; }
     /// The longest of its messages by itself.
     double alone() const { return alone_; }

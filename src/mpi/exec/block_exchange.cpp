@@ -115,7 +115,7 @@ void BlockExchange::add_notes() {
         if (each.block->is_far && each.memory.bytes > kFarSegment)
             note_blocks_.push_back({each.block->peer, is_root, false, 0});
     }
-    mean_bytes_ = std::make_unique<std::uint64_t>(is_root ? mean_of_far_blocks() : 0);
+    mean_bytes_ = std::make_unique<std::uint64_t>(is_root ? mean_of_blocks() : 0);
     for (const StraightBlock& block : note_blocks_) {
         Straight note;
         note.block = &block;
@@ -126,22 +126,25 @@ void BlockExchange::add_notes() {
     }
 }
 
-/// At the root. Its cluster's share its port, but they have not far to go.
-std::uint64_t BlockExchange::mean_of_far_blocks() const {
+/// At the root, whose port all of them share: the pace is that of as many blocks.
+std::uint64_t BlockExchange::mean_of_blocks() const {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;
     for (const StraightBlock& block : plan_.straight) {
-        if (!block.is_far || block.is_sent) continue;
+        if (block.is_sent) continue;
         bytes += operands_.result[block.number].bytes;
         ++blocks;
     }
     return bytes / std::max<std::uint64_t>(blocks, 1);
 }
 
-/// The pace is for blocks that are alike.
+/// The pace is for blocks that are alike. Where they are not, the own cluster's uplink still carries no more.
 void BlockExchange::heed_note() {
     const auto own = static_cast<double>(operands_.input.front().bytes);
-    if (own > 0) pace_ = plan_.pace.scaled(std::min(1.0, static_cast<double>(*mean_bytes_) / own));
+    const double usual = plan_.pace.seconds_per_byte;
+    if (own <= 0 || usual <= 0) return;
+    const double of_uplink = std::min(1.0, plan_.uplink * plan_.near_ranks / usual);
+    pace_ = plan_.pace.scaled(std::clamp(static_cast<double>(*mean_bytes_) / own, of_uplink, 1.0));
     next_paced_ = std::min(next_paced_, clock_time());
 }
 

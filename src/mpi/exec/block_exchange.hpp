@@ -59,7 +59,7 @@ struct BlockOperands {
 ///                     by these (BlockStreams); of the others a segment of each in turn, what goes to other
 ///                     clusters at the pace of the plan, and what stays in the cluster between it
 ///     note            from the root of a gather to those in other clusters that have a long block for it:
-///                     how long their blocks are on the average. Who has more than that may go faster
+///                     how long all blocks are on the average. Who has more than that may go faster
 ///
 /// Both ends of a block know by its length which way it goes, and which ranks are reached by streams was
 /// agreed when these were made: they decide alike without a message. Where they do not, since the program
@@ -137,7 +137,7 @@ class BlockExchange {
     bool is_gathered() const { return operands_.result.empty() && operands_.input.size() == 1; }
     void add_notes();
     void heed_note();
-    std::uint64_t mean_of_far_blocks() const;
+    std::uint64_t mean_of_blocks() const;
     std::vector<FarBlock> far_blocks() const;
     Pace pace() const;
 
@@ -183,8 +183,7 @@ class BlockExchange {
     Pace pace_;
     Seconds next_paced_{0};
     std::vector<StraightBlock> note_blocks_;
-    std::unique_ptr<std::uint64_t>
-        mean_bytes_;  // of the blocks that other clusters have for the root: a note
+    std::unique_ptr<std::uint64_t> mean_bytes_;  // of the blocks for the root: a note
     std::vector<MPI_Request> requests_;
     std::vector<Message> under_way_;  // of each request
     int looks_ = 0;                   // without MPI

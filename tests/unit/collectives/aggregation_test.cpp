@@ -257,10 +257,13 @@ TEST_CASE("what comes to a root from afar, when near blocks are there, has its l
     CHECK(priced().pace[1] == Approx(7 / kRate).epsilon(0.02));
     CHECK(priced().pace[2] == Approx(4 / kRate).epsilon(0.02));
     CHECK(priced().seconds == Approx(45e-3 + 4 * block).epsilon(0.02));
-    // When blocks are there of which nobody knows how long they are, nobody knows either.
+    // When blocks are there of which nobody knows how long they are, nobody knows either. A thin uplink holds
+    // up its own cluster alone.
+    costs.cluster(1).uplink_out = 1e6;
     Pricing pricing(request, sites, costs);
-    CHECK(pace_of_blocks(pricing, Aggregation::none, 16 << 10, Blocks::of_unknown_sizes)[2] ==
-          Approx(11 / kRate).epsilon(0.02));
+    const auto unknown = pace_of_blocks(pricing, Aggregation::none, 16 << 10, Blocks::of_unknown_sizes);
+    CHECK(unknown[1] == Approx(4 / 1e6).epsilon(0.02));
+    CHECK(unknown[2] == Approx(11 / kRate).epsilon(0.02));
 }
 
 namespace {
