@@ -63,7 +63,7 @@ def draw_algorithm(draw, collective):
     lanes = f"x{draw.randint(2, 6)}" if segment and draw.random() < 0.5 else ""
     within = draw.choice(TREES)
     if collective == "allgather":
-        return draw.choice(["ring", f"multi-leader-exchange{segment}", f"leader-exchange/{within}{segment}",
+        return draw.choice(["ring", "bruck", f"multi-leader-exchange{segment}", f"leader-exchange/{within}{segment}",
                             f"leader-ring/{within}{segment}"])
     if collective in ("gather", "scatter", "alltoall"):
         return draw.choice(["direct", "host-aggregation", "cluster-aggregation"]) + segment

@@ -169,6 +169,7 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
                                                      "multi-leader-halving-gather",
                                                      "multi-leader-halving-doubling",
                                                      "ring",
+                                                     "bruck",
                                                      "dissemination"};
     static const std::vector<std::string> kBetween{
         "direct-exchange",   "recursive-doubling",    "rsag",

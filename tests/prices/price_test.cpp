@@ -23,11 +23,12 @@ struct Bar {
     double of_95;
 };
 
-/// Of all together, but those of collectives of blocks, half are within 2 % and 95 % within 10.5 %;
+/// Of all together, but those of collectives of blocks, half are within 2 % and 95 % within 11 %;
 /// bench/planner/README.md tells of those families that are not, and why.
 constexpr double kMedianOfAll = 0.02;
-constexpr double kOf95OfAll = 0.105;
+constexpr double kOf95OfAll = 0.11;
 const std::vector<Bar> kBars{
+    {"bruck", "allgather", 0.015, 0.20},
     {"cluster-aggregation", "alltoall", 0.015, 0.05},
     {"cluster-aggregation", "gather", 0.070, 0.33},
     {"cluster-aggregation", "scatter", 0.040, 0.30},
@@ -61,7 +62,7 @@ const std::vector<Bar> kBars{
     {"host-aggregation@", "scatter", 0.080, 0.28},
     {"host-combining", "reduce_scatter", 0.030, 0.26},
     {"host-combining@", "reduce_scatter", 0.055, 0.06},
-    {"leader-exchange", "allgather", 0.005, 0.02},
+    {"leader-exchange", "allgather", 0.005, 0.06},
     {"leader-exchange@", "allgather", 0.005, 0.12},
     {"multi-leader tree", "allreduce", 0.005, 0.03},
     {"multi-leader tree", "barrier", 0.005, 0.01},

@@ -39,6 +39,7 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "leader-exchange/flat",
                 "leader-exchange/chain@16",
                 "leader-exchange/binary@16",
+                "bruck",
                 "leader-ring/flat",
                 "leader-ring/chain@16",
                 "leader-exchange/binomial"};

@@ -336,6 +336,24 @@ void MemberSteps::doubling_allgather() {
     }
 }
 
+template <typename Use>
+void MemberSteps::for_each_around(int first, int number, Use use) const {
+    const int end = first + number;
+    use(parts(first, std::min(end, members_.count())));
+    if (end > members_.count()) use(parts(0, end - members_.count()));
+}
+
+void MemberSteps::bruck_allgather() {
+    if (!members_.is_leader()) return;
+    for (int distance = 1; distance < members_.count(); distance *= 2) {
+        const int lacking = std::min(distance, members_.count() - distance);
+        const int left = members_.beside(-distance);
+        const int right = members_.beside(distance);
+        for_each_around(members_.self(), lacking, [&](Segment part) { send(left, part); });
+        for_each_around(right, lacking, [&](Segment part) { recv(right, part); });
+    }
+}
+
 void MemberSteps::ring_reduce_scatter() {
     if (!members_.is_leader()) return;
     ReceiveSlots slots(Segments::cut_into(part_.request.units, part_.request.unit_bytes, members_.count()),

@@ -117,6 +117,7 @@ class MemberSteps {
     /// The same with a part of it, as soon as the leader has that; what was gathered is put in order. All
     /// ranks of a host have to say this of the same parts in the same order.
     void spread_on_host(Segment part);
+    void spread_gathered() { spread_on_host(parts(0, members_.count())); }
 
     // The leaders' steps; nothing on other ranks.
 
@@ -127,6 +128,8 @@ class MemberSteps {
     void ring_allgather();
     /// Members 1, 2, 4 ... apart swap all that they have. A power of two of them.
     void doubling_allgather();
+    /// The members 1, 2, 4 ... to the left get all that a member has, at most what they lack.
+    void bruck_allgather();
     /// Sums go around, each growing at every member, and end with their owner.
     void ring_reduce_scatter();
     /// Members ... 4, 2, 1 apart swap the half that the other one goes on with. A power of two of them.
@@ -142,6 +145,9 @@ class MemberSteps {
     void recv(int member, Segment part);
 
   private:
+    /// So many parts from `first` on, all around: one segment, or two.
+    template <typename Use>
+    void for_each_around(int first, int number, Use use) const;
     void combine_slices();
     void spread_slices();
     void put_in_order(Segment part);

@@ -177,6 +177,24 @@ void MemberTimes::doubling_allgather() {
     for (int distance = 1; distance < count(); distance *= 2) swap(distance, false);
 }
 
+void MemberTimes::bruck_allgather() {
+    for (int distance = 1; distance < count(); distance *= 2) {
+        const int lacking = std::min(distance, count() - distance);
+        sent_.clear();
+        for (int i = 0; i < count(); ++i) {
+            const int end = i + lacking;
+            const Bytes size = bytes(i, std::min(end, count())) + bytes(0, std::max(end - count(), 0));
+            if (size > 0) send(i, (i + count() - distance) % count(), size);
+        }
+        deliver();
+    }
+}
+
+/// A gathered message, from the leader of each host.
+void MemberTimes::spread_gathered() {
+    for (int i = 0; i < count(); ++i) ready(i) += on_host(i, bytes(0, count()), {.down = true}).first;
+}
+
 void MemberTimes::halving_reduce_scatter() {
     for (int distance = count() / 2; distance >= 1; distance /= 2) swap(distance, true);
 }

@@ -33,11 +33,13 @@ class MemberTimes {
     void combine_on_hosts();
     void gather_on_hosts();
     void spread_on_hosts();
+    void spread_gathered();
     void collect_at_root();
     void scatter();
     void gather();
     void ring_allgather();
     void doubling_allgather();
+    void bruck_allgather();
     void ring_reduce_scatter();
     void halving_reduce_scatter();
     void disseminate();

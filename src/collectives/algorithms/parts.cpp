@@ -96,6 +96,7 @@ void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std
     if ((pricing.clusters() > 1 && !is_for_clusters) || pricing.machine().host_count() == 1) return;
     for (const PartsVariant& variant : variants) {
         if (variant.collective != pricing.request().collective) continue;
+        if (variant.is_inside_only && pricing.clusters() > 1) continue;
         auto candidate = parts_algorithm(variant)->price(pricing);
         if (!candidate) continue;
         found.push_back(std::move(*candidate));

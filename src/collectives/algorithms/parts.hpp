@@ -24,7 +24,8 @@ struct PartsVariant {
     /// What every rank does, and how long it takes: one function of both classes.
     void (*write)(MemberSteps& members);
     void (*time)(MemberTimes& members);
-    bool by_slices = false;  ///< all ranks of a host take part (host_members.hpp)
+    bool by_slices = false;       ///< all ranks of a host take part (host_members.hpp)
+    bool is_inside_only = false;  ///< between clusters others do better: proposed in one cluster
 };
 
 /// Those whose partners swap while both combine.
