@@ -3,10 +3,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
 #include "collectives/collective/collective.hpp"
 #include "collectives/simulation/simulator.hpp"
 #include "collectives/simulation/verifier.hpp"
+#include "simulated.hpp"
 #include "some_costs.hpp"
 
 using namespace laple;
@@ -343,4 +345,22 @@ TEST_CASE("calls that were tried by streams are not taken for others") {
     costs.link(0, 1).carries_more = true;
     CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).carries_more);
     CHECK_FALSE(costs.with_streams().link(0, 1).carries_more);
+}
+
+TEST_CASE("short blocks of one site are gathered in few rounds, longer ones around a ring", "[allgather]") {
+    const Machine machine = test::machine_of_hosts(1, 12, 4);
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 12.5e6);
+    const auto price_of = [&](const char* name, Bytes bytes) {
+        return test::price_of(name, request_for(Collective::allgather, bytes), machine, costs)->seconds;
+    };
+    CHECK(price_of("bruck", 64) < 0.6 * price_of("ring", 64));
+    CHECK(price_of("bruck", 64 << 10) > price_of("ring", 64 << 10));
+    CHECK(choose_plan(request_for(Collective::allgather, 512), machine, {}, costs).algorithm->name() ==
+          "bruck");
+    // Between clusters it is not looked at.
+    const Machine sites = test::machine_of_hosts(2, 6, 4);
+    const MachineCosts far = test::uniform_costs(2, Seconds(5e-3), 12.5e6);
+    const Request request = request_for(Collective::allgather, 512);
+    for (const Candidate& candidate : Pricing(request, sites, far).all())
+        CHECK(candidate.algorithm->name() != "bruck");
 }
