@@ -219,7 +219,7 @@ class BlockSteps {
 
     /// Where the blocks of a message lie one after the other: those that are sent are put there.
     Region region_for(const BlockRoutes::Message& message) {
-        const bool is_sent = message.from == part_.rank;
+        const bool is_sent = this->is_sent(message);
         const bool ends_here = std::all_of(message.blocks.begin(), message.blocks.end(),
                                            [&](Block block) { return is_for_here(block); });
         const auto here = [&](Block block) { return is_sent ? place_of(block) : final_place(block); };
@@ -239,7 +239,7 @@ class BlockSteps {
     /// Of a message that has come: puts blocks where this rank has them in the end, and remembers those that
     /// are passed on.
     void take_apart(const BlockRoutes::Message& message, Region region) {
-        if (message.from == part_.rank || region.buffer == kResult) return;
+        if (is_sent(message) || region.buffer == kResult) return;
         const auto place = [&](std::size_t i) {
             return Place{region.buffer, region.offset + i * part_.request.units};
         };

@@ -102,10 +102,6 @@ bool broadcast_first_part(Bytes& bytes, MPI_Comm comm, int source, const std::fu
 
 }  // namespace
 
-Payload broadcast(MPI_Comm comm, int source, const Payload& payload) {
-    return broadcast(comm, source, payload, {});
-}
-
 Payload broadcast(MPI_Comm comm, int source, const Payload& payload, const std::function<void()>& meanwhile) {
     Bytes bytes = rank_in(comm) == source ? packed(payload) : Bytes(kFirstPart);
     if (!broadcast_first_part(bytes, comm, source, meanwhile)) return {};

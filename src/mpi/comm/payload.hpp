@@ -26,10 +26,9 @@ struct Payload {
 };
 
 /// What `payload` is on the source, on all ranks: one broadcast, or two when it is large. Nothing after an
-/// MPI error.
-Payload broadcast(MPI_Comm comm, int source, const Payload& payload);
-
-/// The same, with `meanwhile` in the time that it takes: another collective on `comm`, on all ranks.
-Payload broadcast(MPI_Comm comm, int source, const Payload& payload, const std::function<void()>& meanwhile);
+/// MPI error. `meanwhile` is called in the time that it takes: another collective on `comm`, on all ranks, or
+/// on none.
+Payload broadcast(MPI_Comm comm, int source, const Payload& payload,
+                  const std::function<void()>& meanwhile = {});
 
 }  // namespace laple::mpi

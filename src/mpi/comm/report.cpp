@@ -352,8 +352,7 @@ std::string Report::verdict(const Job& job) const {
     if (job.ranks == 1) {
         text +=
             "This job has one rank, and nothing to improve. If you started more, each is a job of its own: "
-            "the "
-            "launcher is not that of this MPI (mpiexec.mpich, or srun --mpi=pmi2).";
+            "the launcher is not that of this MPI (mpiexec.mpich, or srun --mpi=pmi2).";
     } else if (all.calls == all.native_calls) {
         text += "MPI's own were as good, or nothing better is known: it has changed nothing.";
     } else if (all.saved > Seconds(0) && !job.shared_cores.empty()) {

@@ -92,10 +92,11 @@ void BlockExchange::add_straight() {
     add_notes();
     std::size_t near_bytes = 0;
     for (Straight& send : sends_) {
-        (send.block->is_far ? far_left_ : near_bytes) += send.memory.bytes;
         if (send.block->is_far) {
+            far_left_ += send.memory.bytes;
             far_.push_back(&send);
         } else {
+            near_bytes += send.memory.bytes;
             near_.push_back(&send);
         }
     }
