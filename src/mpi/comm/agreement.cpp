@@ -2,29 +2,24 @@
 #include "mpi/comm/agreement.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/hash.hpp"
 #include "base/index.hpp"
 #include "base/version.hpp"
 #include "collectives/cost/rank_delay.hpp"
 #include "model/cache.hpp"
 #include "model/model_file.hpp"
 #include "model/mpi_name.hpp"
+#include "mpi/comm/consensus.hpp"
 #include "mpi/comm/discovery.hpp"
-#include "mpi/comm/gpu.hpp"
 #include "mpi/comm/log.hpp"
 #include "mpi/comm/payload.hpp"
-#include "mpi/comm/progress_engine.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
@@ -33,164 +28,7 @@
 namespace laple::mpi {
 namespace {
 
-constexpr Seconds kPatience(60);
-/// Messages that fill it have counts that MPI can say.
-constexpr Bytes kMostBlockMemory = Bytes{1} << 30U;
-
 const Payload kUnknown{Content::unknown, std::nullopt};
-
-/// What a rank could contribute to an agreement, in ascending order of how much that weighs.
-enum class Proposal { measure, off, file, agreed };
-
-/// What the proposals of all ranks of a communicator come to.
-struct Consensus {
-    bool is_one_build = false;  ///< all ranks have the same LaPle; else the rest is unknown
-    Proposal best = Proposal::off;
-    int source = 0;          ///< the lowest rank of those with that proposal; 0 for Proposal::measure
-    bool may_race = false;   ///< some rank allows threads to call MPI at the same time
-    bool is_strict = false;  ///< all ranks want it, as the next
-    bool is_verified = false;
-    bool heeds_pcontrol = false;
-    bool has_progress = false;
-    Adapting adapting = Adapting::never;
-    Bytes block_memory = 0;    ///< the least of all
-    int streams = 0;           ///< likewise
-    bool is_profiled = false;  ///< one rank wants it
-    bool is_traced = false;    ///< all ranks want it
-    /// Some rank has measured on parts of MPI_COMM_WORLD for as long as a job may.
-    bool have_parts_measured = false;
-    bool may_have_gpu_buffers = false;  ///< MPI takes them on one rank
-    /// Where the ranks are, of all of MPI_COMM_WORLD; nothing where some host has no id.
-    std::optional<PlaceSums> places;
-};
-
-/// Of what each rank brings, the maxima of all ranks, and sums modulo 2^64 of the last numbers. First its
-/// build, twice, so that builds of all times can tell that they differ. For this the length never changes;
-/// what is not used is 0.
-using Numbers = std::array<std::int64_t, 24>;
-constexpr std::size_t kMaxima = 22;
-
-/// A type and an operation for all of them at once: MPI may do parts of a vector apart.
-class Combining {
-  public:
-    Combining() {
-        PMPI_Type_contiguous(int{std::tuple_size_v<Numbers>}, MPI_INT64_T, &type_);
-        PMPI_Type_commit(&type_);
-        PMPI_Op_create(&combine, 1, &op_);
-    }
-    ~Combining() {
-        PMPI_Op_free(&op_);
-        PMPI_Type_free(&type_);
-    }
-    Combining(const Combining&) = delete;
-    Combining& operator=(const Combining&) = delete;
-
-    MPI_Datatype type() const { return type_; }
-    MPI_Op op() const { return op_; }
-
-  private:
-    static void combine(void* from, void* to, int* count, MPI_Datatype*) {
-        for (int i = 0; i < *count; ++i) {
-            const Numbers& other = static_cast<const Numbers*>(from)[i];
-            Numbers& numbers = static_cast<Numbers*>(to)[i];
-            for (std::size_t k = 0; k < kMaxima; ++k) numbers[k] = std::max(numbers[k], other[k]);
-            for (std::size_t k = kMaxima; k < numbers.size(); ++k) {
-                numbers[k] = static_cast<std::int64_t>(static_cast<std::uint64_t>(numbers[k]) +
-                                                       static_cast<std::uint64_t>(other[k]));
-            }
-        }
-    }
-
-    MPI_Datatype type_ = MPI_DATATYPE_NULL;
-    MPI_Op op_ = MPI_OP_NULL;
-};
-
-/// Two builds of LaPle may choose two plans for the same call, also where two compilers have made them: these
-/// may round differently, and sort what is equal differently.
-std::int64_t number_of_build() {
-    return static_cast<std::int64_t>(fnv1a(__VERSION__, fnv1a(version_text())) >> 2U);
-}
-
-/// Of several ranks' LAPLE_STREAMS the least counts, of which one that leaves it to others is none.
-constexpr std::int64_t kAnyStreams = 1000;
-std::int64_t streams_in_order(int streams) {
-    return streams == Settings::kAutomatic ? kAnyStreams : streams;
-}
-int streams_of(std::int64_t in_order) {
-    return in_order == kAnyStreams ? Settings::kAutomatic : static_cast<int>(in_order);
-}
-
-/// The first message that LaPle sends on a communicator, and the only one that a rank without LaPle does
-/// not answer. Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
-/// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
-/// long.
-int combine(Process& process, MPI_Comm comm, int rank, int size, const Numbers& mine, Numbers& all) {
-    const Seconds start = now();
-    const Combining combining;
-    const int code = allreduce_quietly(&mine, &all, combining.type(), combining.op(), comm, kPatience, [&] {
-        // Usually all ranks of a host lack LaPle: the first host has it, or the last one has.
-        if ((rank != 0 && rank != size - 1) || !process.may_warn_of(Warning::absent_rank)) return;
-        say(fmt::format(
-            "has waited for {:.0f} s in the first collective of a communicator of {} ranks, which LaPle "
-            "begins when all ranks are there. If one never comes, it may be without LaPle: see that "
-            "liblaple.so is on every host, and preloaded or linked on every rank",
-            kPatience.count(), size));
-    });
-    process.note_waited(now() - start);
-    return code;
-}
-
-/// That of the `size` ranks of `comm`, on each of them; nothing after an MPI error. One collective call.
-std::optional<Consensus> find_consensus(Process& process, MPI_Comm comm, int rank, int size,
-                                        Proposal proposal) {
-    const Settings& settings = process.settings();
-    const auto places = size == size_of(MPI_COMM_WORLD) ? place_sums(rank) : std::nullopt;
-    Numbers mine{number_of_build(),
-                 -number_of_build(),
-                 static_cast<std::int64_t>(proposal) * size + size - 1 - rank,
-                 may_threads_race() ? 1 : 0,
-                 settings.reproducible == Reproducible::strict ? 0 : 1,
-                 settings.verify ? 0 : 1,
-                 settings.heeds_pcontrol ? 0 : 1,
-                 settings.adapts ? 0 : 1,
-                 settings.reproducible == Reproducible::fast ? 0 : 1,
-                 -static_cast<std::int64_t>(std::min(settings.block_memory, kMostBlockMemory)),
-                 ProgressEngine::is_there() ? 0 : 1,
-                 -streams_in_order(settings.streams),
-                 settings.is_profile ? 1 : 0,
-                 settings.trace.empty() ? 1 : 0,
-                 process.have_parts_measured() ? 1 : 0,
-                 may_have_gpu_buffers() ? 1 : 0,
-                 places ? 0 : 1};
-    for (std::size_t i = 0; places && i < places->size(); ++i)
-        mine[kMaxima + i] = static_cast<std::int64_t>((*places)[i]);
-    Numbers most{};
-    if (combine(process, comm, rank, size, mine, most) != MPI_SUCCESS) return std::nullopt;
-    Consensus consensus;
-    consensus.is_one_build = most[0] == -most[1];
-    if (!consensus.is_one_build) return consensus;
-    consensus.best = static_cast<Proposal>(most[2] / size);
-    consensus.source = static_cast<int>(size - 1 - most[2] % size);
-    consensus.may_race = most[3] != 0;
-    consensus.is_strict = most[4] == 0;
-    consensus.is_verified = most[5] == 0;
-    // It says nothing of which calls of other threads come before it.
-    consensus.heeds_pcontrol = most[6] == 0 && !consensus.may_race;
-    consensus.block_memory = static_cast<Bytes>(-most[9]);
-    consensus.has_progress = most[10] == 0;
-    consensus.streams = streams_of(-most[11]);
-    consensus.is_profiled = most[12] != 0;
-    consensus.is_traced = most[13] == 0;
-    consensus.have_parts_measured = most[14] != 0;
-    consensus.may_have_gpu_buffers = most[15] != 0;
-    if (most[16] == 0)
-        consensus.places = PlaceSums{static_cast<std::uint64_t>(most[kMaxima]),
-                                     static_cast<std::uint64_t>(most[kMaxima + 1])};
-    // What is compared with MPI's own takes longer.
-    if (most[7] == 0 && !consensus.is_verified)
-        consensus.adapting = most[8] == 0 ? Adapting::always : Adapting::exact;
-    return consensus;
-}
 
 /// What `model` says of the network under `in_world`, whose rank i is rank i of the model, or under all of
 /// MPI_COMM_WORLD, whose ranks are those of the model.
