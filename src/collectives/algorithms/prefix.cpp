@@ -16,6 +16,11 @@
 //                         4 ─► 5 ┬──────► 7 ◄┘     latency between clusters. What comes is passed on to all.
 //                         6 ─► 7 ┘
 //
+//     prefix-owners[@SEGMENT]
+//
+//                         a chain on each host; segments have an owner in every cluster, and those exchange
+//                         (prefix_owners.hpp)
+//
 //     /binary, /4ary ...  between clusters in rounds: to the next one (of 4ary: the next three), then what
 //                         two (four) have to those two (four, eight, twelve) farther on, and so on: more
 //                         latencies, but each port carries less
@@ -35,6 +40,7 @@
 #include "collectives/algorithms/leader_exchange.hpp"
 #include "collectives/algorithms/name.hpp"
 #include "collectives/algorithms/prefix_exchange.hpp"
+#include "collectives/algorithms/prefix_owners.hpp"
 #include "collectives/algorithms/prefix_steps.hpp"
 #include "collectives/algorithms/pricing.hpp"
 #include "collectives/algorithms/registry.hpp"
@@ -196,9 +202,12 @@ class PrefixGather final : public Algorithm {
 };
 
 AlgorithmPtr parse(const AlgorithmName& name, Collective) {
-    if (name.first() != kChain && name.first() != kPrefixExchange && name.first() != kGather) return nullptr;
+    if (name.first() != kChain && name.first() != kPrefixExchange && name.first() != kPrefixOwners &&
+        name.first() != kGather)
+        return nullptr;
     if (name.lanes > 1) refuse_name(name, "it takes no lanes");
     if (name.first() == kPrefixExchange) return parse_prefix_exchange(name);
+    if (name.first() == kPrefixOwners) return parse_prefix_owners(name);
     if (name.levels.size() > 1) refuse_name(name, "it takes no levels");
     if (name.first() == kChain) return std::make_shared<PrefixChain>(name.segment_bytes);
     if (name.segment_bytes > 0) refuse_name(name, "it takes no segments");
@@ -216,6 +225,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
                PrefixGather().can_do(request, machine)) {
         found.push_back(*PrefixGather().price(pricing));
     }
+    propose_prefix_owners(pricing, found);
     found.push_back(*PrefixChain(0).price(pricing));
     for (const Bytes segment : pricing.segment_sizes()) found.push_back(*PrefixChain(segment).price(pricing));
 }
@@ -224,7 +234,9 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
 
 Family prefix_family() {
     return {.name = "prefix",
-            .grammar = "prefix-chain[@SEGMENT], prefix-exchange[/SHAPE][@SEGMENT], prefix-gather",
+            .grammar =
+                "prefix-chain[@SEGMENT], prefix-exchange[/SHAPE][@SEGMENT], prefix-owners[@SEGMENT], "
+                "prefix-gather",
             .summary = "each rank adds its own and passes it on, or hosts and clusters swap what they have",
             .source = "Hillis, Steele, 1986; MPICH-G2, 2003; Sanders, Speck, Träff, 2009",
             .is_for = is_prefix,

@@ -42,6 +42,8 @@ class Prefix {
         has_result_ = true;
     }
 
+    /// What was combined so far.
+    void copy_to(Place place) { builder_.copy(inclusive(), place); }
     void send(Rank rank, Channel channel) { builder_.send(rank, inclusive(), channel); }
     Region receive(Rank rank, Channel channel) {
         const Region slot = slots_.next(rank, segment_.units);
