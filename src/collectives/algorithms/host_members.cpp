@@ -354,6 +354,32 @@ void MemberSteps::bruck_allgather() {
     }
 }
 
+void MemberSteps::pairwise_reduce_scatter() {
+    if (!members_.is_leader()) return;
+    const Region own = region_in(kResult, parts(members_.self(), members_.self() + 1));
+    const std::uint64_t in_slot = std::max<std::uint64_t>(own.units, 1);
+    ReceiveSlots slots({in_slot, part_.request.unit_bytes, in_slot}, builder_);
+    for (int distance = 1; distance < members_.count(); ++distance) {
+        const int to = members_.beside(distance);
+        send(to, parts(to, to + 1));
+        if (own.units == 0) continue;
+        const Rank from = members_.leader(members_.beside(-distance));
+        const Region contribution = slots.next(from, own.units);
+        builder_.recv(from, contribution);
+        builder_.reduce(contribution, own.place());
+    }
+}
+
+void MemberSteps::pairwise_allgather() {
+    if (!members_.is_leader()) return;
+    const Segment own = parts(members_.self(), members_.self() + 1);
+    for (int distance = 1; distance < members_.count(); ++distance) {
+        const int from = members_.beside(-distance);
+        send(members_.beside(distance), own);
+        recv(from, parts(from, from + 1));
+    }
+}
+
 void MemberSteps::ring_reduce_scatter() {
     if (!members_.is_leader()) return;
     ReceiveSlots slots(Segments::cut_into(part_.request.units, part_.request.unit_bytes, members_.count()),

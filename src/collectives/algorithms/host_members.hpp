@@ -130,6 +130,10 @@ class MemberSteps {
     void doubling_allgather();
     /// The members 1, 2, 4 ... to the left get all that a member has, at most what they lack.
     void bruck_allgather();
+    /// Each sends its contribution to every part straight to the owner, who sums them up.
+    void pairwise_reduce_scatter();
+    /// Each sends its part to all others.
+    void pairwise_allgather();
     /// Sums go around, each growing at every member, and end with their owner.
     void ring_reduce_scatter();
     /// Members ... 4, 2, 1 apart swap the half that the other one goes on with. A power of two of them.

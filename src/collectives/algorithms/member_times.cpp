@@ -121,6 +121,7 @@ void MemberTimes::scatter() {
             const Bytes size = bytes(child, child + below[at(child)]);
             if (size > 0) messages.push_back({at(child), size});
             largest_ = std::max(largest_, size);
+            messages_ += 1;
         }
         sent_.clear();
         clock_.send(at(i), ready(i), messages, sent_);
@@ -139,6 +140,7 @@ void MemberTimes::send(int from, int to, Bytes bytes) {
     const double count = piece > 0 ? static_cast<double>(bytes) / static_cast<double>(piece) : 1;
     const std::vector<NetworkClock::Sending> messages(std::max<std::size_t>(slices_, 1),
                                                       {at(to), piece, count});
+    messages_ += count * static_cast<double>(messages.size());
     clock_.send(at(from), ready(from), messages, sent_);
 }
 
@@ -199,6 +201,28 @@ void MemberTimes::halving_reduce_scatter() {
     for (int distance = count() / 2; distance >= 1; distance /= 2) swap(distance, true);
 }
 
+/// All at once: the ports queue.
+void MemberTimes::pairwise_reduce_scatter() {
+    sent_.clear();
+    for (int distance = 1; distance < count(); ++distance) {
+        for (int i = 0; i < count(); ++i) {
+            const int to = (i + distance) % count();
+            if (bytes(to, to + 1) > 0) send(i, to, bytes(to, to + 1));
+        }
+    }
+    deliver();
+    for (int i = 0; i < count(); ++i) ready(i) += (count() - 1) * combining(i, bytes(i, i + 1));
+}
+
+void MemberTimes::pairwise_allgather() {
+    sent_.clear();
+    for (int distance = 1; distance < count(); ++distance) {
+        for (int i = 0; i < count(); ++i)
+            if (bytes(i, i + 1) > 0) send(i, (i + distance) % count(), bytes(i, i + 1));
+    }
+    deliver();
+}
+
 void MemberTimes::combine_whole(std::span<const int> members) {
     for (const int i : members) ready(i) += combining(i, pricing_.request().bytes());
 }
@@ -255,6 +279,7 @@ void MemberTimes::ring_reduce_scatter() {
 
 void MemberTimes::pass_around(MemberRange range, const RingBlocks& blocks, bool combines) {
     for (int i = 0; i < count(); ++i) largest_ = std::max(largest_, bytes(i, i + 1));
+    messages_ += range.count() * (range.count() - 1);
     RingTimes(*this, range, blocks, combines).pass_all();
 }
 

@@ -41,6 +41,8 @@ class MemberTimes {
     void doubling_allgather();
     void bruck_allgather();
     void ring_reduce_scatter();
+    void pairwise_reduce_scatter();
+    void pairwise_allgather();
     void halving_reduce_scatter();
     void disseminate();
 
@@ -75,6 +77,7 @@ class MemberTimes {
 
     /// Of the messages so far.
     Bytes largest_message() const { return largest_; }
+    double messages() const { return messages_; }
 
     int count() const { return static_cast<int>(ready_.size()); }
     NetworkClock& clock() { return clock_; }
@@ -111,6 +114,7 @@ class MemberTimes {
     std::vector<double> spread_;  // all ranks of its host have what was spread
     std::vector<NetworkClock::Message> sent_;
     Bytes largest_ = 0;
+    double messages_ = 0;
 };
 
 }  // namespace laple

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/index.hpp"
 #include "collectives/algorithms/pricing.hpp"
 
 namespace laple {
@@ -50,6 +51,7 @@ class PartsAlgorithm final : public Algorithm {
         candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
+        candidate.messages = times.messages();
         candidate.has_large_parts = variant_.combines && times.largest_message() > kLargePart;
         return candidate;
     }
@@ -70,6 +72,22 @@ class PartsAlgorithm final : public Algorithm {
 };
 
 constexpr std::array<Bytes, 3> kSegments{8 * 1024, 16 * 1024, 64 * 1024};
+
+/// More flows to each port would fill its queue; and to price them takes long.
+constexpr int kMostStraight = 64;
+constexpr Bytes kLongestStraight = 32 * 1024;  // as in rsag.cpp
+
+/// What the hosts of a gathered message contribute, on average.
+Bytes part_of(const Pricing& pricing) {
+    return bytes_of_result(pricing.request(), pricing.machine()) / at(pricing.machine().host_count());
+}
+
+/// Of the parts of the request where all of its hosts own one.
+bool may_go_straight(const Request& request, const Machine& machine) {
+    const Bytes hosts = at(machine.host_count());
+    return hosts >= 3 && hosts <= kMostStraight && request.bytes() >= kLeastToCut &&
+           request.bytes() / hosts <= kLongestStraight;
+}
 
 }  // namespace
 
@@ -97,6 +115,8 @@ void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std
     for (const PartsVariant& variant : variants) {
         if (variant.collective != pricing.request().collective) continue;
         if (variant.is_inside_only && pricing.clusters() > 1) continue;
+        if (variant.longest_part > 0 && part_of(pricing) > variant.longest_part) continue;
+        if (variant.goes_straight && !may_go_straight(pricing.request(), pricing.machine())) continue;
         auto candidate = parts_algorithm(variant)->price(pricing);
         if (!candidate) continue;
         found.push_back(std::move(*candidate));

@@ -19,13 +19,17 @@ struct PartsVariant {
     std::string_view in_words;
     Collective collective;
     /// Of hosts: those swap the most that are half of them apart, so members are in bit-reversed order.
-    bool needs_power_of_two;
-    bool combines;  ///< and does not keep the order of the ranks
+    bool needs_power_of_two = false;
+    bool combines = false;  ///< and does not keep the order of the ranks
     /// What every rank does, and how long it takes: one function of both classes.
     void (*write)(MemberSteps& members);
     void (*time)(MemberTimes& members);
     bool by_slices = false;       ///< all ranks of a host take part (host_members.hpp)
     bool is_inside_only = false;  ///< between clusters others do better: proposed in one cluster
+    /// Every host sends to all others: proposed for few hosts, and parts that need no handshake.
+    bool goes_straight = false;
+    /// Of a host's part: proposed for no more. 0: all.
+    Bytes longest_part = 0;
 };
 
 /// Those whose partners swap while both combine.

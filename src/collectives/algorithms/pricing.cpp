@@ -125,14 +125,18 @@ std::vector<Candidate> Pricing::all() {
     return sorted(std::move(found));
 }
 
-/// Longer calls are a matter of rates; and to count the messages of many ranks takes too long.
+/// Longer calls are a matter of rates, unless their parts are short; and to count the messages of many ranks
+/// takes too long.
 void Pricing::add_message_times(std::vector<Candidate>& found) const {
     constexpr Bytes kShort = 8 * 1024;
     constexpr int kFewRanks = 64;
-    if (costs_.message_time <= 0 || request_.bytes() > kShort || machine_.rank_count() > kFewRanks) return;
+    if (costs_.message_time <= 0 || machine_.rank_count() > kFewRanks) return;
+    const bool is_short = request_.bytes() <= kShort;
     for (Candidate& candidate : found) {
         if (candidate.is_measured || candidate.algorithm->is_native_in_clusters()) continue;
-        candidate.seconds += costs_.message_time * static_cast<double>(messages_of(*candidate.algorithm));
+        candidate.seconds +=
+            costs_.message_time *
+            (is_short ? static_cast<double>(messages_of(*candidate.algorithm)) : candidate.messages);
     }
 }
 

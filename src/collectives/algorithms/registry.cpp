@@ -23,6 +23,7 @@ Family recursive_doubling_family();
 Family two_tree_family();
 Family van_de_geijn_family();
 Family rabenseifner_family();
+Family pairwise_family();
 Family ring_family();
 Family dissemination_family();
 Family leader_exchange_family();
@@ -68,6 +69,7 @@ const auto& all_families() {
         two_tree_family(),
         van_de_geijn_family(),
         rabenseifner_family(),
+        pairwise_family(),
         ring_family(),
         dissemination_family(),
         leader_exchange_family(),

@@ -41,13 +41,19 @@ void gather_in_few_rounds(Members& members) {
     members.spread_gathered();
 }
 
+/// In the last rounds all hosts send at once to those that are far from them: where racks share uplinks, of
+/// which nothing is known, that takes up to as many times as long as hosts share one. A ring passes each
+/// uplink once.
+constexpr Bytes kLongestInFewRounds = 16 * 1024;
+
 constexpr std::array kVariants{
     PartsVariant{"ring", "sums of parts go around, then results", Collective::allreduce, false, true, reduce,
                  reduce},
     PartsVariant{"ring", "blocks of each host go around", Collective::allgather, false, false, gather,
                  gather},
     PartsVariant{"bruck", "hosts 1, 2, 4 ... apart pass on all blocks that they have", Collective::allgather,
-                 false, false, gather_in_few_rounds, gather_in_few_rounds, false, true},
+                 false, false, gather_in_few_rounds, gather_in_few_rounds, false, true, false,
+                 kLongestInFewRounds},
 };
 
 }  // namespace

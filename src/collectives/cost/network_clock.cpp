@@ -46,6 +46,7 @@ NetworkClock::NetworkClock(std::vector<int> cluster_of, std::size_t clusters, st
       out_free_(cluster_of_.size(), 0),
       in_free_(cluster_of_.size(), 0),
       credit_(cluster_of_.size(), 0),
+      in_credit_(cluster_of_.size(), 0),
       usual_credit_(cluster_of_.size(), 0),
       busy_(cluster_of_.size(), 0),
       uplink_out_free_(clusters, 0),
@@ -64,6 +65,7 @@ NetworkClock::NetworkClock(std::vector<int> cluster_of, const Machine& machine, 
         credit_[host] = costs.cluster(cluster(host)).credit();
         usual_credit_[host] = costs.cluster(cluster(host)).usual_credit();
     }
+    in_credit_ = credit_;
 }
 
 NetworkClock::NetworkClock(std::vector<int> cluster_of, const SegmentTimes& times)
@@ -73,6 +75,7 @@ NetworkClock::NetworkClock(std::vector<int> cluster_of, const SegmentTimes& time
         credit_[host] = times.credit(cluster(host));
         usual_credit_[host] = times.usual_credit(cluster(host));
     }
+    in_credit_ = credit_;
 }
 
 const MessageTimes& NetworkClock::times(std::size_t from, std::size_t to, Bytes bytes, bool is_stream) {
@@ -192,7 +195,10 @@ void NetworkClock::deliver(std::span<Message> messages) {
     }
     in_order([&](Message& message) {
         double& free = in_free_[message.to];
-        free = std::max(free, message.first) + message.times.port_in;
+        double& credit = in_credit_[message.to];
+        const double saved = std::min(credit, message.times.port_in);
+        credit -= saved;
+        free = std::max(free, message.first) + message.times.port_in - saved;
         message.last = std::max(message.last, free);
     });
 }

@@ -106,6 +106,7 @@ class NetworkClock {
     std::vector<double> out_free_;  // by host, as all of these
     std::vector<double> in_free_;
     std::vector<double> credit_;
+    std::vector<double> in_credit_;  // what is left of it for what comes in
     std::vector<double> usual_credit_;
     std::vector<double> busy_;
     std::vector<double> uplink_out_free_;  // by cluster
