@@ -273,6 +273,25 @@ PhaseTime time_among_hosts(int hosts, double segments, const SegmentTimes& up, c
     return time;
 }
 
+/// How long a reduction to one of the hosts of a cluster takes, in one lane, whose segments all other hosts
+/// own in turn: each sends all of its contributions, and gets as many; the root's port gets the results while
+/// later contributions go, those of the last turn after all of them.
+PhaseTime time_to_root_among_hosts(int hosts, double segments, const SegmentTimes& up,
+                                   const SegmentTimes& down) {
+    const double owned = std::ceil(segments / (hosts - 1));
+    const double port = std::max(up.port(0, 0), down.port(0, 0));
+    const double turn = (hosts - 1) * port;
+    const double trips = 2 * down.latency(0, 0) + (hosts - 1) * up.combining(0);
+    PhaseTime time;
+    time.first = trips + turn + down.gap(0, 0);
+    const double busy = owned * turn;
+    const double saved = std::min(down.credit(0), busy - down.unsaved(0, busy));
+    time.total = std::max(trips + busy + turn - saved, time.first);
+    time.interval = busy / segments;
+    time.binding = {Binding::Kind::port, 0, 0};
+    return time;
+}
+
 /// How long a reduction between `times.count()` hosts takes, each in a cluster of its own, whose segments all
 /// but the root own: each sends what it does not own to owners, and what it owns to the root, and gets as
 /// much.
@@ -361,17 +380,24 @@ std::optional<Candidate> Rsag::price_among_hosts(Pricing& pricing) const {
     return candidate;
 }
 
-/// Between hosts that are each alone in a cluster; all but the root's own as much.
+/// Between hosts that are each alone in a cluster, or the hosts of one; all but the root's own as much.
 std::optional<Candidate> Rsag::price_to_root(Pricing& pricing) const {
-    if (parameters().lanes > 1 || pricing.largest_cluster() > 1 || pricing.clusters() < 3)
+    const Machine& machine = pricing.machine();
+    const bool is_among_hosts = pricing.clusters() == 1;
+    if (parameters().lanes > 1 || machine.host_count() < 3 ||
+        (!is_among_hosts && pricing.largest_cluster() > 1))
         return std::nullopt;
-    const int root = pricing.root_cluster();
-    const PhaseTime time = time_to_root(root, static_cast<double>(pricing.segments(segment_bytes())),
-                                        pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast));
-    std::vector<int> shares(at(pricing.clusters()), 1);
-    shares[at(root)] = 0;
+    const auto segments = static_cast<double>(pricing.segments(segment_bytes()));
+    const SegmentTimes& down = pricing.times(segment_bytes(), SegmentTimes::Direction::broadcast);
+    const PhaseTime time = is_among_hosts
+                               ? time_to_root_among_hosts(
+                                     machine.host_count(), segments,
+                                     pricing.times(segment_bytes(), SegmentTimes::Direction::reduction), down)
+                               : time_to_root(pricing.root_cluster(), segments, down);
+    std::vector<int> shares(at(machine.host_count()), 1);
+    shares[at(is_among_hosts ? machine.host_of(tree_root(pricing.request())) : pricing.root_cluster())] = 0;
     Candidate candidate = phase_candidate(pricing, std::make_shared<Rsag>(parameters(), std::move(shares)),
-                                          parameters().within, time, {}, 1);
+                                          parameters().within, time, {}, is_among_hosts ? 0 : 1);
     add_time_on_hosts(pricing, segment_bytes(), candidate.time);
     candidate.seconds = candidate.time.last;
     return candidate;
@@ -396,7 +422,8 @@ void propose_rsag(Pricing& pricing, std::vector<Candidate>& found) {
     const Bytes lanes = is_among_hosts ? 1 : fair_lanes(pricing.sizes());
     const int owners = is_among_hosts ? pricing.largest_cluster() : pricing.clusters();
     if (bytes < kLeastToCut || owners < 3) return;
-    if (row_of(pricing.request().collective).is_rooted && pricing.largest_cluster() > 1) return;
+    const bool is_rooted = row_of(pricing.request().collective).is_rooted;
+    if (is_rooted && !is_among_hosts && pricing.largest_cluster() > 1) return;
     if (pricing.machine().has_groups()) return;
     for (const Bytes segment_bytes : pricing.segment_sizes()) {
         // Every lane, and every owner where there is one lane, has something to do.

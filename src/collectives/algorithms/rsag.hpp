@@ -15,7 +15,8 @@ namespace laple {
 ///     rsag/flat@8Kx4      in 4 lanes
 ///
 /// A reduction is the first half of it: owners send the results to the root alone, who owns nothing. Between
-/// hosts that are far from each other that is two latencies, and as much in every NIC as in a chain.
+/// hosts that are far from each other, or all of one cluster, that is two latencies, and as much in every NIC
+/// as in a chain.
 ///
 /// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009, for the
 /// volume; between leaders GridMPI's latency-aware allreduce: docs/algorithms.md)
