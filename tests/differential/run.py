@@ -20,7 +20,7 @@ import tempfile
 TREES = ["flat", "binomial", "binary", "chain", "3ary"]
 BETWEEN = ["flat", "binomial", "chain", "nearest", "jackson", "ecef", "ecef-la", "ecef-la-max", "fef", "bottom-up", "best"]
 OVER_HOSTS = {"bcast": ["two-tree@16", "scatter-ring", "scatter-doubling"], "reduce": ["halving-gather", "multi-leader-halving-gather@16"],
-              "allreduce": ["ring", "halving-doubling", "halving-doubling@16", "multi-leader-halving-doubling"], "barrier": ["dissemination"]}
+              "allreduce": ["ring", "halving-doubling", "halving-doubling@16", "multi-leader-halving-doubling", "pairwise", "multi-leader-pairwise"], "barrier": ["dissemination"]}
 MANY = 50  # calls of a kind, of which LaPle should have done one
 SEVERAL = 5  # jobs
 PHASES = ["direct-exchange", "recursive-doubling", "rsag", "three-level"]
@@ -72,7 +72,7 @@ def draw_algorithm(draw, collective):
                             f"cluster-ring{segment or '@1K'}"])
     if collective in ("scan", "exscan"):
         return draw.choice(["prefix-chain" + segment, "prefix-exchange" + draw.choice(["", "/binary", "/3ary"]) + segment,
-                            "prefix-gather"])
+                            "prefix-owners" + segment, "prefix-gather"])
     if draw.random() < 0.2:
         return draw.choice(OVER_HOSTS[collective])
     if collective in ("allreduce", "barrier") and draw.random() < 0.7:

@@ -168,6 +168,8 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
                                                      "halving-doubling",
                                                      "multi-leader-halving-gather",
                                                      "multi-leader-halving-doubling",
+                                                     "pairwise",
+                                                     "multi-leader-pairwise",
                                                      "ring",
                                                      "bruck",
                                                      "dissemination"};
@@ -177,7 +179,7 @@ std::string family_of(const Algorithm& algorithm, int clusters) {
         "leader-exchange",   "multi-leader-exchange", "direct",
         "host-aggregation",  "cluster-aggregation",   "host-combining",
         "cluster-combining", "prefix-chain",          "prefix-exchange",
-        "prefix-gather"};
+        "prefix-owners",     "prefix-gather"};
     const std::string name = algorithm.name();
     std::string family = name.substr(0, name.find_first_of("/@"));
     // Those that belong to another one.
@@ -213,10 +215,11 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
                 std::string("cluster-combining") + draw.one_of(kSegments),
                 "cluster-ring@8K"};
     if (is_prefix(collective))
-        return {"prefix-chain", std::string("prefix-chain") + draw.one_of(kSegments), "prefix-exchange",
-                "prefix-gather"};
+        return {"prefix-chain",  std::string("prefix-chain") + draw.one_of(kSegments),  "prefix-exchange",
+                "prefix-owners", std::string("prefix-owners") + draw.one_of(kSegments), "prefix-gather"};
     if (is_gathered(collective))
         return {"ring",
+                "bruck",
                 "multi-leader-exchange",
                 std::string("multi-leader-exchange") + draw.one_of(kSegments),
                 "leader-exchange/binomial",
@@ -225,12 +228,26 @@ std::vector<std::string> names_to_judge(Collective collective, Draw& draw) {
                 std::string("leader-exchange/binary") + draw.one_of(kSegments),
                 "leader-ring/chain@8K",
                 "leader-ring/binary@32K"};
-    for (const char* base :
-         {"flat/binomial", "chain/flat", "nearest/binomial", "binomial", "multi-leader-flat/flat",
-          "direct-exchange/binomial", "recursive-doubling/binary", "scatter-ring", "scatter-doubling",
-          "halving-gather", "halving-gather@16K", "halving-doubling", "halving-doubling@16K",
-          "multi-leader-halving-gather", "multi-leader-halving-doubling", "multi-leader-halving-doubling@16K",
-          "ring", "dissemination"})
+    for (const char* base : {"flat/binomial",
+                             "chain/flat",
+                             "nearest/binomial",
+                             "binomial",
+                             "multi-leader-flat/flat",
+                             "direct-exchange/binomial",
+                             "recursive-doubling/binary",
+                             "scatter-ring",
+                             "scatter-doubling",
+                             "halving-gather",
+                             "halving-gather@16K",
+                             "halving-doubling",
+                             "halving-doubling@16K",
+                             "multi-leader-halving-gather",
+                             "multi-leader-halving-doubling",
+                             "multi-leader-halving-doubling@16K",
+                             "pairwise",
+                             "multi-leader-pairwise",
+                             "ring",
+                             "dissemination"})
         names.emplace_back(base);
     for (const char* base :
          {"nearest/chain", "flat/binary", "multi-leader-nearest/chain", "multi-leader-flat/binary",

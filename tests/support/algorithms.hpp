@@ -66,6 +66,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
                 "prefix-exchange/binary",
                 "prefix-exchange/3ary",
                 "prefix-exchange/binary@16",
+                "prefix-owners",
+                "prefix-owners@16",
                 "prefix-gather"};
     std::vector<std::string> names{
         "flat/flat",
@@ -104,7 +106,8 @@ inline std::vector<std::string> algorithm_names(Collective collective) {
     for (const char* name :
          {"two-tree", "two-tree@16", "scatter-ring", "scatter-doubling", "halving-gather",
           "halving-gather@16", "halving-doubling", "halving-doubling@16", "multi-leader-halving-gather",
-          "multi-leader-halving-doubling", "multi-leader-halving-doubling@16", "ring", "dissemination"}) {
+          "multi-leader-halving-doubling", "multi-leader-halving-doubling@16", "pairwise",
+          "multi-leader-pairwise", "ring", "dissemination"}) {
         if (is_known_for(name, collective)) names.emplace_back(name);
     }
     return names;

@@ -357,10 +357,71 @@ TEST_CASE("short blocks of one site are gathered in few rounds, longer ones arou
     CHECK(price_of("bruck", 64 << 10) > price_of("ring", 64 << 10));
     CHECK(choose_plan(request_for(Collective::allgather, 512), machine, {}, costs).algorithm->name() ==
           "bruck");
+    // Racks may share uplinks.
+    const MachineCosts fast = test::uniform_costs(1, Seconds(0), 1.25e9);
+    CHECK(choose_plan(request_for(Collective::allgather, 32 << 10), machine, {}, fast).algorithm->name() !=
+          "bruck");
     // Between clusters it is not looked at.
     const Machine sites = test::machine_of_hosts(2, 6, 4);
     const MachineCosts far = test::uniform_costs(2, Seconds(5e-3), 12.5e6);
     const Request request = request_for(Collective::allgather, 512);
     for (const Candidate& candidate : Pricing(request, sites, far).all())
         CHECK(candidate.algorithm->name() != "bruck");
+}
+
+TEST_CASE("parts of one site go straight where halving needs another number of hosts", "[pairwise]") {
+    MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    costs.shares_ports = true;
+    const auto chosen = [&](Bytes bytes, int hosts) {
+        const Machine machine(Topology::flat(hosts));
+        const Request request = request_for(Collective::allreduce, bytes);
+        return choose_plan(request, machine, {}, costs).algorithm->name();
+    };
+    CHECK(chosen(64 << 10, 24) == "pairwise");
+    CHECK(chosen(64 << 10, 12) == "pairwise");
+    // Segments do better where parts are long, and others where they are short.
+    CHECK(chosen(8 << 20, 24) != "pairwise");
+    CHECK(chosen(1024, 24) != "pairwise");
+}
+
+TEST_CASE("a reduction of one site goes through owners that send to the root", "[rsag]") {
+    const Machine machine(Topology::flat(24));
+    const MachineCosts costs = test::uniform_costs(1, Seconds(0), 125e6);
+    const Request request = request_for(Collective::reduce, 1 << 20);
+    const auto price = test::price_of("rsag/flat@8K", request, machine, costs);
+    REQUIRE(price);
+    CHECK(price->algorithm->details().starts_with(" shares 0 1 1"));
+    // The root's port gets the message once, and then the last results of all others.
+    CHECK(price->seconds > 1.0 * (1 << 20) / 125e6);
+    CHECK(price->seconds < 1.7 * (1 << 20) / 125e6);
+}
+
+TEST_CASE("scans of long messages, and of ranks dealt round, share the work among owners", "[prefix]") {
+    const MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const auto chosen = [&](const Machine& machine, Bytes bytes) {
+        return choose_plan(request_for(Collective::scan, bytes), machine, {}, costs).algorithm;
+    };
+    CHECK(chosen(test::machine_of_hosts(4, 4, 1), 64 << 10)->name().starts_with("prefix-owners@"));
+    // Two ranks a host, dealt round 16 hosts at 4 sites.
+    std::vector<int> sites(32);
+    std::vector<int> hosts(32);
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+        hosts[i] = static_cast<int>(i % 16);
+        sites[i] = hosts[i] / 4;
+    }
+    const Machine dealt(Topology::from_labels(32, {sites}), hosts);
+    for (const Bytes bytes : {Bytes{8}, Bytes{4} << 10, Bytes{64} << 10})
+        CHECK(chosen(dealt, bytes)->name().starts_with("prefix-owners"));
+    // One latency, where a chain has seven.
+    const auto price = test::price_of("prefix-owners", request_for(Collective::scan, 8), dealt, costs);
+    CHECK(price->seconds < 11e-3);
+}
+
+TEST_CASE("as many lanes as a site has hosts are looked at", "[direct-exchange]") {
+    const Machine machine = test::machine_of_hosts(4, 3, 1);
+    const MachineCosts costs = test::uniform_costs(4, Seconds(10e-3), 12.5e6);
+    const auto found = Pricing(request_for(Collective::allreduce, 64 << 10), machine, costs).all();
+    CHECK(std::any_of(found.begin(), found.end(), [](const Candidate& candidate) {
+        return candidate.algorithm->name() == "direct-exchange/flat@4Kx3";
+    }));
 }
