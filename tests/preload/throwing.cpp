@@ -59,6 +59,14 @@ int main(int argc, char** argv) {
     MPI_Barrier(doomed);
     MPI_Bcast(&one, -1, MPI_INT, 0, doomed);
     right = right && doomed == MPI_COMM_NULL;
+    // Freed in a call that may be left to MPI: its report is still to come.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    doomed = world_with(free_it);
+    MPI_Barrier(doomed);
+    int numbers[4] = {1, 2, 3, 4};
+    MPI_Bcast(numbers, rank == 0 ? 2 : 4, MPI_INT, 1, doomed);
+    right = right && (rank != 0 || doomed == MPI_COMM_NULL);
+    if (doomed != MPI_COMM_NULL) MPI_Comm_free(&doomed);
     int all = 0;
     const int mine = right ? 1 : 0;
     MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);

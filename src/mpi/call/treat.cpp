@@ -54,6 +54,8 @@ const Expectation kNotTaken{.reason = kNotTakenReason};
 /// Passes a call on to MPI.
 int pass_on(const Call& call, CommState* state, Bytes bytes, const Expectation& expected = kUnknown) {
     if (state == nullptr) return call.native();
+    // A user's error handler may free the communicator, and with it the plan that `expected` is part of.
+    const auto kept = state->is_observed() ? state->shared() : nullptr;
     CallRecord record(*state, {call.collective, call.function, bytes}, kNativeCall);
     state->note_algorithm(kNativeCall);
     const int code = call.native();
@@ -179,8 +181,11 @@ int treat(const Call& call) try {
     }
 
     std::unique_ptr<Verification> verification;
-    if (state->is_verified() && row_of(call.collective).has_data)
+    std::shared_ptr<CommState> kept;  // verifying calls MPI's own, whose errors may free the communicator
+    if (state->is_verified() && row_of(call.collective).has_data) {
+        kept = state->shared();
         verification = verification_of(call, arguments, state->inner());
+    }
     const Seconds early = trials != nullptr ? now() : Seconds(0);
     if (trials != nullptr) state->come_together();
     CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
