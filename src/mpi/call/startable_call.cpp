@@ -40,7 +40,6 @@ StartableCall::StartableCall(std::shared_ptr<CommState> its_state,
       plan(std::move(its_plan)),
       arguments(std::move(its_arguments)),
       function(its_function),
-      handles(handles_of(arguments)),
-      request(state->inner()) {}
+      handles(handles_of(arguments)) {}
 
 }  // namespace laple::mpi

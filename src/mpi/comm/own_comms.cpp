@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collectives/algorithms/name.hpp"
+#include "mpi/comm/own_request.hpp"
 #include "mpi/exec/communicator.hpp"
 #include "mpi/exec/join_host.hpp"
 
@@ -36,6 +37,7 @@ bool has_messages(MPI_Comm comm) {
 bool OwnComms::create() {
     if (std::exchange(has_tried_to_create_, true)) return ways_.comm != MPI_COMM_NULL;
     const ReturnErrors guard(parent_);
+    OwnRequest::begin(parent_);
     ways_.comm = own_copy_of(parent_);
     if (ways_.comm == MPI_COMM_NULL) return false;
     tag_sets_ = count_tag_sets();

@@ -22,18 +22,6 @@ Shared& shared() {
     return shared;
 }
 
-/// Of this rank alone, at the first call. Made from one of LaPle's: to make it from MPI_COMM_SELF would need
-/// another error handler there meanwhile, and MPI cannot give back "none", by which errors of calls without a
-/// communicator go to that of MPI_COMM_WORLD.
-void make_communicator(Shared& all, MPI_Comm own) {
-    if (all.comm != MPI_COMM_NULL) return;
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_SELF, &group);
-    PMPI_Comm_create_group(own, group, 0, &all.comm);
-    PMPI_Group_free(&group);
-    if (all.comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(all.comm, MPI_ERRORS_RETURN);
-}
-
 MPI_Comm communicator() {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
@@ -58,10 +46,22 @@ void wake_waiting_calls() {
 
 }  // namespace
 
-OwnRequest::OwnRequest(MPI_Comm own) {
+/// Not from MPI_COMM_SELF: that would need another error handler meanwhile, and MPI cannot give back "none",
+/// by which errors of calls without a communicator go to that of MPI_COMM_WORLD.
+void OwnRequest::begin(MPI_Comm comm) {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
-    make_communicator(all, own);
+    if (all.comm != MPI_COMM_NULL) return;
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_SELF, &group);
+    PMPI_Comm_create_group(comm, group, 0, &all.comm);
+    PMPI_Group_free(&group);
+    if (all.comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(all.comm, MPI_ERRORS_RETURN);
+}
+
+OwnRequest::OwnRequest() {
+    Shared& all = shared();
+    const std::lock_guard lock(all.mutex);
     if (all.unused_tags.empty()) {
         tag_ = all.next_tag++;
         return;

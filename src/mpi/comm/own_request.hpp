@@ -14,8 +14,12 @@ namespace laple::mpi {
 /// For all threads.
 class OwnRequest {
   public:
-    /// `own`: a communicator of LaPle's, whose errors are returned.
-    explicit OwnRequest(MPI_Comm own);
+    /// Makes what all of them share, a communicator of this rank alone, at the first call: from `comm`, whose
+    /// errors are returned meanwhile. Where no context id is left for it here, there is none for a copy of
+    /// `comm` either. Before any OwnRequest.
+    static void begin(MPI_Comm comm);
+
+    OwnRequest();
     ~OwnRequest();
     OwnRequest(const OwnRequest&) = delete;
     OwnRequest& operator=(const OwnRequest&) = delete;
