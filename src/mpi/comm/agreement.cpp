@@ -205,9 +205,10 @@ class Agreeing {
 
     std::optional<Agreement> agreement_of_file(const std::vector<Node>& hosts) {
         const Settings& settings = process_.settings();
-        if (!process_.model()) return std::nullopt;
+        const std::optional<Model>& of_file = process_.model();
+        if (!of_file) return std::nullopt;
         try {
-            Model model = fitted(*process_.model(), hosts, settings.topology_file());
+            Model model = fitted(*of_file, hosts, settings.topology_file());
             if (settings.has_rates_file()) model = with_rates_of_file(model, hosts);
             warn_of_rates(model);
             if (is_in_own_terms()) return agreement_on(model);
@@ -268,7 +269,7 @@ class Agreeing {
 
     void warn_of_file() const {
         if (rank_ != 0 || !process_.may_warn_of(Warning::topology)) return;
-        const std::string& problem = problem_.empty() ? process_.topology_problem() : problem_;
+        const std::string problem = problem_.empty() ? process_.topology_problem() : problem_;
         say(fmt::format("{}; MPI's own collectives are used",
                         problem.empty()
                             ? "LAPLE_TOPOLOGY or LAPLE_MODEL is set on some ranks only, and the file not "

@@ -141,8 +141,9 @@ Process::Process(Settings settings) : settings_(std::move(settings)), streams_(s
 }
 
 const std::optional<Model>& Process::model() {
+    static const std::optional<Model> kNone;
     std::call_once(model_is_read_, [this] { read_model(); });
-    return model_;
+    return is_model_refused_ ? kNone : model_;
 }
 
 const std::optional<Model>& Process::rates() {
@@ -155,15 +156,17 @@ const std::string& Process::rates_problem() {
     return rates_problem_;
 }
 
-const std::string& Process::topology_problem() {
+std::string Process::topology_problem() {
     model();
+    const std::lock_guard lock(mutex_);
     return topology_problem_;
 }
 
 void Process::refuse_model(const std::string& problem) {
     model();
-    model_.reset();
+    const std::lock_guard lock(mutex_);
     topology_problem_ = problem;
+    is_model_refused_ = true;
 }
 
 void Process::read_model() {

@@ -104,8 +104,9 @@ class Process {
     /// else rates_problem() says what is wrong.
     const std::optional<Model>& rates();
     const std::string& rates_problem();
-    const std::string& topology_problem();
-    /// The file does not fit this job.
+    std::string topology_problem();
+    /// The file does not fit this job: model() is nothing from now on. Another thread may go on with what it
+    /// has got from there.
     void refuse_model(const std::string& problem);
 
     /// What a communicator's ranks have agreed on, and with it all later ones of these ranks: the file may be
@@ -168,6 +169,7 @@ class Process {
     Seconds parts_measured_{0};
     std::once_flag model_is_read_;
     std::optional<Model> model_;
+    std::atomic<bool> is_model_refused_{false};
     std::optional<Model> rates_;
     std::string rates_problem_;
     std::string topology_problem_;
