@@ -16,14 +16,14 @@
 //                         4 ─► 5 ┬──────► 7 ◄┘     latency between clusters. What comes is passed on to all.
 //                         6 ─► 7 ┘
 //
+//     /binary, /4ary ...  between clusters in rounds: to the next one (of 4ary: the next three), then what
+//                         two (four) have to those two (four, eight, twelve) farther on, and so on: more
+//                         latencies, but each port carries less
+//
 //     prefix-owners[@SEGMENT]
 //
 //                         a chain on each host; segments have an owner in every cluster, and those exchange
 //                         (prefix_owners.hpp)
-//
-//     /binary, /4ary ...  between clusters in rounds: to the next one (of 4ary: the next three), then what
-//                         two (four) have to those two (four, eight, twelve) farther on, and so on: more
-//                         latencies, but each port carries less
 //
 // All keep the order of the ranks. prefix-exchange needs hosts and clusters that are runs of them.
 //

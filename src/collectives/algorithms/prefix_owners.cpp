@@ -11,7 +11,6 @@
 #include "base/index.hpp"
 #include "collectives/algorithms/hop_load.hpp"
 #include "collectives/algorithms/pace.hpp"
-#include "collectives/algorithms/phase.hpp"
 #include "collectives/algorithms/prefix_steps.hpp"
 #include "collectives/trees/host_tree.hpp"
 
@@ -37,7 +36,7 @@ struct Runs {
     std::vector<Run> runs;
     std::vector<Stretch> stretches;
 
-    explicit Runs(const Machine& machine) {
+    explicit Runs(const Machine& machine) : clusters_(at(machine.cluster_count())) {
         for (Rank rank = 0; rank < machine.rank_count(); ++rank) {
             const int cluster = machine.cluster_of_rank(rank);
             if (stretches.empty() || stretches.back().cluster != cluster)
@@ -49,6 +48,7 @@ struct Runs {
             }
             runs.back().end = rank + 1;
         }
+        count_stretches();
     }
 
     const Run& of(Rank rank) const {
@@ -63,11 +63,22 @@ struct Runs {
         return last;
     }
     /// How many stretches of `from` come before the last one of `to`, which has to know of them.
-    std::size_t known_to(int to, int from) const {
-        const auto end = stretches.begin() + static_cast<std::ptrdiff_t>(last_in(to));
-        return static_cast<std::size_t>(std::count_if(
-            stretches.begin(), end, [&](const Stretch& stretch) { return stretch.cluster == from; }));
+    std::size_t known_to(int to, int from) const { return known_[at(to) * clusters_ + at(from)]; }
+
+  private:
+    void count_stretches() {
+        known_.resize(clusters_ * clusters_);
+        std::vector<std::size_t> before(clusters_, 0);
+        for (const Stretch& stretch : stretches) {
+            // That of the last one stays.
+            std::copy(before.begin(), before.end(),
+                      known_.begin() + static_cast<std::ptrdiff_t>(at(stretch.cluster) * clusters_));
+            ++before[at(stretch.cluster)];
+        }
     }
+
+    std::size_t clusters_;
+    std::vector<std::size_t> known_;  // by cluster and cluster
 };
 
 /// The steps of one rank.
@@ -108,19 +119,17 @@ class OwnerSteps {
     /// The ranks of a host take turns.
     Rank owner_in(int cluster) const {
         const auto hosts = machine_.hosts_in(cluster);
-        const auto turn = static_cast<int>(number_);
-        return leader_on(machine_, hosts[number_ % hosts.size()],
-                         rank_turn(turn, static_cast<int>(hosts.size())));
+        return leader_on(machine_, hosts[number_ % hosts.size()], static_cast<int>(number_ / hosts.size()));
     }
 
     /// What all ranks before the run have: its last rank gets it, and passes it on.
     void take_offset(Rank owner) {
-        if (rank_ != own_.last()) return prefix_.add(prefix_.receive(own_.last(), kInRunBack));
-        const Region offset = prefix_.receive(owner, kToRuns);
-        pass_on(offset);
+        if (rank_ != own_.last()) return prefix_.add_last(prefix_.receive(own_.last(), kInRunBack));
+        // Owners take turns: one ring of slots is for all of them.
+        pass_on(prefix_.receive(owner, kToRuns, rank_));
     }
     void pass_on(Region offset) {
-        prefix_.add(offset);
+        prefix_.add_last(offset);
         for (Rank rank = own_.first; rank < own_.last(); ++rank) builder_.send(rank, offset, kInRunBack);
     }
 
@@ -137,9 +146,7 @@ class OwnerSteps {
             if (runs_.stretches[run.stretch].cluster != cluster_) continue;
             const bool is_first = i == runs_.stretches[run.stretch].first;
             const Region offset = is_first ? befores_[run.stretch - 1] : sums_[i - 1];
-            if (run.last() != rank_) {
-                builder_.send(run.last(), offset, kToRuns);
-            }
+            if (run.last() != rank_) builder_.send(run.last(), offset, kToRuns);
         }
         if (own_.first == 0) return;
         take_own_offset();
@@ -147,7 +154,7 @@ class OwnerSteps {
 
     void take_own_offset() {
         const auto i = static_cast<std::size_t>(&own_ - runs_.runs.data());
-        if (rank_ != own_.last()) return prefix_.add(prefix_.receive(own_.last(), kInRunBack));
+        if (rank_ != own_.last()) return prefix_.add_last(prefix_.receive(own_.last(), kInRunBack));
         const bool is_first = i == runs_.stretches[own_.stretch].first;
         pass_on(is_first ? befores_[own_.stretch - 1] : sums_[i - 1]);
     }
@@ -268,10 +275,21 @@ class PrefixOwners final : public Algorithm {
     }
     Bytes segment_bytes() const override { return segment_bytes_; }
 
-    /// An owner keeps one segment of each run of its cluster, and two of each stretch.
+    /// Of each of its segments an owner keeps what each run of its cluster has, and twice what each stretch
+    /// has. Calls by the same plan have up to a quarter more (block_memory.hpp).
     bool can_do(const Request& request, const Machine& machine) const override {
         const Runs runs(machine);
-        return has_room(request, machine, runs.runs.size() + 2 * runs.stretches.size());
+        const RunCounts counts = count_runs(runs, machine);
+        const Segments parts = segments(request);
+        for (int c = 0; c < machine.cluster_count(); ++c) {
+            const double owned =
+                std::ceil(1.25 * parts.count() / static_cast<double>(machine.hosts_in(c).size()));
+            const double copies = counts.in_cluster[at(c)] + 2 * static_cast<double>(runs.stretches.size());
+            const double bytes = std::min(static_cast<double>(parts.segment_bytes()) * owned,
+                                          1.25 * static_cast<double>(request.bytes()));
+            if (copies * bytes > static_cast<double>(machine.block_memory())) return false;
+        }
+        return true;
     }
 
     std::optional<Candidate> price(Pricing& pricing) const override;
@@ -284,12 +302,6 @@ class PrefixOwners final : public Algorithm {
     }
 
   private:
-    bool has_room(const Request& request, const Machine& machine, std::size_t copies) const {
-        const Bytes longest = request.bytes() + request.bytes() / 4;
-        const Bytes all = std::max(longest, segment_bytes_);
-        return copies * all <= machine.block_memory();
-    }
-
     Bytes segment_bytes_;
 };
 
@@ -335,12 +347,22 @@ class OwnerLoads {
                 std::max(most, costs_.cluster(c).reduction * (2 * counts_.in_cluster[at(c)] + stretches()));
         return most * segment_ * owned_segments;
     }
-    /// Bytes that the busiest owner of a cluster sends to other clusters.
+    /// Bytes that the busiest rank of a cluster sends to other clusters: on a host all take turns.
     double sent_far(int c) const {
         double known = 0;
         for (int to = 0; to < costs_.count(); ++to)
             known += to == c ? 0 : static_cast<double>(runs_.known_to(to, c));
-        return known * segment_ * owned(c);
+        std::size_t ranks = machine_.ranks_on(machine_.hosts_in(c).front()).size();
+        for (const Host host : machine_.hosts_in(c)) ranks = std::min(ranks, machine_.ranks_on(host).size());
+        return known * segment_ * std::ceil(owned(c) / static_cast<double>(ranks));
+    }
+    /// Messages between clusters for each segment.
+    int crossings() const {
+        int count = 0;
+        for (int a = 0; a < costs_.count(); ++a) {
+            for (int b = 0; b < costs_.count(); ++b) count += a != b && runs_.known_to(b, a) > 0 ? 1 : 0;
+        }
+        return count;
     }
     /// Segments of the busiest host of a cluster.
     double owned(int c) const { return std::ceil(segments_ / hosts(c)); }
@@ -410,13 +432,16 @@ std::optional<Candidate> PrefixOwners::price(Pricing& pricing) const {
     candidate.time.sustained = std::max(all.busiest(), all.combining(owned));
     candidate.time.last = candidate.time.first + std::max(candidate.time.sustained - alone, 0.0);
     candidate.seconds = candidate.time.last;
-    candidate.crossings = costs.count() - 1;
+    // As those that it is chosen beside: prefix-exchange, and elsewhere prefix-gather.
+    candidate.crossings = machine.has_consecutive_ranks() ? one.crossings() : costs.count() - 1;
     candidate.hops = 2;
     if (count > 1 && costs.count() > 1) {
         HopLoad far(machine, costs);
         all.add_between(far);
-        for (int c = 0; c < costs.count(); ++c)
-            candidate.pace.push_back(far.busiest() / std::max(all.sent_far(c), 1.0));
+        for (int c = 0; c < costs.count(); ++c) {
+            const double sent = all.sent_far(c);
+            candidate.pace.push_back(sent > 0 ? far.busiest() / sent : 0);
+        }
     }
     return candidate;
 }
@@ -431,11 +456,16 @@ AlgorithmPtr parse_prefix_owners(const AlgorithmName& name) {
 void propose_prefix_owners(Pricing& pricing, std::vector<Candidate>& found) {
     constexpr Bytes kMostSegments = 64;
     const Bytes bytes = pricing.request().bytes();
-    const PrefixOwners whole(0);
-    if (pricing.machine().host_count() < 2 || !whole.can_do(pricing.request(), pricing.machine())) return;
-    found.push_back(*whole.price(pricing));
+    // Between many clusters each sends to all later ones: prefix-exchange goes in rounds there.
+    if (pricing.machine().host_count() < 2 || pricing.clusters() > kManyClusters) return;
+    const auto add = [&](Bytes segment) {
+        const PrefixOwners algorithm(segment);
+        if (algorithm.can_do(pricing.request(), pricing.machine()))
+            found.push_back(*algorithm.price(pricing));
+    };
+    add(0);
     for (const Bytes segment : pricing.segment_sizes()) {
-        if (bytes / segment <= kMostSegments) found.push_back(*PrefixOwners(segment).price(pricing));
+        if (bytes / segment <= kMostSegments) add(segment);
     }
 }
 

@@ -24,8 +24,8 @@ inline constexpr std::string_view kPrefixOwners = "prefix-owners";
 ///                                                        have, adds it, and passes it on to the run
 ///
 /// Only neighbours are combined, in the order of the ranks, so the operation need not commute, and the bits
-/// depend on the machine alone. With R stretches, R_c of them in cluster c, uplinks carry (C-1) R_c m out and
-/// (R - R_c) m in.
+/// depend on the machine alone. With R stretches, R_c of them in cluster c, uplinks carry at most (C-1) R_c m
+/// out and (R - R_c) m in: a cluster hears of those before its last one.
 ///
 /// (Karonis et al., "MPICH-G2", JPDC 2003, for levels; GridMPI's allreduce for owners: docs/algorithms.md)
 ///

@@ -42,11 +42,24 @@ class Prefix {
         has_result_ = true;
     }
 
+    /// The same, where nothing is sent after it: of an exscan the result is all that is left to find.
+    void add_last(Region earlier) {
+        if (!is_exclusive_) return add(earlier);
+        if (has_result_) {
+            builder_.reduce(earlier, result().place());
+        } else {
+            builder_.copy(earlier, result().place());
+        }
+        has_result_ = true;
+    }
+
     /// What was combined so far.
     void copy_to(Place place) { builder_.copy(inclusive(), place); }
     void send(Rank rank, Channel channel) { builder_.send(rank, inclusive(), channel); }
-    Region receive(Rank rank, Channel channel) {
-        const Region slot = slots_.next(rank, segment_.units);
+    Region receive(Rank rank, Channel channel) { return receive(rank, channel, rank); }
+    /// Into the ring of slots that is named after rank `ring`.
+    Region receive(Rank rank, Channel channel, Rank ring) {
+        const Region slot = slots_.next(ring, segment_.units);
         builder_.recv(rank, slot, channel);
         return slot;
     }
