@@ -17,7 +17,7 @@ struct Candidate {
     /// share, which the model may not know. Other algorithms count as a tree that has as few as can be, or
     /// by how many copies pass the busiest uplink.
     int crossings = 0;
-    double messages = 0;  ///< of all hosts together, where parts of long messages are short; 0: not counted
+    double messages = 0;  ///< of all hosts together, where each sends to all others; 0: not counted
     int hops = 0;    ///< messages one after the other inside the largest cluster, of all but native calls
     int behind = 0;  ///< of a tree that a link or uplink between clusters binds: clusters that it serves
     int relays = 0;  ///< clusters that pass the message on to others, having got it themselves

@@ -54,7 +54,7 @@ void propose(Pricing& pricing, std::vector<Candidate>& found) {
     for (const Bytes segment_bytes : pricing.segment_sizes()) {
         for (const Shape within : {kChainShape, kBinaryShape}) add(within, segment_bytes, 1);
         if (pricing.is_coarse(segment_bytes) || pricing.machine().has_groups()) continue;
-        // 2, 4, 8 ... and as many as there are hosts, so that each leads.
+        // 2, 4, 8 ... and as many as there are hosts, or are usual: then each leads.
         for (int lanes = 2; lanes <= most; lanes = lanes < most ? std::min(2 * lanes, most) : most + 1) {
             add(kFlatShape, segment_bytes, lanes);
             const auto last = found.end() - 1;

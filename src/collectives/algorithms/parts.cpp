@@ -31,9 +31,11 @@ class PartsAlgorithm final : public Algorithm {
     std::string in_words() const override { return std::string(variant_.in_words); }
 
     std::string needs() const override {
-        if (variant_.by_slices)
-            return "needs a power-of-two number of hosts, each with the same number of ranks, two or more";
-        return variant_.needs_power_of_two ? "needs a power-of-two number of hosts" : "";
+        if (!variant_.by_slices)
+            return variant_.needs_power_of_two ? "needs a power-of-two number of hosts" : "";
+        return variant_.needs_power_of_two
+                   ? "needs a power-of-two number of hosts, each with the same number of ranks, two or more"
+                   : "needs the same number of ranks, two or more, on every host";
     }
 
     bool can_do(const Request& request, const Machine& machine) const override {
@@ -51,7 +53,7 @@ class PartsAlgorithm final : public Algorithm {
         candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
-        candidate.messages = times.messages();
+        if (variant_.goes_straight) candidate.messages = times.messages();
         candidate.has_large_parts = variant_.combines && times.largest_message() > kLargePart;
         return candidate;
     }
@@ -73,8 +75,8 @@ class PartsAlgorithm final : public Algorithm {
 
 constexpr std::array<Bytes, 3> kSegments{8 * 1024, 16 * 1024, 64 * 1024};
 
-/// More flows to each port would fill its queue; and to price them takes long.
-constexpr int kMostStraight = 64;
+/// Messages of all hosts together. More flows to a port would fill its queue, and to price them takes long.
+constexpr std::size_t kMostStraight = 64 * 64;
 constexpr Bytes kLongestStraight = 32 * 1024;  // as in rsag.cpp
 
 /// What the hosts of a gathered message contribute, on average.
@@ -82,11 +84,17 @@ Bytes part_of(const Pricing& pricing) {
     return bytes_of_result(pricing.request(), pricing.machine()) / at(pricing.machine().host_count());
 }
 
-/// Of the parts of the request where all of its hosts own one.
-bool may_go_straight(const Request& request, const Machine& machine) {
-    const Bytes hosts = at(machine.host_count());
-    return hosts >= 3 && hosts <= kMostStraight && request.bytes() >= kLeastToCut &&
-           request.bytes() / hosts <= kLongestStraight;
+/// Of the parts of the request where all hosts of one cluster own one, or their ranks one of each slice.
+bool may_go_straight(const Pricing& pricing, bool by_slices) {
+    const Machine& machine = pricing.machine();
+    const std::size_t hosts = at(machine.host_count());
+    const std::size_t slices = by_slices ? machine.ranks_on(0).size() : 1;
+    const double eager = pricing.costs().cluster(0).eager_limit;
+    const Bytes longest =
+        eager > 0 ? std::min(kLongestStraight, static_cast<Bytes>(eager)) : kLongestStraight;
+    const Bytes bytes = pricing.request().bytes();
+    return hosts >= 3 && hosts * hosts * slices <= kMostStraight && bytes >= kLeastToCut &&
+           bytes / (hosts * slices) <= longest;
 }
 
 }  // namespace
@@ -116,7 +124,7 @@ void propose_parts(std::span<const PartsVariant> variants, Pricing& pricing, std
         if (variant.collective != pricing.request().collective) continue;
         if (variant.is_inside_only && pricing.clusters() > 1) continue;
         if (variant.longest_part > 0 && part_of(pricing) > variant.longest_part) continue;
-        if (variant.goes_straight && !may_go_straight(pricing.request(), pricing.machine())) continue;
+        if (variant.goes_straight && !may_go_straight(pricing, variant.by_slices)) continue;
         auto candidate = parts_algorithm(variant)->price(pricing);
         if (!candidate) continue;
         found.push_back(std::move(*candidate));

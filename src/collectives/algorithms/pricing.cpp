@@ -125,8 +125,8 @@ std::vector<Candidate> Pricing::all() {
     return sorted(std::move(found));
 }
 
-/// Longer calls are a matter of rates, unless their parts are short; and to count the messages of many ranks
-/// takes too long.
+/// Longer calls are a matter of rates, unless each host sends to all others; and to count the messages of
+/// many ranks takes too long.
 void Pricing::add_message_times(std::vector<Candidate>& found) const {
     constexpr Bytes kShort = 8 * 1024;
     constexpr int kFewRanks = 64;

@@ -41,9 +41,9 @@ void gather_in_few_rounds(Members& members) {
     members.spread_gathered();
 }
 
-/// In the last rounds all hosts send at once to those that are far from them: where racks share uplinks, of
-/// which nothing is known, that takes up to as many times as long as hosts share one. A ring passes each
-/// uplink once.
+/// In the last rounds all hosts send at once to those that are far from them. Where the n hosts of a rack
+/// share an uplink, of which nothing is known, that may take n times as long; in a ring one flow passes each
+/// uplink.
 constexpr Bytes kLongestInFewRounds = 16 * 1024;
 
 constexpr std::array kVariants{

@@ -49,6 +49,7 @@ NetworkClock::NetworkClock(std::vector<int> cluster_of, std::size_t clusters, st
       in_credit_(cluster_of_.size(), 0),
       usual_credit_(cluster_of_.size(), 0),
       busy_(cluster_of_.size(), 0),
+      in_busy_(cluster_of_.size(), 0),
       uplink_out_free_(clusters, 0),
       uplink_in_free_(clusters, 0),
       trunk_free_(groups * groups, 0) {}
@@ -196,8 +197,9 @@ void NetworkClock::deliver(std::span<Message> messages) {
     in_order([&](Message& message) {
         double& free = in_free_[message.to];
         double& credit = in_credit_[message.to];
-        const double saved = std::min(credit, message.times.port_in);
+        const double saved = std::min(credit, std::max(message.times.port_in - message.times.start, 0.0));
         credit -= saved;
+        in_busy_[message.to] += message.times.port_in;
         free = std::max(free, message.first) + message.times.port_in - saved;
         message.last = std::max(message.last, free);
     });
@@ -218,7 +220,7 @@ NetworkClock::Timed NetworkClock::timed(std::size_t from, const Sending& message
 double NetworkClock::sustained() const {
     double most = 0;
     for (std::size_t host = 0; host < hosts(); ++host)
-        most = std::max(most, busy_[host] - usual_credit_[host]);
+        most = std::max(most, std::max(busy_[host], in_busy_[host]) - usual_credit_[host]);
     return most;
 }
 

@@ -109,6 +109,7 @@ class NetworkClock {
     std::vector<double> in_credit_;  // what is left of it for what comes in
     std::vector<double> usual_credit_;
     std::vector<double> busy_;
+    std::vector<double> in_busy_;
     std::vector<double> uplink_out_free_;  // by cluster
     std::vector<double> uplink_in_free_;
     std::vector<double> trunk_free_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -44,9 +45,10 @@ enum Place : std::size_t {
     kGpuBuffers,
     kPlacesUnknown,
     kMaxima = 22,  ///< of so many numbers; what is not used is 0, for builds of all times bring as many
-    kPlaceSums = kMaxima,
-    kCount = 24  ///< modulo 2^64, the sums of all ranks
+    kPlaceSums = kMaxima,  ///< the last two: modulo 2^64, the sums of all ranks
+    kCount = 24
 };
+static_assert(kCount == kPlaceSums + std::tuple_size_v<PlaceSums>);
 using Numbers = std::array<std::int64_t, kCount>;
 
 /// A type and an operation for all of them at once: MPI may do parts of a vector apart.
@@ -99,7 +101,7 @@ int streams_of(std::int64_t in_order) {
     return in_order == kAnyStreams ? Settings::kAutomatic : static_cast<int>(in_order);
 }
 
-/// Not MPI_Allreduce: such a rank's own collective could be taken for an answer, and nothing
+/// Not MPI_Allreduce: the own collective of a rank without LaPle could be taken for an answer, and nothing
 /// could be reported while waiting. A rank that never arrives cannot be told from one that computes for
 /// long.
 int combine(Process& process, MPI_Comm comm, int rank, int size, const Numbers& mine, Numbers& all) {

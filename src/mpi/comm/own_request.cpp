@@ -11,7 +11,7 @@ namespace {
 /// What requests of this process share.
 struct Shared {
     std::mutex mutex;
-    MPI_Comm comm = MPI_COMM_NULL;  // of this rank alone; made when first needed
+    MPI_Comm comm = MPI_COMM_NULL;  // of this rank alone
     std::vector<int> unused_tags;   // of those below next_tag
     int next_tag = 0;
 };

@@ -16,7 +16,7 @@ class OwnRequest {
   public:
     /// Makes what all of them share, a communicator of this rank alone, at the first call: from `comm`, whose
     /// errors are returned meanwhile. Where no context id is left for it here, there is none for a copy of
-    /// `comm` either. Before any OwnRequest.
+    /// `comm` either. To be called before any OwnRequest is made.
     static void begin(MPI_Comm comm);
 
     OwnRequest();
