@@ -47,9 +47,12 @@ class ExchangeSteps {
           steps_(part, builder),
           ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
         while (!ranges_[own_].holds(self())) ++own_;
-        pace_sends(part, builder);
-        for (int member = 0; member < steps_.members().count(); ++member)
+        std::uint64_t most = 0;
+        for (int member = 0; member < steps_.members().count(); ++member) {
             segments_ = std::max(segments_, count_of(member));
+            most = std::max(most, block(member).units);
+        }
+        pace_sends(part, builder, block(self()).units, most);
         find_others();
     }
 

@@ -402,14 +402,7 @@ TEST_CASE("scans of long messages, and of ranks dealt round, share the work amon
         return choose_plan(request_for(Collective::scan, bytes), machine, {}, costs).algorithm;
     };
     CHECK(chosen(test::machine_of_hosts(4, 4, 1), 64 << 10)->name().starts_with("prefix-owners@"));
-    // Two ranks a host, dealt round 16 hosts at 4 sites.
-    std::vector<int> sites(32);
-    std::vector<int> hosts(32);
-    for (std::size_t i = 0; i < sites.size(); ++i) {
-        hosts[i] = static_cast<int>(i % 16);
-        sites[i] = hosts[i] / 4;
-    }
-    const Machine dealt(Topology::from_labels(32, {sites}), hosts);
+    const Machine dealt = test::machine_of_hosts(4, 4, 2, true);
     for (const Bytes bytes : {Bytes{8}, Bytes{4} << 10, Bytes{64} << 10})
         CHECK(chosen(dealt, bytes)->name().starts_with("prefix-owners"));
     // One latency, where a chain has seven.
