@@ -92,7 +92,7 @@ class CombiningSteps {
     }
 
     void write() {
-        pace_far_sends();
+        pace_sends(part_, builder_);
         // Not of the longest block alone: a block is never cut into more than Segments::kMost.
         std::uint32_t count = 0;
         for (Rank dest = 0; dest < part_.machine.rank_count(); ++dest) {
@@ -114,17 +114,6 @@ class CombiningSteps {
     }
 
   private:
-    /// The ranks of a cluster send for different numbers of ranks elsewhere.
-    void pace_far_sends() {
-        if (part_.windows.pace.empty()) return;
-        const int cluster = part_.machine.cluster_of_rank(part_.rank);
-        std::vector<std::uint64_t> units(at(part_.machine.rank_count()), 0);
-        for (Rank dest = 0; dest < part_.machine.rank_count(); ++dest)
-            if (is_elsewhere(dest))
-                units[at(trees_.sender(cluster, dest))] += part_.request.block_units(dest);
-        pace_sends(part_, builder_, units[at(part_.rank)], *std::max_element(units.begin(), units.end()));
-    }
-
     Segments segments_of(std::uint64_t units) const {
         return Segments::cut(units, part_.request.unit_bytes, segment_bytes_);
     }

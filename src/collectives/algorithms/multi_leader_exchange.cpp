@@ -47,12 +47,9 @@ class ExchangeSteps {
           steps_(part, builder),
           ranges_(member_ranges(clusters_of_members(part.request, part.machine))) {
         while (!ranges_[own_].holds(self())) ++own_;
-        std::uint64_t most = 0;
-        for (int member = 0; member < steps_.members().count(); ++member) {
+        pace_sends(part, builder);
+        for (int member = 0; member < steps_.members().count(); ++member)
             segments_ = std::max(segments_, count_of(member));
-            most = std::max(most, block(member).units);
-        }
-        pace_sends(part, builder, block(self()).units, most);
         find_others();
     }
 

@@ -16,13 +16,8 @@ Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank) {
 }
 
 void pace_sends(const Part& part, ScheduleBuilder& builder) {
-    pace_sends(part, builder, 1, 1);
-}
-
-void pace_sends(const Part& part, ScheduleBuilder& builder, std::uint64_t own, std::uint64_t most) {
-    Pace pace = pace_of(part.windows, part.machine, part.rank);
-    if (pace.seconds_per_byte <= 0 || own == 0) return;
-    if (own < most) pace = pace.scaled(static_cast<double>(most) / static_cast<double>(own));
+    const Pace pace = pace_of(part.windows, part.machine, part.rank);
+    if (pace.seconds_per_byte <= 0) return;
     builder.pace_sends(pace.seconds_per_byte * static_cast<double>(part.request.unit_bytes), pace.ahead);
 }
 

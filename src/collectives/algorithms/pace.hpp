@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/schedule/builder.hpp"
@@ -29,10 +28,5 @@ Pace pace_of(const SendWindows& windows, const Machine& machine, Rank rank);
 
 /// From now on the rank's sends to other clusters go at its pace, if the plan has one.
 void pace_sends(const Part& part, ScheduleBuilder& builder);
-
-/// The same where the pace of the plan is that of the rank that sends most to other clusters, and this one
-/// sends `own` units where that one sends `most`: both take as long. At the same pace all would send more
-/// than the uplink carries, until those are through that have little.
-void pace_sends(const Part& part, ScheduleBuilder& builder, std::uint64_t own, std::uint64_t most);
 
 }  // namespace laple
