@@ -181,11 +181,8 @@ int treat(const Call& call) try {
     }
 
     std::unique_ptr<Verification> verification;
-    std::shared_ptr<CommState> kept;  // verifying calls MPI's own, whose errors may free the communicator
-    if (state->is_verified() && row_of(call.collective).has_data) {
-        kept = state->shared();
+    if (state->is_verified() && row_of(call.collective).has_data)
         verification = verification_of(call, arguments, state->inner());
-    }
     const Seconds early = trials != nullptr ? now() : Seconds(0);
     if (trials != nullptr) state->come_together();
     CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
