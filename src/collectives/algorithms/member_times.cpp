@@ -121,7 +121,6 @@ void MemberTimes::scatter() {
             const Bytes size = bytes(child, child + below[at(child)]);
             if (size > 0) messages.push_back({at(child), size});
             largest_ = std::max(largest_, size);
-            messages_ += 1;
         }
         sent_.clear();
         clock_.send(at(i), ready(i), messages, sent_);
@@ -140,7 +139,6 @@ void MemberTimes::send(int from, int to, Bytes bytes) {
     const double count = piece > 0 ? static_cast<double>(bytes) / static_cast<double>(piece) : 1;
     const std::vector<NetworkClock::Sending> messages(std::max<std::size_t>(slices_, 1),
                                                       {at(to), piece, count});
-    messages_ += count * static_cast<double>(messages.size());
     clock_.send(at(from), ready(from), messages, sent_);
 }
 
@@ -279,7 +277,6 @@ void MemberTimes::ring_reduce_scatter() {
 
 void MemberTimes::pass_around(MemberRange range, const RingBlocks& blocks, bool combines) {
     for (int i = 0; i < count(); ++i) largest_ = std::max(largest_, bytes(i, i + 1));
-    messages_ += range.count() * (range.count() - 1);
     RingTimes(*this, range, blocks, combines).pass_all();
 }
 

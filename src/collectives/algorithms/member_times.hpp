@@ -77,7 +77,6 @@ class MemberTimes {
 
     /// Of the messages so far.
     Bytes largest_message() const { return largest_; }
-    double messages() const { return messages_; }
 
     int count() const { return static_cast<int>(ready_.size()); }
     NetworkClock& clock() { return clock_; }
@@ -114,7 +113,6 @@ class MemberTimes {
     std::vector<double> spread_;  // all ranks of its host have what was spread
     std::vector<NetworkClock::Message> sent_;
     Bytes largest_ = 0;
-    double messages_ = 0;
 };
 
 }  // namespace laple

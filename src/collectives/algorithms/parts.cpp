@@ -21,6 +21,16 @@ bool can_be_sliced(const Machine& machine) {
     return ranks > 1;
 }
 
+std::size_t slices_of(const Machine& machine, bool by_slices) {
+    return by_slices ? machine.ranks_on(0).size() : 1;
+}
+
+/// Where each host sends to all others, a message of each slice.
+std::size_t messages_of_phase(const Machine& machine, bool by_slices) {
+    const std::size_t hosts = at(machine.host_count());
+    return hosts * (hosts - 1) * slices_of(machine, by_slices);
+}
+
 class PartsAlgorithm final : public Algorithm {
   public:
     PartsAlgorithm(const PartsVariant& variant, Bytes segment_bytes)
@@ -53,7 +63,9 @@ class PartsAlgorithm final : public Algorithm {
         candidate.time.first = candidate.time.last = times.seconds();
         candidate.seconds = candidate.time.last;
         candidate.crossings = pricing.clusters() - 1;
-        if (variant_.goes_straight) candidate.messages = times.messages();
+        if (variant_.goes_straight)
+            candidate.messages =
+                2 * static_cast<double>(messages_of_phase(pricing.machine(), variant_.by_slices));
         candidate.has_large_parts = variant_.combines && times.largest_message() > kLargePart;
         return candidate;
     }
@@ -75,7 +87,7 @@ class PartsAlgorithm final : public Algorithm {
 
 constexpr std::array<Bytes, 3> kSegments{8 * 1024, 16 * 1024, 64 * 1024};
 
-/// Messages of all hosts together. More flows to a port would fill its queue, and to price them takes long.
+/// Messages of a phase. More flows to a port would fill its queue, and to price them takes long.
 constexpr std::size_t kMostStraight = 64 * 64;
 constexpr Bytes kLongestStraight = 32 * 1024;  // as in rsag.cpp
 
@@ -88,13 +100,12 @@ Bytes part_of(const Pricing& pricing) {
 bool may_go_straight(const Pricing& pricing, bool by_slices) {
     const Machine& machine = pricing.machine();
     const std::size_t hosts = at(machine.host_count());
-    const std::size_t slices = by_slices ? machine.ranks_on(0).size() : 1;
     const double eager = pricing.costs().cluster(0).eager_limit;
     const Bytes longest =
         eager > 0 ? std::min(kLongestStraight, static_cast<Bytes>(eager)) : kLongestStraight;
     const Bytes bytes = pricing.request().bytes();
-    return hosts >= 3 && hosts * hosts * slices <= kMostStraight && bytes >= kLeastToCut &&
-           bytes / (hosts * slices) <= longest;
+    return hosts >= 3 && messages_of_phase(machine, by_slices) <= kMostStraight && bytes >= kLeastToCut &&
+           bytes / (hosts * slices_of(machine, by_slices)) <= longest;
 }
 
 }  // namespace

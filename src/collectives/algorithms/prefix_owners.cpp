@@ -32,6 +32,7 @@ struct Stretch {
     std::size_t end;
 };
 
+/// Those of a machine, in the order of the ranks, and what clusters have to know of each other.
 struct Runs {
     std::vector<Run> runs;
     std::vector<Stretch> stretches;
@@ -106,7 +107,7 @@ class OwnerSteps {
             prefix_.send(owner, kToOwner);
         }
         if (rank_ == owner) own_segment();
-        if (own_.first > 0 && rank_ != owner) take_offset(owner);
+        if (own_.first > 0) take_offset(owner);
     }
 
   private:
@@ -126,9 +127,8 @@ class OwnerSteps {
     void take_offset(Rank owner) {
         if (rank_ != own_.last()) return prefix_.add_last(prefix_.receive(own_.last(), kInRunBack));
         // Owners take turns: one ring of slots is for all of them.
-        pass_on(prefix_.receive(owner, kToRuns, rank_));
-    }
-    void pass_on(Region offset) {
+        const Region offset = rank_ == owner ? offset_of(static_cast<std::size_t>(&own_ - runs_.runs.data()))
+                                             : prefix_.receive(owner, kToRuns, rank_);
         prefix_.add_last(offset);
         for (Rank rank = own_.first; rank < own_.last(); ++rank) builder_.send(rank, offset, kInRunBack);
     }
@@ -144,19 +144,14 @@ class OwnerSteps {
         for (std::size_t i = 1; i < runs_.runs.size(); ++i) {
             const Run& run = runs_.runs[i];
             if (runs_.stretches[run.stretch].cluster != cluster_) continue;
-            const bool is_first = i == runs_.stretches[run.stretch].first;
-            const Region offset = is_first ? befores_[run.stretch - 1] : sums_[i - 1];
-            if (run.last() != rank_) builder_.send(run.last(), offset, kToRuns);
+            if (run.last() != rank_) builder_.send(run.last(), offset_of(i), kToRuns);
         }
-        if (own_.first == 0) return;
-        take_own_offset();
     }
 
-    void take_own_offset() {
-        const auto i = static_cast<std::size_t>(&own_ - runs_.runs.data());
-        if (rank_ != own_.last()) return prefix_.add_last(prefix_.receive(own_.last(), kInRunBack));
-        const bool is_first = i == runs_.stretches[own_.stretch].first;
-        pass_on(is_first ? befores_[own_.stretch - 1] : sums_[i - 1]);
+    /// Of a run of this cluster, but for the first of all.
+    Region offset_of(std::size_t run) const {
+        const std::size_t stretch = runs_.runs[run].stretch;
+        return run == runs_.stretches[stretch].first ? befores_[stretch - 1] : sums_[run - 1];
     }
 
     /// The sum of each run and of those before it in its stretch.
@@ -340,12 +335,12 @@ class OwnerLoads {
         return load.busiest();
     }
     /// Seconds of the busiest owner's processor for its segments.
-    double combining(double owned_segments) const {
+    double combining() const {
         double most = 0;
         for (int c = 0; c < costs_.count(); ++c)
-            most =
-                std::max(most, costs_.cluster(c).reduction * (2 * counts_.in_cluster[at(c)] + stretches()));
-        return most * segment_ * owned_segments;
+            most = std::max(
+                most, owned(c) * costs_.cluster(c).reduction * (2 * counts_.in_cluster[at(c)] + stretches()));
+        return most * segment_;
     }
     /// Bytes that the busiest rank of a cluster sends to other clusters: on a host all take turns.
     double sent_far(int c) const {
@@ -364,10 +359,10 @@ class OwnerLoads {
         }
         return count;
     }
-    /// Segments of the busiest host of a cluster.
-    double owned(int c) const { return std::ceil(segments_ / hosts(c)); }
 
   private:
+    /// Segments of the busiest host of a cluster.
+    double owned(int c) const { return std::ceil(segments_ / hosts(c)); }
     double hosts(int c) const { return static_cast<double>(machine_.hosts_in(c).size()); }
     double stretches() const { return static_cast<double>(runs_.stretches.size()); }
 
@@ -419,17 +414,15 @@ std::optional<Candidate> PrefixOwners::price(Pricing& pricing) const {
     one.add_up(up);
     one.add_between(between);
     one.add_down(down);
-    double owned = 1;
-    for (int c = 0; c < costs.count(); ++c) owned = std::max(owned, all.owned(c));
-    const double alone = std::max(one.busiest(), one.combining(1));
+    const double alone = std::max(one.busiest(), one.combining());
     Candidate candidate;
     candidate.algorithm = std::make_shared<PrefixOwners>(segment_bytes_);
     // What runs of the first stretches have goes out to the next ones as it comes in.
     const double network = costs.count() == 1
                                ? up.latency() + down.latency() + std::max(up.busiest(), down.busiest())
                                : up.seconds() + between.seconds() + down.seconds();
-    candidate.time.first = network + time_on_hosts(machine, costs, segment) + one.combining(1);
-    candidate.time.sustained = std::max(all.busiest(), all.combining(owned));
+    candidate.time.first = network + time_on_hosts(machine, costs, segment) + one.combining();
+    candidate.time.sustained = std::max(all.busiest(), all.combining());
     candidate.time.last = candidate.time.first + std::max(candidate.time.sustained - alone, 0.0);
     candidate.seconds = candidate.time.last;
     // As those that it is chosen beside: prefix-exchange, and elsewhere prefix-gather.
