@@ -23,6 +23,7 @@ ELSEWHERE = {
     "performance/simulation": "bench/smpi/README.md",
     "performance/planner": "bench/planner/README.md",
     "performance/netpipe": "bench/netpipe/README.md",
+    "performance/streams": "bench/streams/README.md",
 }
 PAGE_OF = {source: f"{page}.md" for page, source in ELSEWHERE.items()}
 PROGRAM = re.compile(r'^ *laple_add_page\((laple-\w+) "(.*?)"', re.MULTILINE)
