@@ -208,7 +208,7 @@ void MemberTimes::pairwise_reduce_scatter() {
             if (bytes(to, to + 1) > 0) send(i, to, bytes(to, to + 1));
         }
     }
-    deliver();
+    deliver_from_all();
     for (int i = 0; i < count(); ++i) ready(i) += (count() - 1) * combining(i, bytes(i, i + 1));
 }
 
@@ -218,7 +218,17 @@ void MemberTimes::pairwise_allgather() {
         for (int i = 0; i < count(); ++i)
             if (bytes(i, i + 1) > 0) send(i, (i + distance) % count(), bytes(i, i + 1));
     }
+    deliver_from_all();
+}
+
+/// Where ranks wait for processors, each message of a rank takes one a while, and its port meanwhile serves
+/// the others.
+void MemberTimes::deliver_from_all() {
+    const double at_work = (count() - 1) * pricing_.costs().rank_delay;
+    std::vector<double> ready_at_work;
+    for (const double ready : ready_) ready_at_work.push_back(ready + at_work);
     deliver();
+    for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i] = std::max(ready_[i], ready_at_work[i]);
 }
 
 void MemberTimes::combine_whole(std::span<const int> members) {

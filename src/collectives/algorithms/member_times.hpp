@@ -91,6 +91,8 @@ class MemberTimes {
     /// Adds a message to those that are sent, or one of each slice; and all of these come to where they go.
     void send(int from, int to, Bytes bytes);
     void deliver();
+    /// The same, where each member has a message from each other one.
+    void deliver_from_all();
     /// Who has taken part in a message has combined it.
     void combine_whole(std::span<const int> members);
     /// Partners `distance` apart swap: each has as many parts, from a multiple of that on, and sends them

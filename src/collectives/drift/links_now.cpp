@@ -97,7 +97,7 @@ void put_former_first(Plan former, std::vector<Plan>& plans) {
     former.reason = "used before, and not predicted to be clearly slower";
     std::erase_if(plans, [&](const Plan& plan) { return plan.name() == former.name(); });
     plans.insert(plans.begin(), std::move(former));
-    if (plans.size() > kMostToTry) plans.pop_back();
+    if (plans.size() > kMostToTry) plans.erase(plans.end() - (plans.back().is_native() ? 2 : 1));
 }
 
 void make_watchable(std::vector<Plan>& plans) {

@@ -17,6 +17,7 @@
 #include "collectives/planner/preferences.hpp"
 #include "collectives/planner/root_load.hpp"
 #include "collectives/planner/send_windows.hpp"
+#include "collectives/planner/trials.hpp"
 
 namespace laple {
 namespace {
@@ -51,18 +52,21 @@ Plan plan_of(const Candidate& candidate, const Request& request, const Machine& 
     return plan;
 }
 
-/// Those of `found`, the fastest first, that may turn out to be faster than `chosen`.
+/// Those of `found`, the fastest first, that may turn out to be faster than `chosen`: MPI's own call, which
+/// is what there was before, however long it is predicted to take.
 std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vector<Candidate>& found,
                                         const std::function<bool(const Algorithm&)>& may_use) {
-    constexpr double kWorthTrying = 2;  // many messages on few cores took four times as long as predicted
     std::vector<const Candidate*> rivals;
     std::vector<std::string> kinds{chosen.algorithm->kind()};
     const Candidate* coarser = nullptr;
+    const Candidate* far_native = nullptr;
     for (const Candidate& candidate : found) {
         const bool is_native = candidate.algorithm->is_native();
-        if (&candidate == &chosen || candidate.seconds > kWorthTrying * chosen.seconds ||
-            !may_use(*candidate.algorithm))
+        if (&candidate == &chosen || !may_use(*candidate.algorithm)) continue;
+        if (candidate.seconds > Trials::kWorthTrying * chosen.seconds) {
+            if (is_native) far_native = &candidate;
             continue;
+        }
         const std::string kind = candidate.algorithm->kind();
         const bool is_coarser = kind == kinds.front() && candidate.segment_bytes() > chosen.segment_bytes();
         if (is_coarser && (coarser == nullptr || candidate.segment_bytes() < coarser->segment_bytes()))
@@ -72,16 +76,19 @@ std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vect
         rivals.insert(is_native ? rivals.begin() : rivals.end(), &candidate);
     }
     if (coarser != nullptr) rivals.insert(rivals.begin(), coarser);
-    rivals.resize(std::min(rivals.size(), kMostToTry - 1));
+    rivals.resize(std::min(rivals.size(), kMostToTry - 2));
+    if (far_native != nullptr) rivals.push_back(far_native);
     return rivals;
 }
 
 /// What is known from calls counts for more than what is predicted, by which the others are compared with the
-/// best one.
+/// best one; but MPI's own call where that is predicted to take far longer: it shall be tried if calls take
+/// longer than that (trials.hpp).
 void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     const CallTime* const best = known.of(*plans.front().algorithm);
     if (best == nullptr || plans.front().predicted <= Seconds(0)) return;
-    const double scale = usual_time(*best) / plans.front().predicted;
+    const Seconds predicted = plans.front().predicted;
+    const double scale = usual_time(*best) / predicted;
     const CallTime* const by_mpi = known.of(*native());
     for (Plan& plan : plans) {
         plan.is_as_calls_took = true;
@@ -92,8 +99,10 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
             plan.native *= scale;
         }
         const CallTime* const call = known.of(*plan.algorithm);
-        plan.predicted = call != nullptr ? usual_time(*call) : scale * plan.predicted;
+        const bool is_far_native = plan.is_native() && plan.predicted > Trials::kWorthTrying * predicted;
         if (call != nullptr) plan.tried = call->times;
+        if (call != nullptr || !is_far_native)
+            plan.predicted = call != nullptr ? usual_time(*call) : scale * plan.predicted;
     }
 }
 

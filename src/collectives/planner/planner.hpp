@@ -43,11 +43,11 @@ int streams_of_pair(const Request& request, const Machine& machine, const Machin
 
 /// choose_plan()'s choice, and after it the plans that trials may find to be faster (trials.hpp): MPI's own
 /// call, the best one without streams, the same algorithm with longer segments, and the best of others, none
-/// of them predicted to take much longer. At most kMostToTry; the choice alone where rules or a lack of costs
-/// have made it.
+/// of them predicted to take much longer; and MPI's own call even where that is predicted to (trials.hpp). At
+/// most kMostToTry; the choice alone where rules or a lack of costs have made it.
 std::vector<Plan> plans_to_try(const Request& request, const Machine& machine, const Rules& rules,
                                const MachineCosts& costs);
-inline constexpr std::size_t kMostToTry = 4;
+inline constexpr std::size_t kMostToTry = 5;
 
 /// Gives a plan that was made for other counts of the blocks the windows for those of its request.
 void fit_windows(const Machine& machine, const MachineCosts& costs, Plan& plan);

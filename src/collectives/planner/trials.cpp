@@ -44,6 +44,8 @@ Trials::Trials(const std::vector<Tried>& plans, const Conditions& conditions) : 
         Record& record = records_.emplace_back();
         for (const Seconds time : plan.times) record.times.push_back(time.count());
     }
+    put_in_play();
+    call_those_that_wait();
     drop_the_slow();
     settle();
     begin_saving();
@@ -87,8 +89,10 @@ Trials::Turn Trials::next(Seconds now, bool may_be_repeated, std::uint64_t call)
 }
 
 void Trials::stop() {
-    for (std::size_t plan = 0; plan < records_.size(); ++plan)
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
         records_[plan].is_in_play = plan == plan_of_calls();
+        records_[plan].waits = false;
+    }
     best_ = plan_of_calls();
     usual_time_ = usual_time();
     is_stopped_ = true;
@@ -166,9 +170,28 @@ void Trials::correct_what_is_saved(double elapsed) {
 /// From a round.
 void Trials::learn() {
     if (settled_ > 0) return look_for_drift();
+    call_those_that_wait();
     choose();
     drop_the_slow();
     settle();
+}
+
+/// All; but those wait that are predicted to take far longer than the first one, and were never tried.
+void Trials::put_in_play() {
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        Record& record = records_[plan];
+        record.waits = record.times.empty() && predicted_[plan] > kWorthTrying * predicted_.front();
+        record.is_in_play = !record.waits;
+    }
+}
+
+void Trials::call_those_that_wait() {
+    if (!is_known(best_)) return;
+    for (std::size_t plan = 0; plan < records_.size(); ++plan) {
+        Record& record = records_[plan];
+        if (record.waits) record.is_in_play = predicted_[plan].count() < expected(best_);
+        record.waits = false;
+    }
 }
 
 void Trials::settle() {
@@ -176,7 +199,8 @@ void Trials::settle() {
 }
 
 bool Trials::is_settled() const {
-    return std::count_if(records_.begin(), records_.end(), [](const Record& r) { return r.is_in_play; }) < 2;
+    const auto counts = [](const Record& record) { return record.is_in_play || record.waits; };
+    return std::count_if(records_.begin(), records_.end(), counts) < 2;
 }
 
 Seconds Trials::measured(std::size_t plan) const {
@@ -326,10 +350,10 @@ void Trials::look_for_drift() {
     settled_ = 0;
     rounds_ = 0;
     for (Record& record : records_) {
-        record.is_in_play = true;
         record.times.clear();
         record.rounds = 0;
     }
+    put_in_play();
 }
 
 }  // namespace laple

@@ -35,6 +35,9 @@ enum class Adapting {
 /// is out of play. Once the best one is alone, rounds are rarer, and only look whether it still takes as
 /// long; if not, all come into play again.
 ///
+/// A plan that is predicted to take far longer than the first one waits until that one has taken longer than
+/// the other is predicted to: then the prediction of the first one was wrong. Else it is never tried.
+///
 /// Plans may be for calls of several sizes. A round compares equal calls: others go on as usual meanwhile,
 /// and where the one that began it does not come again soon, the round is given up.
 ///
@@ -43,6 +46,8 @@ class Trials {
   public:
     static constexpr double kShare = 0.01;
     static constexpr double kFirstUse = 1.5;
+    /// Many messages on few cores took four times as long as predicted.
+    static constexpr double kWorthTrying = 2;
 
     /// What trials cost, and what their times are worth.
     struct Conditions {
@@ -88,7 +93,7 @@ class Trials {
     std::size_t plan_of_calls() const { return conditions_.is_for_later ? 0 : best_; }
     /// Tries nothing any more.
     void stop();
-    /// Whether no other plan is in play.
+    /// Whether no other plan is in play, nor waits.
     bool is_settled() const;
     /// Whether a round of this job has been concluded since: what earlier jobs have found may be old.
     bool is_confirmed() const { return is_settled() && rounds_ > 0; }
@@ -108,6 +113,7 @@ class Trials {
         double last = 0;            // of this job; 0: not tried by it
         int rounds = 0;             // that it was in, since all were in play
         bool is_in_play = true;
+        bool waits = false;  // until the best one's time says whether it shall be in play
     };
 
     bool is_known(std::size_t plan) const;
@@ -126,6 +132,8 @@ class Trials {
     void begin_round();
     void note(std::size_t plan, double time);
     void choose();
+    void put_in_play();
+    void call_those_that_wait();
     void drop_the_slow();
     void settle();
     void look_for_drift();

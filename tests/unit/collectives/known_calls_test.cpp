@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "collectives/planner/planner.hpp"
+#include "collectives/planner/trials.hpp"
 #include "unit/collectives/some_costs.hpp"
 
 using namespace laple;
@@ -68,8 +69,12 @@ TEST_CASE("the unknown is compared by predictions, in proportion", "[known_calls
     costs.job.calls = {call(before[0].algorithm->name(), 3 * before[0].predicted.count())};
     const std::vector<Plan> plans = plans_to_try(request, kSites, {}, costs);
     REQUIRE(plans.size() == before.size());
-    for (std::size_t i = 0; i < plans.size(); ++i)
+    for (std::size_t i = 0; i + 1 < plans.size(); ++i)
         CHECK(plans[i].predicted.count() == Approx(3 * before[i].predicted.count()));
+    // But for MPI's own call, which shall be tried if others take longer than it is predicted to.
+    CHECK(plans.back().is_native());
+    CHECK(before.back().predicted > Trials::kWorthTrying * before.front().predicted);
+    CHECK(plans.back().predicted == before.back().predicted);
 }
 
 TEST_CASE("slow calls by MPI tell nothing of others", "[known_calls]") {

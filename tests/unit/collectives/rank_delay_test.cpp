@@ -108,6 +108,7 @@ TEST_CASE("the burst of an idle NIC saves nothing of what processors take", "[ra
     // Seven hops for the first of sixteen segments, then the others.
     CHECK(seconds(Collective::reduce, "chain/chain@4K") >= (7 + 15) * costs.rank_delay);
     CHECK(seconds(Collective::allreduce, "rsag/flat@4K") >= 2 * 14 * costs.rank_delay);
+    CHECK(seconds(Collective::allreduce, "pairwise") >= 2 * 7 * costs.rank_delay);
 }
 
 TEST_CASE("partners that swap wait for no handshake where parts go in eager segments", "[rank-delay]") {

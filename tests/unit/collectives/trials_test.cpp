@@ -106,6 +106,32 @@ TEST_CASE("the planner's choice stays where it is right") {
     CHECK(program.calls(1) == 3);  // the first one is not counted, and two far slower ones are enough
 }
 
+TEST_CASE("what is predicted to be far slower waits until the choice has taken as long") {
+    const auto after_many_calls = [](std::vector<double> real) {
+        Program program({Seconds(0.10), Seconds(0.25)}, std::move(real));
+        program.call(4000);
+        CHECK(program.trials.is_settled());
+        CHECK(program.share_lost() < Trials::kShare);
+        return program;
+    };
+    CHECK(after_many_calls({0.10, 0.05}).calls(1) == 0);
+    const Program slower_than_predicted = after_many_calls({0.40, 0.20});
+    CHECK(slower_than_predicted.trials.best() == 1);
+    CHECK(slower_than_predicted.calls(1) > 2000);
+    const Program both_are = after_many_calls({0.40, 1.00});
+    CHECK(both_are.trials.best() == 0);
+    CHECK(both_are.calls(1) == 3);
+}
+
+TEST_CASE("when the network has changed, what is predicted to be far slower waits again") {
+    Program program({Seconds(0.10), Seconds(0.25)}, {0.10, 0.25});
+    program.call(3000);
+    CHECK(program.calls(1) == 0);
+    program.set_real({0.50, 0.25});
+    program.call(4000);
+    CHECK(program.trials.best() == 1);
+}
+
 TEST_CASE("trials cost one per cent of the time at most, from the first round on") {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> factor(0.4, 2.5);
