@@ -49,9 +49,9 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
             gap_[at(from, to)] = std::max({gap + handshake, combining, least});
             port_[at(from, to)] = std::max({port + handshake, combining, least});
             if (from == to && port_[at(from, to)] > 0)
-                unsaved_[static_cast<std::size_t>(from)] = least / port_[at(from, to)];
+                unsaved_[static_cast<std::size_t>(from)] = (least + handshake) / port_[at(from, to)];
             start_[at(from, to)] = costs.shares_ports
-                                       ? std::min(port_[at(from, to)], link.stream.at(0).count())
+                                       ? std::min(port_[at(from, to)], link.stream.at(0).count() + handshake)
                                        : port_[at(from, to)];
             // What a message alone waits for and a stream hides, handshakes, each still waits for on its way.
             // Combining is done after a message has come, while the next one comes in.

@@ -75,7 +75,7 @@ class SegmentTimes {
     /// The same in each of many collectives, with a pause after each.
     double usual_credit(int cluster) const { return std::min(credit(cluster), MachineCosts::kUsualPause); }
     /// What of `busy`, the time of messages inside a cluster in a port, no burst saves: with all ranks at
-    /// work a rank needs its processor for each of them.
+    /// work a rank needs its processor for each of them, and for handshakes.
     double unsaved(int cluster, double busy) const {
         return busy * unsaved_[static_cast<std::size_t>(cluster)];
     }

@@ -109,6 +109,10 @@ TEST_CASE("the burst of an idle NIC saves nothing of what processors take", "[ra
     CHECK(seconds(Collective::reduce, "chain/chain@4K") >= (7 + 15) * costs.rank_delay);
     CHECK(seconds(Collective::allreduce, "rsag/flat@4K") >= 2 * 14 * costs.rank_delay);
     CHECK(seconds(Collective::allreduce, "pairwise") >= 2 * 7 * costs.rank_delay);
+    // Undivided, beyond the eager limit: on each hop a message and its handshake.
+    const double undivided = seconds(Collective::bcast, "chain/chain");
+    CHECK(undivided >= 7 * 3 * costs.rank_delay);
+    CHECK(seconds(Collective::bcast, "chain/chain@32K") - undivided >= 0.99 * 3 * costs.rank_delay);
 }
 
 TEST_CASE("partners that swap wait for no handshake where parts go in eager segments", "[rank-delay]") {
@@ -217,4 +221,19 @@ TEST_CASE("where near sites share processors messages in all count", "[rank-dela
     CHECK(!by_exchange.starts_with("direct-exchange"));
     exchange = 0.4e-3;
     CHECK(choice(0.4e-3, 4e-3).second == 0);
+}
+
+TEST_CASE("call after call a bucket of tokens does not fill again", "[rank-delay]") {
+    const Machine twelve(Topology::flat(12));
+    MachineCosts costs = costs_with(0, 0, 12);
+    costs.job = {};
+    costs.cluster(0).nic_out = costs.cluster(0).nic_in = 12.5e6;
+    const Curve gap({{0, Seconds(kGap)}, {1 << 20, Seconds(kGap + 84e-3)}});
+    costs.link(0, 0).gap = costs.link(0, 0).stream = gap;
+    costs.cluster(0).reserve = 128 << 10;
+    const Request request = request_for(Collective::allreduce, 16 << 10);
+    Pricing pricing(request, twelve, costs);
+    // The root sends four copies, 5.2 ms.
+    CHECK(parse_algorithm("binomial/binomial", Collective::allreduce)->price(pricing)->seconds > 4e-3);
+    CHECK(choose_plan(request, twelve, {}, costs).predicted < Seconds(3e-3));
 }
