@@ -221,12 +221,14 @@ void MemberTimes::pairwise_allgather() {
     deliver_from_all();
 }
 
-/// Where ranks wait for processors, each message of a rank takes one a while, and its port meanwhile serves
-/// the others.
+/// Where ranks wait for processors, each message of a rank occupies one for a while, during which its port
+/// serves the other ranks.
 void MemberTimes::deliver_from_all() {
-    const double at_work = (count() - 1) * pricing_.costs().rank_delay;
     std::vector<double> ready_at_work;
-    for (const double ready : ready_) ready_at_work.push_back(ready + at_work);
+    for (int i = 0; i < count(); ++i) {
+        const double at_work = pricing_.costs().time_at_work(clock_.cluster(at(i)));
+        ready_at_work.push_back(ready(i) + (count() - 1) * at_work);
+    }
     deliver();
     for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i] = std::max(ready_[i], ready_at_work[i]);
 }

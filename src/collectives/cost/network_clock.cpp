@@ -114,6 +114,7 @@ MessageTimes NetworkClock::times_between(int a, int b, Bytes bytes, bool is_stre
         }
         for (double* each : {&times.port_out, &times.flow, &times.port_in})
             *each = std::max(*each + at_work, costs_->time_at_work(a));
+        times.start = std::min(times.start + at_work, times.port_out);
         return times;
     }
     times.uplink_out = passing(costs_->cluster(a).uplink_out);

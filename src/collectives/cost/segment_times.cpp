@@ -49,7 +49,8 @@ SegmentTimes::SegmentTimes(const MachineCosts& costs, const std::vector<std::vec
             gap_[at(from, to)] = std::max({gap + handshake, combining, least});
             port_[at(from, to)] = std::max({port + handshake, combining, least});
             if (from == to && port_[at(from, to)] > 0)
-                unsaved_[static_cast<std::size_t>(from)] = (least + handshake) / port_[at(from, to)];
+                unsaved_[static_cast<std::size_t>(from)] =
+                    std::min((least + handshake) / port_[at(from, to)], 1.0);
             start_[at(from, to)] = costs.shares_ports
                                        ? std::min(port_[at(from, to)], link.stream.at(0).count() + handshake)
                                        : port_[at(from, to)];

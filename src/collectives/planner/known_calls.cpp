@@ -70,6 +70,8 @@ std::vector<CallTime> calls_by_trial(const std::vector<Plan>& plans, const Trial
         call.times = trials.times_of(i);
         if (!call.times.empty()) calls.push_back(std::move(call));
     }
+    // Of one plan that was compared with none they would make later jobs keep it, whatever they measure.
+    if (calls.size() == 1 && calls.front().algorithm != native()->name()) calls.clear();
     const std::string best = plans[trials.best()].name();
     std::stable_sort(calls.begin(), calls.end(), [&](const CallTime& a, const CallTime& b) {
         const bool is_a_best = a.algorithm == best;

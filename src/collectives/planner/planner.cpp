@@ -52,8 +52,8 @@ Plan plan_of(const Candidate& candidate, const Request& request, const Machine& 
     return plan;
 }
 
-/// Those of `found`, the fastest first, that may turn out to be faster than `chosen`: MPI's own call, which
-/// is what there was before, however long it is predicted to take.
+/// Those of `found`, the fastest first, that may turn out to be faster than `chosen`. MPI's own call is
+/// always among them, however long it is predicted to take.
 std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vector<Candidate>& found,
                                         const std::function<bool(const Algorithm&)>& may_use) {
     std::vector<const Candidate*> rivals;
@@ -81,14 +81,22 @@ std::vector<const Candidate*> rivals_of(const Candidate& chosen, const std::vect
     return rivals;
 }
 
+/// Whether MPI's own call, the one of `plans` that is predicted to take far longer than the first, is
+/// predicted to take less than calls by the first one `took`.
+bool is_native_worth_trying(const std::vector<Plan>& plans, Seconds took) {
+    return std::any_of(plans.begin(), plans.end(), [&](const Plan& plan) {
+        return plan.is_native() && plan.predicted > Trials::kWorthTrying * plans.front().predicted &&
+               plan.predicted < took;
+    });
+}
+
 /// What is known from calls counts for more than what is predicted, by which the others are compared with the
-/// best one; but MPI's own call where that is predicted to take far longer: it shall be tried if calls take
-/// longer than that (trials.hpp).
+/// best one; but not MPI's own call where its prediction says that it shall be tried (trials.hpp).
 void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
     const CallTime* const best = known.of(*plans.front().algorithm);
     if (best == nullptr || plans.front().predicted <= Seconds(0)) return;
-    const Seconds predicted = plans.front().predicted;
-    const double scale = usual_time(*best) / predicted;
+    const double scale = usual_time(*best) / plans.front().predicted;
+    const double scale_of_native = is_native_worth_trying(plans, usual_time(*best)) ? 1 : scale;
     const CallTime* const by_mpi = known.of(*native());
     for (Plan& plan : plans) {
         plan.is_as_calls_took = true;
@@ -96,13 +104,13 @@ void take_known_times(const KnownCalls& known, std::vector<Plan>& plans) {
             plan.native = usual_time(*by_mpi);
             plan.is_native_measured = true;
         } else if (!plan.is_native_measured) {
-            plan.native *= scale;
+            plan.native *= scale_of_native;
         }
         const CallTime* const call = known.of(*plan.algorithm);
-        const bool is_far_native = plan.is_native() && plan.predicted > Trials::kWorthTrying * predicted;
-        if (call != nullptr) plan.tried = call->times;
-        if (call != nullptr || !is_far_native)
-            plan.predicted = call != nullptr ? usual_time(*call) : scale * plan.predicted;
+        plan.predicted *= plan.is_native() ? scale_of_native : scale;
+        if (call == nullptr) continue;
+        plan.predicted = usual_time(*call);
+        plan.tried = call->times;
     }
 }
 
@@ -283,10 +291,15 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
         plan.is_native_measured = plans.front().is_native_measured;
     }
     if (!with_rivals) return streamed;
-    std::erase_if(streamed, [](const Plan& plan) { return plan.is_native(); });
+    // MPI's own call, which knows no streams, comes from among those without.
+    const auto is_native = [](const Plan& plan) { return plan.is_native(); };
+    std::erase_if(streamed, is_native);
+    const auto by_mpi = std::find_if(plans.begin() + 1, plans.end(), is_native);
+    if (by_mpi != plans.end()) {
+        streamed.resize(std::min(streamed.size(), kMostToTry - 2));
+        streamed.push_back(std::move(*by_mpi));
+    }
     streamed.insert(streamed.begin() + 1, std::move(plans.front()));
-    if (streamed.size() > kMostToTry)
-        streamed.erase(streamed.begin() + static_cast<std::ptrdiff_t>(kMostToTry), streamed.end());
     return streamed;
 }
 

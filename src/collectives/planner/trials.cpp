@@ -176,11 +176,12 @@ void Trials::learn() {
     settle();
 }
 
-/// All; but those wait that are predicted to take far longer than the first one, and were never tried.
+/// All; but those wait that are predicted to take far longer than the first one, and have no times.
 void Trials::put_in_play() {
     for (std::size_t plan = 0; plan < records_.size(); ++plan) {
         Record& record = records_[plan];
-        record.waits = record.times.empty() && predicted_[plan] > kWorthTrying * predicted_.front();
+        const bool is_far = predicted_[plan] > kWorthTrying * predicted_.front();
+        record.waits = is_far && record.times.empty() && plan != best_;
         record.is_in_play = !record.waits;
     }
 }

@@ -35,8 +35,9 @@ enum class Adapting {
 /// is out of play. Once the best one is alone, rounds are rarer, and only look whether it still takes as
 /// long; if not, all come into play again.
 ///
-/// A plan that is predicted to take far longer than the first one waits until that one has taken longer than
-/// the other is predicted to: then the prediction of the first one was wrong. Else it is never tried.
+/// A plan that is predicted to take far longer than the first one waits until it is known how long the best
+/// one takes. If that is longer than the other is predicted to take, predictions were wrong, and it is tried;
+/// if not, it is not, unless the network changes.
 ///
 /// Plans may be for calls of several sizes. A round compares equal calls: others go on as usual meanwhile,
 /// and where the one that began it does not come again soon, the round is given up.
@@ -46,7 +47,8 @@ class Trials {
   public:
     static constexpr double kShare = 0.01;
     static constexpr double kFirstUse = 1.5;
-    /// Many messages on few cores took four times as long as predicted.
+    /// A plan that is predicted to take so many times as long waits. Many messages on few cores took four
+    /// times as long as predicted.
     static constexpr double kWorthTrying = 2;
 
     /// What trials cost, and what their times are worth.

@@ -223,6 +223,16 @@ TEST_CASE("where near sites share processors messages in all count", "[rank-dela
     CHECK(choice(0.4e-3, 4e-3).second == 0);
 }
 
+TEST_CASE("what no burst saves of a message is no longer than the message", "[rank-delay]") {
+    MachineCosts costs = costs_with(225e-6, 1e-3);
+    costs.cluster(0).eager_limit = 4096;
+    add_rank_delay(kEight, costs);
+    // Of 5000 bytes the port takes less than a rank waits for its processor.
+    const SegmentTimes times(costs, {{0}}, 5000, SegmentTimes::Use::stream,
+                             SegmentTimes::Direction::broadcast);
+    CHECK(times.unsaved(0, 1e-3) == Approx(1e-3));
+}
+
 TEST_CASE("call after call a bucket of tokens does not fill again", "[rank-delay]") {
     const Machine twelve(Topology::flat(12));
     MachineCosts costs = costs_with(0, 0, 12);

@@ -126,10 +126,46 @@ TEST_CASE("what is predicted to be far slower waits until the choice has taken a
 TEST_CASE("when the network has changed, what is predicted to be far slower waits again") {
     Program program({Seconds(0.10), Seconds(0.25)}, {0.10, 0.25});
     program.call(3000);
+    program.set_real({0.20, 0.25});
+    program.call(4000);
     CHECK(program.calls(1) == 0);
     program.set_real({0.50, 0.25});
     program.call(4000);
     CHECK(program.trials.best() == 1);
+}
+
+TEST_CASE("the best plan does not wait when the network has changed") {
+    std::mt19937 random(11);
+    for (int program_number = 0; program_number < 20; ++program_number) {
+        Program program({Seconds(0.10), Seconds(0.25)}, {0.50, 0.30});
+        program.call(4000);
+        REQUIRE(program.trials.best() == 1);
+        for (int call = 0; call < 8000; ++call) {
+            program.set_real({random() % 2 == 0 ? 0.10 : 0.14, 0.18});
+            program.call();
+        }
+        CHECK(program.trials.best() == 0);
+    }
+}
+
+TEST_CASE("what runs beside calls for later jobs waits, too, where it is predicted to be far slower") {
+    Trials::Conditions conditions = kConditions;
+    conditions.is_for_later = true;
+    const auto turns_beside = [&](double real) {
+        Trials trials({{Seconds(0.10), {}}, {Seconds(0.25), {}}}, conditions);
+        int beside = 0;
+        for (int call = 0; call < 3000; ++call) {
+            const Trials::Turn turn = trials.next(later());
+            beside += turn.beside > 0 ? 1 : 0;
+            if (turn.beside > 0) trials.add(Seconds(0.2));
+            if (turn.is_timed) trials.add(Seconds(real));
+            if (trials.is_round_over()) trials.conclude(trials.times());
+        }
+        CHECK(trials.plan_of_calls() == 0);
+        return beside;
+    };
+    CHECK(turns_beside(0.12) == 0);
+    CHECK(turns_beside(0.40) > 2);
 }
 
 TEST_CASE("trials cost one per cent of the time at most, from the first round on") {
