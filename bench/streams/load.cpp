@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // streams-load SECONDS BYTES: broadcasts from each rank in turn, reductions and allreduces of BYTES for about
 // SECONDS. streams-load --communicators N BYTES: N duplicates of MPI_COMM_WORLD, each used for a broadcast
-// and freed. Every byte of every result is looked at. Rank 0 prints "started" after the first calls, and at
-// the end a line of JSON: rounds, the longest one in seconds, and the descriptors that any rank has open
-// after the first round and after the last. A wrong result ends the job.
+// and freed. Every byte of every result is looked at. Rank 0 prints "started", and the number of the last
+// rank's process, after the first calls, and at the end a line of JSON: rounds, the longest one in seconds,
+// and the descriptors that any rank has open after the first round and after the last. A wrong result ends
+// the job.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <mpi.h>
+#include <unistd.h>
 
 namespace {
 
@@ -51,9 +53,17 @@ int most_of_all(int value) {
     return most;
 }
 
+/// With the last rank's process.
+void say_started(Ranks self) {
+    const int mine = self.rank == self.size - 1 ? static_cast<int>(getpid()) : 0;
+    const int last = most_of_all(mine);
+    if (self.rank == 0) std::printf("started %d\n", last);
+    std::fflush(stdout);
+}
+
 /// Element i of a round.
 int element(int round, int i) {
-    return (round * 7919 + i) & 0xffffff;
+    return static_cast<int>((static_cast<unsigned>(round) * 7919U + static_cast<unsigned>(i)) & 0xffffU);
 }
 
 void check_bcast(MPI_Comm comm, Ranks self, Buffers& buffers, int root, int round) {
@@ -133,8 +143,7 @@ int main(int argc, char** argv) {
         longest = std::max(longest, time);
         if (rounds++ > 0) continue;
         descriptors = most_of_all(open_descriptors());
-        if (self.rank == 0) std::puts("started");
-        std::fflush(stdout);
+        say_started(self);
     }
     const int in_the_end = most_of_all(open_descriptors());
     if (self.rank == 0) {

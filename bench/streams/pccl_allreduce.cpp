@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
     auto parts = parts_of(data, sums, connections);
     std::vector<double> times(static_cast<std::size_t>(std::atoi(argv[4])));
     for (double& time : times) {
+        std::fill(sums.begin(), sums.end(), 0.0F);
         time = milliseconds_of_one(comm, parts);
         std::printf("%.0f ", time);
         if (std::count(sums.begin(), sums.end(), 2.0F) != static_cast<std::ptrdiff_t>(sums.size()))
