@@ -12,7 +12,7 @@ install(FILES magpie_clusters.example LICENSE README.md CHANGELOG.md CONTRIBUTIN
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools PATTERN docs/site EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS COMPONENT tools)
-foreach(file bench/netpipe/README.md bench/planner/README.md bench/smpi/README.md tools/grid/README.md
+foreach(file bench/netpipe/README.md bench/planner/README.md bench/smpi/README.md bench/streams/README.md tools/grid/README.md
              packaging/spack/spack_repo/laple/packages/laple/package.py)
   cmake_path(GET file PARENT_PATH folder)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT tools)
