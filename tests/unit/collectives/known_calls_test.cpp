@@ -123,6 +123,10 @@ TEST_CASE("trials become calls, the best one first", "[known_calls]") {
     CHECK(calls[0].algorithm == plans[0].algorithm->name());  // once is not enough to change
     CHECK(calls[1].algorithm == plans[1].algorithm->name());
     CHECK(calls[0].bytes == 65536);
+
+    // One that was compared with none is not kept, or later jobs would go by it whatever they measure.
+    tried[1].times.clear();
+    CHECK(calls_by_trial(plans, Trials(tried, {Seconds(1), Seconds(1), Seconds(0)})).empty());
 }
 
 TEST_CASE("newer times come first and take the place of older ones", "[known_calls]") {
