@@ -244,6 +244,9 @@ TEST_CASE("calls that gain by streams go by them") {
     REQUIRE(plans.size() > 1);
     CHECK(plans[0].streams == 8);
     CHECK(plans[1].streams == 0);
+    CHECK(plans.size() <= kMostToTry);
+    CHECK(plans.back().is_native());
+    CHECK(plans.back().predicted > 2 * plans[0].predicted);
 }
 
 TEST_CASE("MPI's own call knows no streams") {
