@@ -45,7 +45,9 @@ constexpr std::array<SettingRow, 20> kRows{{
      "How many TCP connections of LaPle's own carry the messages between two hosts of different clusters, "
      "from "
      "1 to 16: one connection seldom fills a long fat link. auto: as many as have been measured to be faster "
-     "than MPI by themselves, for the calls that gain by it. off: all messages go by MPI, as on ranks that "
+     "than MPI by themselves, for the calls that gain by it. K: for all calls that LaPle does itself, where "
+     "MPI's "
+     "own are not predicted to be faster. off: all messages go by MPI, as on ranks that "
      "cannot connect. Where ranks differ, the least of theirs."},
     {"LAPLE_STREAM_INTERFACE", "", "NAME",
      "The network interface whose address these connections use, for example eth1; else the address that "

@@ -45,6 +45,18 @@ std::string format_bytes(Bytes bytes) {
     return power == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, kPrefixes[power - 1]);
 }
 
+std::string format_bytes_about(Bytes bytes) {
+    auto value = static_cast<double>(bytes);
+    std::size_t power = 0;
+    while (value >= 1023.5 && power < kPrefixes.size()) {
+        value /= 1024;
+        ++power;
+    }
+    if (power == 0) return fmt::format("{}", bytes);
+    const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f}{}", value, decimals, kPrefixes[power - 1]);
+}
+
 std::string format_seconds(Seconds time) {
     const double s = time.count();
     const double magnitude = s < 0 ? -s : s;

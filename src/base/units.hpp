@@ -24,6 +24,9 @@ Bytes parse_bytes(std::string_view text);
 /// The shortest exact form: 65536 → "64K", 100 → "100".
 std::string format_bytes(Bytes bytes);
 
+/// The same to three digits, four where they need no point, for people who want no more: "27.7M".
+std::string format_bytes_about(Bytes bytes);
+
 /// "12.1 us", "3.40 ms", "1.20 s": three significant digits and the unit that fits.
 std::string format_seconds(Seconds time);
 

@@ -19,6 +19,8 @@ namespace laple {
 struct CallTime {
     /// What the name of an algorithm ends with where messages went by streams.
     static constexpr std::string_view kByStreams = "+streams";
+    /// The name of MPI's own, which knows no streams.
+    static constexpr std::string_view kByMpi = "native";
 
     std::string collective;
     Bytes bytes = 0;  ///< of the size class

@@ -227,6 +227,11 @@ std::string ranks_for_dot(const Machine& machine, int cluster) {
     return text + "\n ";
 }
 
+std::string name_of(const Candidate& candidate, const Explanation& explanation) {
+    const bool is_by_streams = explanation.are_by_streams && !candidate.algorithm->is_native();
+    return candidate.algorithm->name() + std::string(is_by_streams ? CallTime::kByStreams : "");
+}
+
 std::string table_of_candidates(const Explanation& explanation, int most_rows) {
     const Plan& plan = explanation.plan;
     const Candidate* best = chosen(explanation);
@@ -239,13 +244,17 @@ std::string table_of_candidates(const Explanation& explanation, int most_rows) {
     auto others = most_rows - std::count_if(kinds.begin(), kinds.end(), must_be_seen);
     for (const Candidate* candidate : kinds) {
         if (!must_be_seen(candidate) && others-- <= 0) continue;
-        const bool is_by_streams = plan.streams > 0 && !candidate->algorithm->is_native();
-        text +=
-            fmt::format("{:>10}  {:<38} {}\n", time_text(candidate->seconds),
-                        candidate->algorithm->name() + std::string(is_by_streams ? CallTime::kByStreams : ""),
-                        is_chosen(*candidate, plan) ? "chosen"
-                        : best == nullptr           ? ""
-                                                    : why_not(*candidate, *best, explanation));
+        text += fmt::format("{:>10}  {:<38} {}\n", time_text(candidate->seconds),
+                            name_of(*candidate, explanation),
+                            is_chosen(*candidate, plan) ? "chosen"
+                            : best == nullptr           ? ""
+                                                        : why_not(*candidate, *best, explanation));
+    }
+    if (explanation.other_way) {
+        const Plan& other = *explanation.other_way;
+        const char* const what =
+            other.streams == 0 ? "the best without streams" : "the best by streams, which must save a tenth";
+        text += fmt::format("{:>10}  {:<38} {}\n", format_seconds(other.predicted), other.name(), what);
     }
     return text;
 }
@@ -299,6 +308,22 @@ void price_native_by_mpi(const Request& request, const Situation& situation,
                      [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
 }
 
+/// Where streams are known to gain, or were asked for.
+std::optional<Plan> best_other_way(const Plan& plan, bool are_by_streams, const Situation& situation,
+                                   const Rules& rules) {
+    const int streams = situation.costs.most_streams();
+    if (streams == 0) return std::nullopt;
+    MachineCosts costs = are_by_streams ? situation.costs : situation.costs.with_streams();
+    costs.use_streams(0);
+    Rules without_native = rules;
+    const Rules forbidden = parse_rules("^native");
+    without_native.rules.insert(without_native.rules.end(), forbidden.rules.begin(), forbidden.rules.end());
+    Plan other = choose_plan(plan.request, situation.machine, without_native, costs);
+    if (other.is_native() || other.predicted <= Seconds(0)) return std::nullopt;
+    other.streams = are_by_streams ? 0 : streams;
+    return other;
+}
+
 }  // namespace
 
 Explanation explain(const Request& request, const Situation& situation, const Rules& rules) {
@@ -308,11 +333,13 @@ Explanation explain(const Request& request, const Situation& situation, const Ru
     explanation.plan = choose_plan(request, situation.machine, rules, situation.costs);
     const bool is_empty = request.bytes() == 0 && row_of(request.collective).has_data;
     if (is_empty || request.bytes() > kMostPlannedBytes) return explanation;
-    const MachineCosts costs =
-        explanation.plan.streams > 0 ? situation.costs.with_streams() : situation.costs;
+    explanation.are_by_streams = explanation.plan.streams > 0 ||
+                                 (situation.costs.are_streams_given() && situation.costs.most_streams() > 0);
+    const MachineCosts costs = explanation.are_by_streams ? situation.costs.with_streams() : situation.costs;
     Pricing pricing(request, situation.machine, costs);
     explanation.candidates = pricing.all();
-    if (explanation.plan.streams > 0) price_native_by_mpi(request, situation, explanation.candidates);
+    if (explanation.are_by_streams) price_native_by_mpi(request, situation, explanation.candidates);
+    explanation.other_way = best_other_way(explanation.plan, explanation.are_by_streams, situation, rules);
     if (chosen(explanation) == nullptr) {
         if (auto forced = explanation.plan.algorithm->price(pricing))
             explanation.candidates.push_back(std::move(*forced));
@@ -352,12 +379,18 @@ std::string json_of(const Explanation& explanation, const Situation& situation) 
                   {"algorithm", explanation.plan.name()},
                   {"predicted", explanation.plan.predicted.count()},
                   {"reason", explanation.plan.reason}};
+    if (explanation.other_way) {
+        document["other_way"] = {{"algorithm", explanation.other_way->name()},
+                                 {"predicted", explanation.other_way->predicted.count()}};
+    }
     document["candidates"] = Json::array();
     const std::vector<std::size_t> kinds = kinds_of(explanation.candidates);
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const Candidate& candidate = explanation.candidates[i];
         const Algorithm& algorithm = *candidate.algorithm;
-        Json entry{{"algorithm", algorithm.name()}, {"kind", kinds[i]}, {"predicted", candidate.seconds}};
+        Json entry{{"algorithm", name_of(candidate, explanation)},
+                   {"kind", kinds[i]},
+                   {"predicted", candidate.seconds}};
         if (algorithm.is_native()) entry["measured"] = candidate.is_measured;
         if (!algorithm.is_native()) entry["bound_by"] = describe(candidate.time.binding);
         if (!algorithm.order().empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Explanation {
     Rules rules;
     Plan plan;
     std::vector<Candidate> candidates;
+    bool are_by_streams = false;    ///< LaPle's of them
+    std::optional<Plan> other_way;  ///< the best of LaPle's by streams, or without, as those are not
 };
 
 /// Throws Error where the request makes no sense on this topology.

@@ -15,9 +15,9 @@ namespace {
 /// What each port and uplink has to carry, in seconds.
 class Loads {
   public:
-    explicit Loads(const Situation& situation)
-        : machine_(situation.machine),
-          costs_(situation.costs),
+    Loads(const Machine& machine, const MachineCosts& costs)
+        : machine_(machine),
+          costs_(costs),
           out_(at(machine_.host_count()), 0),
           in_(out_),
           uplink_out_(at(machine_.cluster_count()), 0),
@@ -99,11 +99,12 @@ BlockExplanation explain_blocks(const std::string& function, Collective collecti
     const Plan plan = choose_plan(varied_request(collective, root), machine, rules, situation.costs);
     BlockExplanation found;
     found.function = function;
-    found.algorithm = plan.algorithm->name();
+    found.algorithm = plan.name();
     found.is_native = plan.is_native();
     found.reason = plan.reason;
     found.longest_together = plan.algorithm->longest_together(plan.request, machine);
-    Loads loads(situation);
+    const MachineCosts costs = plan.streams > 0 ? situation.costs.with_streams() : situation.costs;
+    Loads loads(machine, costs);
     for_each_block(collective, table, root, [&](Rank from, Rank to, Bytes bytes) {
         if (from == to) {
             ++found.kept;

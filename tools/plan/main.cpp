@@ -15,6 +15,7 @@
 #include "algorithms.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/options.hpp"
 #include "base/version.hpp"
 #include "block_table.hpp"
 #include "collectives/simulation/simulated_plan.hpp"
@@ -58,6 +59,7 @@ struct Options {
     std::string size;
     std::string counts;
     std::string algorithm;
+    std::string streams = "auto";
     int root = 0;
     int rows = 12;
     std::vector<std::string> sizes{"8", "1K", "8K", "64K", "512K", "1M", "8M"};
@@ -74,6 +76,16 @@ struct Options {
     throw Error(
         fmt::format("--topology {}: a map has no rates, by which plans are made", file),
         "use a model, which has a map of its own: mpiexec ... laple-discover --model > model.json" + kept);
+}
+
+/// As LAPLE_STREAMS.
+int streams_named(const std::string& text) {
+    Settings settings;
+    std::string problem;
+    if (!apply_setting("LAPLE_STREAMS", text, settings, problem))
+        throw Error("--streams " + text + " is not understood",
+                    fmt::format("use auto, off, or a number from 1 to {}", Settings::kMostStreams));
+    return settings.streams;
 }
 
 Situation situation_of(const Options& options) {
@@ -95,6 +107,7 @@ Situation situation_of(const Options& options) {
             : situation_of_file(options.model);
     // Memory is no port.
     if (options.ports != "shared") situation.costs.shares_ports = false;
+    situation.costs.use_streams(streams_named(options.streams));
     return situation;
 }
 
@@ -223,6 +236,8 @@ void run_simulate(Options& options) {
 
 void add_network(CLI::App* command, Options& options) {
     command->add_option("--model", options.model, "What laple-discover --model has written");
+    command->add_option("--streams", options.streams,
+                        "As LAPLE_STREAMS: auto, off, or how many connections between two hosts");
     command->add_option("--topology", options.topology)->group("");  // as laple-run has it: for an answer
     command->add_option(
         "--synthetic", options.synthetic,

@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "collectives/trees/hierarchy.hpp"
+#include "plogp/job_times.hpp"
 
 namespace laple {
 
@@ -32,7 +33,7 @@ std::string name_suffix(Bytes segment_bytes, int lanes);
 /// Throws an Error that says what is wrong with a name, and lists the grammar.
 [[noreturn]] void refuse_name(const AlgorithmName& name, const std::string& reason);
 
-inline constexpr std::string_view kNativeName = "native";
+inline constexpr std::string_view kNativeName = CallTime::kByMpi;
 inline constexpr std::string_view kMultiLeader = "multi-leader-";
 
 /// A level that is a tree: "flat", "multi-leader-chain". Throws Error for any other.

@@ -167,8 +167,16 @@ bool fills_uplinks(const Lanes& lanes, const LinkModel& measured, int from, int 
     return out > 0 && in > 0 && lanes.seen() > kFilled * std::min(out, in);
 }
 
+/// Fewer than were measured carry at least their share of it. 0: not known.
+double rate_by_streams(const Lanes& measured, int connections) {
+    if (measured.rate.empty()) return 0;
+    const auto& [fewest, rate] = *measured.rate.begin();
+    return connections < fewest ? rate * connections / fewest : measured.at(connections);
+}
+
 /// As many as both directions want, where they bring more than one flow of MPI's does.
 void add_streams(const LinkPair& pair, int from, MachineCosts::Link& link) {
+    link.by_streams = pair.streams_from(from);
     constexpr double kGain = 1.15;
     const auto gains = [&](int cluster) {
         const double flow = rate_of_one(pair.lanes_from(cluster));
@@ -178,7 +186,7 @@ void add_streams(const LinkPair& pair, int from, MachineCosts::Link& link) {
     // A model's file may name more.
     link.streams =
         std::min(std::max(pair.streams_there.useful(), pair.streams_back.useful()), Settings::kMostStreams);
-    link.streamed = pair.streams_from(from).at(link.streams);
+    link.streamed = rate_by_streams(link.by_streams, link.streams);
 }
 
 /// Single messages were measured with an unknown part of the burst available. Without it they take at least
@@ -293,6 +301,14 @@ void add_curve(const Curve& curve, std::vector<double>& numbers) {
     }
 }
 
+void add_lanes(const Lanes& lanes, std::vector<double>& numbers) {
+    numbers.push_back(static_cast<double>(lanes.rate.size()));
+    for (const auto& [count, rate] : lanes.rate) {
+        numbers.push_back(count);
+        numbers.push_back(rate);
+    }
+}
+
 /// Letter by letter.
 void add_text(const std::string& text, std::vector<double>& numbers) {
     numbers.push_back(static_cast<double>(text.size()));
@@ -322,6 +338,14 @@ class Numbers {
             curve.set(bytes, Seconds(next()));
         }
         return curve;
+    }
+    Lanes next_lanes() {
+        Lanes lanes;
+        for (std::size_t left = next_count(left_.size()); left > 0; --left) {
+            const auto count = static_cast<int>(next_count(std::numeric_limits<int>::max()));
+            lanes.rate[count] = next();
+        }
+        return lanes;
     }
     std::string next_text() {
         std::string text(next_count(left_.size()), ' ');
@@ -355,6 +379,7 @@ MachineCosts MachineCosts::restricted_to(std::span<const int> clusters) const {
     part.shares_ports = shares_ports;
     part.flows_ramp = flows_ramp;
     part.are_uplinks_known = are_uplinks_known;
+    part.are_streams_given_ = are_streams_given_;
     part.rank_delay = rank_delay;
     part.message_time = message_time;
     for (int a = 0; a < part.count(); ++a) {
@@ -403,28 +428,39 @@ double MachineCosts::ramp(double latency, double bytes, double seconds_a_byte) c
     return (bytes - kAtOnce) * std::max(ramping - seconds_a_byte, 0.0);
 }
 
+bool MachineCosts::carry_more() const {
+    return std::any_of(links_.begin(), links_.end(), [](const Link& link) { return link.carries_more; });
+}
+
 int MachineCosts::most_streams() const {
     int most = 0;
     for (const Link& link : links_) most = std::max(most, link.streams);
     return most;
 }
 
-void MachineCosts::forget_streams() {
-    for (Link& link : links_) {
-        link.streams = 0;
-        link.streamed = 0;
+void MachineCosts::use_streams(int wanted) {
+    if (wanted == Settings::kAutomatic) return;
+    are_streams_given_ = wanted > 0;
+    for (int from = 0; from < count(); ++from) {
+        for (int to = 0; to < count(); ++to) {
+            if (from == to) continue;
+            Link& known = link(from, to);
+            known.streams = wanted;
+            known.streamed = rate_by_streams(known.by_streams, wanted);
+        }
     }
 }
 
 MachineCosts MachineCosts::with_streams() const {
     MachineCosts costs = *this;
+    std::erase_if(costs.job.calls, [this](const CallTime& call) {
+        const bool is_by_streams = call.algorithm.ends_with(CallTime::kByStreams);
+        return is_by_streams ? are_streams_given_ : call.algorithm != CallTime::kByMpi;
+    });
     for (CallTime& call : costs.job.calls) {
         if (call.algorithm.ends_with(CallTime::kByStreams))
             call.algorithm.resize(call.algorithm.size() - CallTime::kByStreams.size());
-        else
-            call.algorithm.clear();
     }
-    std::erase_if(costs.job.calls, [](const CallTime& call) { return call.algorithm.empty(); });
     for (Link& link : costs.links_) {
         if (!(link.streamed > 0)) continue;
         const Curve streamed = line(link.streamed);
@@ -479,7 +515,7 @@ double MachineCosts::likely_uplink(double measured, int c, int hosts, LinkWith l
         if (other == c) continue;
         const Link& link = link_with(other);
         if (link.flows_seen >= hosts || link.all > 0) most = std::max(most, link.seen);
-        all += std::max(link.seen, link.streamed);
+        all += std::max({link.seen, link.streamed, link.by_streams.most()});
     }
     return most > 0 && are_uplinks_known ? all : most;
 }
@@ -499,6 +535,7 @@ std::vector<double> MachineCosts::numbers() const {
                             shares_ports ? 1.0 : 0.0,
                             flows_ramp ? 1.0 : 0.0,
                             are_uplinks_known ? 1.0 : 0.0,
+                            are_streams_given_ ? 1.0 : 0.0,
                             rank_delay,
                             message_time};
     for (const Cluster& c : clusters_) {
@@ -514,6 +551,7 @@ std::vector<double> MachineCosts::numbers() const {
                     static_cast<double>(link.streams), link.streamed, link.carries_more ? 1.0 : 0.0});
         add_curve(link.gap, all);
         add_curve(link.stream, all);
+        add_lanes(link.by_streams, all);
     }
     all.push_back(job.ranks);
     for (const Collective collective : kAllCollectives) add_curve(job.of(name_of(collective)), all);
@@ -535,6 +573,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
     costs.shares_ports = in.next() != 0;
     costs.flows_ramp = in.next() != 0;
     costs.are_uplinks_known = in.next() != 0;
+    costs.are_streams_given_ = in.next() != 0;
     costs.rank_delay = in.next();
     costs.message_time = in.next();
     for (Cluster& c : costs.clusters_) {
@@ -555,6 +594,7 @@ MachineCosts MachineCosts::from_numbers(std::span<const double> numbers) {
         link.carries_more = in.next() != 0;
         link.gap = in.next_curve();
         link.stream = in.next_curve();
+        link.by_streams = in.next_lanes();
     }
     costs.job.ranks = static_cast<int>(in.next_count(std::numeric_limits<int>::max()));
     for (const Collective collective : kAllCollectives) {

@@ -20,14 +20,15 @@ class MachineCosts {
   public:
     /// From one cluster to another, or inside one.
     struct Link {
-        double latency = 0;  ///< one way, in seconds: L
-        Curve gap;           ///< g(m) of a single message
-        Curve stream;        ///< g(m) of many in a row
-        double all = 0;      ///< bytes a second of all flows together; 0: not known
-        double seen = 0;     ///< the most that any number of flows were seen to carry
-        int flows_seen = 0;  ///< the largest number of them; 0: none was measured
-        int streams = 0;  ///< so many connections of LaPle's own between two hosts fill it; 0: not measured
-        double streamed = 0;        ///< bytes a second by these
+        double latency = 0;     ///< one way, in seconds: L
+        Curve gap;              ///< g(m) of a single message
+        Curve stream;           ///< g(m) of many in a row
+        double all = 0;         ///< bytes a second of all flows together; 0: not known
+        double seen = 0;        ///< the most that any number of flows were seen to carry
+        int flows_seen = 0;     ///< the largest number of them; 0: none was measured
+        Lanes by_streams = {};  ///< between two hosts, by so many connections of LaPle's own
+        int streams = 0;        ///< so many of them plans may have: as many as fill it, or as were asked for
+        double streamed = 0;    ///< bytes a second by these; 0: not known
         bool carries_more = false;  ///< than was measured: TCP had not found its rate
         /// Messages of up to so many bytes to several others inside the cluster are copied in once
         /// (Step::repeats).
@@ -165,13 +166,20 @@ class MachineCosts {
     /// Those of a communicator that holds ranks of `clusters` only, in that order; without native times.
     MachineCosts restricted_to(std::span<const int> clusters) const;
 
-    /// The most connections of LaPle's own that a link of these wants; 0: none is known to gain by them.
+    /// How many connections of LaPle's own plans may have between two hosts, as LAPLE_STREAMS has it: with
+    /// Settings::kAutomatic as many as fill each link that gains by them, 0 none. Any other number holds for
+    /// all calls that LaPle does itself, whether they gain by them or not.
+    void use_streams(int wanted);
+    bool are_streams_given() const { return are_streams_given_; }
+
+    /// Whether flows of MPI's on some link carry more than was measured.
+    bool carry_more() const;
+
+    /// The most connections of LaPle's own that plans may have on a link of these; 0: none gains by them.
     int most_streams() const;
     /// The same where messages between clusters go by as many: no slower anywhere, and without a handshake.
-    /// Of known calls, those that went by them.
+    /// Of known calls, those that went by them, unless their number is given, and MPI's own.
     MachineCosts with_streams() const;
-
-    void forget_streams();
 
     /// As plain numbers, to be sent to others, and back. Throws Error when they are no such numbers.
     std::vector<double> numbers() const;
@@ -184,6 +192,7 @@ class MachineCosts {
         return static_cast<std::size_t>(from) * clusters_.size() + static_cast<std::size_t>(to);
     }
 
+    bool are_streams_given_ = false;
     std::vector<Cluster> clusters_;
     std::vector<Link> links_;  // row by row; inside a cluster: the diagonal
 };

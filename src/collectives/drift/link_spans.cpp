@@ -63,8 +63,7 @@ LinkSpans spans_of(std::span<const SimulatedMessage> messages, const Machine& ma
 }
 
 LinkSpans predicted_spans(const Plan& plan, const Machine& machine, const MachineCosts& costs) {
-    return spans_of(simulated_messages(plan, machine, plan.streams > 0 ? costs.with_streams() : costs),
-                    machine);
+    return spans_of(simulated_messages(plan, machine, costs), machine);
 }
 
 }  // namespace laple

@@ -25,6 +25,7 @@ void slow_down(MachineCosts::Link& link, double limit) {
     for (double* rate : {&link.all, &link.seen, &link.streamed}) {
         if (*rate > 0) lower(*rate, limit);
     }
+    for (auto& [connections, rate] : link.by_streams.rate) lower(rate, limit);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct Plan {
     Seconds predicted{0};  ///< 0: not known
     Seconds native{0};     ///< the same call by MPI's own algorithm; 0: not known
     bool is_native_measured = false;
+    /// Connections of MPI's carry more than was measured of them, and the plan goes by streams instead.
+    bool is_native_at_most = false;
     bool is_as_calls_took = false;    ///< the times come from calls in earlier jobs
     std::vector<Seconds> tried = {};  ///< what such calls took in earlier jobs (known_calls.hpp)
     std::string passed_over = {};     ///< a rule that cannot be followed here, and why; empty: none

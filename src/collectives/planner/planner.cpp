@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -136,18 +137,40 @@ std::vector<Candidate> with_known_time_of_native(const KnownCalls& known, const 
     return found;
 }
 
-enum class By { connections, streams };  // what messages between clusters go by, as costs are
+/// What messages between clusters take: those of LaPle's plans, and those of MPI's own call, which knows no
+/// streams.
+struct Ways {
+    const MachineCosts& costs;
+    const MachineCosts& of_mpi;
+    bool may_be_native = true;  ///< MPI's own call may be chosen where rules do not ask for it
+};
+
+/// The fastest first.
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, const Ways& ways) {
+    auto found = Pricing(request, machine, ways.costs).all();
+    if (&ways.costs == &ways.of_mpi) return found;
+    Pricing pricing(request, machine, ways.of_mpi);
+    for (Candidate& candidate : found) {
+        if (!candidate.algorithm->is_native()) continue;
+        if (auto price = candidate.algorithm->price(pricing)) candidate = std::move(*price);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    return found;
+}
 
 /// The choice between all candidates; after it its rivals, if they are wanted.
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
-                           const MachineCosts& costs, bool with_rivals, By by) {
+                           const Ways& ways, bool with_rivals) {
+    const MachineCosts& costs = ways.costs;
     const KnownCalls known(request, costs.job, machine.rank_count());
-    const bool tell_of_native_alone = is_matter_of_rates(request);
-    auto found = Pricing(request, machine, costs).all();
+    // Where a number of streams is given, calls by these are known of no earlier job.
+    const bool tell_of_native_alone = is_matter_of_rates(request) || costs.are_streams_given();
+    auto found = candidates(request, machine, ways);
     if (tell_of_native_alone) found = with_known_time_of_native(known, costs, std::move(found));
     const auto may_use = [&](const Algorithm& algorithm) {
-        // Whose blocks may be large, and fill the queues of uplinks; MPI knows no streams.
-        if ((request.is_varied || by == By::streams) && algorithm.is_native()) return false;
+        // Whose blocks may be large, and fill the queues of uplinks.
+        if ((request.is_varied || !ways.may_be_native) && algorithm.is_native()) return false;
         return !rules.forbids(algorithm, request.collective, request.bytes());
     };
     look_at_roots(request, machine, may_use, found);
@@ -184,7 +207,8 @@ bool is_free_to_choose(const Request& request) {
 
 /// What rules ask for, with what costs decide; nothing where it cannot be done, and why in `why_not`.
 std::optional<Plan> as_wanted(const AlgorithmPtr& algorithm, const Request& request, const Machine& machine,
-                              const MachineCosts& costs, std::string& why_not) {
+                              const Ways& ways, std::string& why_not) {
+    const MachineCosts& costs = algorithm->is_native() ? ways.of_mpi : ways.costs;
     const std::string needs = algorithm->needs().empty() ? "does not fit these clusters" : algorithm->needs();
     why_not = request.commutative ? needs : "does not keep the order of the ranks here";
     if (!algorithm->can_do(request, machine)) return std::nullopt;
@@ -221,7 +245,7 @@ Plan preferred(const Request& request, const Machine& machine, const Rules& rule
 }
 
 std::vector<Plan> plans_for(const Request& request, const Machine& machine, const Rules& rules,
-                            const MachineCosts& costs, bool with_rivals, By by = By::connections) {
+                            const Ways& ways, bool with_rivals) {
     if (request.bytes() == 0 && row_of(request.collective).has_data) return {{request, native(), "no data"}};
     if (request.bytes() > kMostPlannedBytes) return {{request, native(), "2 GiB and more are left to MPI"}};
     std::string passed_over;
@@ -231,14 +255,14 @@ std::vector<Plan> plans_for(const Request& request, const Machine& machine, cons
     };
     for (const AlgorithmPtr& algorithm : rules.wanted(request.collective, request.bytes())) {
         std::string why_not;
-        if (auto plan = as_wanted(algorithm, request, machine, costs, why_not))
+        if (auto plan = as_wanted(algorithm, request, machine, ways, why_not))
             return with_note({std::move(*plan)});
         if (passed_over.empty()) passed_over = fmt::format("{} {}", algorithm->name(), why_not);
     }
     if (request.is_varied && machine.cluster_count() == 1)
         return with_note({{request, native(), "blocks of different sizes, and one cluster"}});
-    if (!costs.is_empty() && is_free_to_choose(request))
-        return with_note(cheapest(request, machine, rules, costs, with_rivals, by));
+    if (!ways.costs.is_empty() && is_free_to_choose(request))
+        return with_note(cheapest(request, machine, rules, ways, with_rivals));
     if (machine.cluster_count() == 1)
         return with_note({{request, native(), "nothing is known of the network"}});
     return with_note({preferred(request, machine, rules)});
@@ -267,39 +291,59 @@ int streams_for_varied(const Request& request, const Machine& machine, const Rul
     return gain ? streams : 0;
 }
 
+/// `streamed` are plans that go by streams.
+void mark_as_streamed(const MachineCosts& costs, std::vector<Plan>& streamed) {
+    for (Plan& plan : streamed) {
+        plan.streams = plan.is_native() ? 0 : costs.most_streams();
+        plan.windows.pace.clear();  // their connections share a link by themselves
+        plan.is_native_at_most = !plan.is_native_measured && plan.streams > 0 && costs.carry_more();
+    }
+}
+
+/// MPI's own call among `without` becomes the last one of `streamed`, in the place of others by it.
+void take_native_from(std::vector<Plan>& without, std::vector<Plan>& streamed, std::size_t most) {
+    const auto is_native = [](const Plan& plan) { return plan.is_native(); };
+    std::erase_if(streamed, is_native);
+    const auto by_mpi = std::find_if(without.begin(), without.end(), is_native);
+    if (by_mpi == without.end()) return;
+    streamed.resize(std::min(streamed.size(), most - 1));
+    streamed.push_back(std::move(*by_mpi));
+}
+
 /// plans_for(), and the same by streams, where these are better; then what is best without them comes next.
 std::vector<Plan> plans_by_either_way(const Request& request, const Machine& machine, const Rules& rules,
                                       const MachineCosts& costs, bool with_rivals) {
-    std::vector<Plan> plans = plans_for(request, machine, rules, costs, with_rivals);
+    std::vector<Plan> plans = plans_for(request, machine, rules, {costs, costs}, with_rivals);
     const int streams = costs.most_streams();
     if (streams == 0 || plans.front().predicted <= Seconds(0)) return plans;
     if (request.is_varied) {
-        if (!plans.front().is_native())
-            plans.front().streams = streams_for_varied(request, machine, rules, costs);
+        if (!plans.front().is_native()) {
+            plans.front().streams =
+                costs.are_streams_given() ? streams : streams_for_varied(request, machine, rules, costs);
+        }
         return plans;
     }
+    const MachineCosts by_streams = costs.with_streams();
     std::vector<Plan> streamed =
-        plans_for(request, machine, rules, costs.with_streams(), with_rivals, By::streams);
+        plans_for(request, machine, rules, {by_streams, costs, costs.are_streams_given()}, with_rivals);
+    if (costs.are_streams_given()) {
+        mark_as_streamed(costs, streamed);
+        return streamed;
+    }
     const Plan& best = streamed.front();
     if (best.is_native() || best.predicted <= Seconds(0) ||
         best.predicted > kStreamsGain * plans.front().predicted)
         return plans;
     for (Plan& plan : streamed) {
-        plan.streams = plan.is_native() ? 0 : streams;
-        plan.windows.pace.clear();  // their connections share a link by themselves
         plan.native = plans.front().native;
         plan.is_native_measured = plans.front().is_native_measured;
     }
+    mark_as_streamed(costs, streamed);
     if (!with_rivals) return streamed;
-    // MPI's own call, which knows no streams, comes from among those without.
-    const auto is_native = [](const Plan& plan) { return plan.is_native(); };
-    std::erase_if(streamed, is_native);
-    const auto by_mpi = std::find_if(plans.begin() + 1, plans.end(), is_native);
-    if (by_mpi != plans.end()) {
-        streamed.resize(std::min(streamed.size(), kMostToTry - 2));
-        streamed.push_back(std::move(*by_mpi));
-    }
-    streamed.insert(streamed.begin() + 1, std::move(plans.front()));
+    Plan best_without = std::move(plans.front());
+    plans.erase(plans.begin());
+    take_native_from(plans, streamed, kMostToTry - 1);
+    streamed.insert(streamed.begin() + 1, std::move(best_without));
     return streamed;
 }
 

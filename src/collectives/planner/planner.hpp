@@ -25,7 +25,9 @@ inline constexpr Bytes kMostPlannedBytes = std::numeric_limits<int>::max();
 ///
 /// Where links between clusters are known to carry more by streams (MachineCosts::Link::streams), the same
 /// choice is made with these, too, and holds where it is predicted to take kStreamsGain times as long at
-/// most. Blocks of different sizes go by streams where long ones that are equal would.
+/// most. Blocks of different sizes go by streams where long ones that are equal would. Where their number is
+/// given (MachineCosts::use_streams), all of LaPle's own go by them, and the choice is between these and
+/// MPI's own.
 ///
 /// Without costs, and where an operation must keep the order of ranks (but in scans, which always do), those
 /// algorithms are taken that preferences.hpp holds to be good for such a size; and on a single cluster MPI's

@@ -24,6 +24,7 @@
 #include "mpi/probe/hosts.hpp"
 #include "mpi/probe/provenance.hpp"
 #include "mpi/probe/waiting.hpp"
+#include "plogp/link_sweep.hpp"
 
 namespace laple::mpi {
 namespace {
@@ -434,6 +435,8 @@ class Agreeing {
     }
 
     Agreement agreement_on(const Model& model) const {
+        if (is_unfinished(model.links) && is_world() && process_.settings().probe_budget > 0)
+            process_.note_rates_missing();
         Agreement agreement = agreement_on(model.topology);
         add_hosts(model.nodes, in_world_, agreement);
         add_costs(model, &in_world_, agreement);

@@ -41,11 +41,8 @@ Seconds watched_prediction(const Plan& plan) {
     return is_watched ? plan.predicted : Seconds(0);
 }
 
-/// Where their number is given, there is nothing to choose.
 MachineCosts with_wanted_streams(MachineCosts costs, int streams) {
-    if (streams == Settings::kAutomatic) return costs;
-    if (streams > 0) costs = costs.with_streams();
-    costs.forget_streams();
+    costs.use_streams(streams);
     return costs;
 }
 
@@ -66,7 +63,7 @@ Plan of_request(Plan plan, const Request& request) {
 /// Of calls whose sizes are not known there are no times.
 Expectation expected_of(const Plan& plan) {
     if (plan.request.is_varied) return {.reason = plan.reason};
-    return {plan.predicted, plan.native, plan.is_native_measured, plan.reason};
+    return {plan.predicted, plan.native, plan.is_native_measured, plan.reason, plan.is_native_at_most};
 }
 
 }  // namespace
@@ -178,16 +175,24 @@ std::optional<Trials> PlanCache::trials_of(const std::vector<Plan>& plans, bool 
 }
 
 const Trials::Conditions& PlanCache::conditions_of_trials() const {
-    const auto time_of = [this](const Request& request) {
-        return choose_plan(request, machine_, rules_, costs_).predicted;
-    };
     if (!conditions_) {
+        const MachineCosts costs = costs_of_own_calls();
+        const auto time_of = [&](const Request& request) {
+            return choose_plan(request, machine_, rules_, costs).predicted;
+        };
         constexpr double kOneWays = 16;  // of finding a rate
         const Seconds start = time_of(own_calls_.start);
         conditions_ = {start, time_of(own_calls_.agreement), Seconds(costs_.rank_delay), false,
                        kOneWays * start};
     }
     return *conditions_;
+}
+
+/// For their few bytes no connections are made.
+MachineCosts PlanCache::costs_of_own_calls() const {
+    MachineCosts costs = costs_;
+    costs.use_streams(0);
+    return costs;
 }
 
 /// Rules may switch algorithms at any size.
@@ -229,6 +234,7 @@ PreparedPlan PlanCache::prepare(Plan& plan, Wait wait) {
         plan.algorithm = native();
         plan.reason = "no communicator left for the clusters";
     }
+    if (plan.is_native()) plan.streams = 0;
     PreparedPlan prepared{plan.name(), nullptr, nullptr, nullptr, false, Seconds(0), {}};
     prepared.expected = expected_of(plan);
     if (plan.is_native()) return prepared;
@@ -282,8 +288,7 @@ std::function<std::vector<SimulatedMessage>()> PlanCache::simulation_of(const Pl
         MachineCosts costs;
         std::optional<std::vector<SimulatedMessage>> messages = {};
     };
-    const auto simulation = std::make_shared<Simulation>(Simulation{
-        plan, machine_, plan.streams > 0 ? costs_of(plan.request).with_streams() : costs_of(plan.request)});
+    const auto simulation = std::make_shared<Simulation>(Simulation{plan, machine_, costs_of(plan.request)});
     return [simulation] {
         if (!simulation->messages)
             simulation->messages =
@@ -337,9 +342,10 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
         };
         const int connections = streams_ > 0 ? plan.streams : wanted();
         if (connections == 0) continue;
-        // Equal at both ends, though one direction may carry more.
-        peers.push_back(
-            {peer, connections, Seconds(out.latency + in.latency), std::max(out.streamed, in.streamed)});
+        // Equal at both ends, though one direction may carry more; and as if there were as many as fill it.
+        const double rate =
+            std::max({out.streamed, in.streamed, out.by_streams.most(), in.by_streams.most()});
+        peers.push_back({peer, connections, Seconds(out.latency + in.latency), rate});
     }
     return peers;
 }
@@ -357,7 +363,8 @@ bool PlanCache::is_worth_its_comms(const Plan& plan) {
         !is_known || !may_wait)
         return true;
     if (!cost_of_comms_)
-        cost_of_comms_ = kCollectives * choose_plan(own_calls_.agreement, machine_, rules_, costs_).native;
+        cost_of_comms_ =
+            kCollectives * choose_plan(own_calls_.agreement, machine_, rules_, costs_of_own_calls()).native;
     // An estimate of MPI's own is of the best case: others are chosen that are predicted to take longer.
     if (plan.native <= plan.predicted) return true;
     could_have_saved_ += plan.native - plan.predicted;
@@ -535,16 +542,19 @@ Expectation PlanCache::expected_at(const Plan& plan, const Request& request) con
         !costs_.is_empty() && !request.is_varied && !request.in_fixed_order && !plan.is_as_calls_took;
     const bool is_wanted = process_.report() != nullptr || is_traced_;
     if (!is_wanted || !is_priced || request == plan.request) return expected;
-    const MachineCosts& costs = costs_of(request);
-    Pricing of_call(request, machine_, costs);
-    Pricing of_class(plan.request, machine_, costs);
-    const auto lengthen = [&](Seconds& time, const Algorithm& algorithm) {
+    const auto lengthen = [&](Seconds& time, const Algorithm& algorithm, const MachineCosts& costs) {
+        Pricing of_call(request, machine_, costs);
+        Pricing of_class(plan.request, machine_, costs);
         const auto whole = algorithm.price(of_call);
         const auto least = algorithm.price(of_class);
         if (whole && least && least->seconds > 0) time *= whole->seconds / least->seconds;
     };
-    lengthen(expected.predicted, *plan.algorithm);
-    lengthen(expected.native, *native());
+    const MachineCosts& costs = costs_of(request);
+    if (plan.streams > 0)
+        lengthen(expected.predicted, *plan.algorithm, costs.with_streams());
+    else
+        lengthen(expected.predicted, *plan.algorithm, costs);
+    lengthen(expected.native, *native(), costs);
     return expected;
 }
 
@@ -603,7 +613,7 @@ Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, co
 }
 
 PreparedPlan PlanCache::make(const Request& request) {
-    Plan plan = choose_plan(request, machine_, rules_, costs_);
+    Plan plan = choose_plan(request, machine_, rules_, costs_of_own_calls());
     return prepare(plan, Wait::yes);
 }
 
@@ -613,7 +623,8 @@ void PlanCache::prepare_and_keep(const Request& request, std::size_t number, Ent
     if (!request.in_fixed_order)
         plan.request = request;  // else it is that of the plan, with marks of its own
     if (has_other_counts) fit_windows(machine_, costs_of(request), plan);
-    if (streams_ > 0 && !plan.is_native()) plan.streams = streams_;
+    // What was chosen without prices, too.
+    if (streams_ > 0 && !plan.is_native() && machine_.cluster_count() > 1) plan.streams = streams_;
     if (!plan.passed_over.empty() && rank_ == 0 && process_.may_warn_of(Warning::rules_passed_over))
         say(fmt::format("LAPLE_ALGORITHM: {} {} bytes: {}; {} is used", name_of(request.collective),
                         request.bytes(), plan.passed_over, plan.algorithm->name()));
@@ -652,8 +663,10 @@ TrialSummary PlanCache::trial_summary() const {
     return summary;
 }
 
-/// Nothing of links that have changed: what is kept is for the network as it was measured.
+/// Nothing of links that have changed: what is kept is for the network as it was measured. Nor of a number of
+/// streams that the user has given: jobs with another one would believe it.
 std::vector<CallTime> PlanCache::tried_calls() const {
+    if (streams_ > 0) return {};
     std::vector<CallTime> calls = forgotten_calls_;
     if (!links_now_.are_as_measured()) return calls;
     for (const auto& [kind, choice] : choices_) {

@@ -156,6 +156,7 @@ class PlanCache {
     bool may_adapt() const;
     bool keeps_its_plan(const Request& request) const;
     const MachineCosts& costs_of(const Request& request) const;
+    MachineCosts costs_of_own_calls() const;
     bool is_by_class(const Request& request) const;
     CallClass class_of(const Request& request) const;
     Expectation expected_at(const Plan& plan, const Request& request) const;

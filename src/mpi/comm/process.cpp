@@ -381,9 +381,15 @@ Report::Job Process::job() const {
     return job;
 }
 
+void Process::note_rates_missing() {
+    const std::lock_guard lock(mutex_);
+    are_rates_missing_ = true;
+}
+
 /// Of the map, and of the rates where they are apart.
 std::string Process::source() const {
-    if (!settings_.has_topology_file()) return source_;
+    if (!settings_.has_topology_file())
+        return source_ + (are_rates_missing_ ? "; some rates are not measured yet: later jobs go on" : "");
     if (!topology_problem_.empty()) return "";
     const std::string map = fmt::format("map from {}", settings_.topology_file());
     return settings_.has_rates_file() ? fmt::format("{}, rates from {}", map, settings_.model) : map;

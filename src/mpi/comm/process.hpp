@@ -123,6 +123,8 @@ class Process {
     void learn_for(const std::vector<Node>& hosts);
     /// Where what is known of the network comes from, for the report.
     void note_source(const std::string& source, const std::string& model_file);
+    /// Later jobs measure more of the rates that plans are made by.
+    void note_rates_missing();
     /// For the report: LaPle has taken `time` to set up a communicator; of that, it has waited so long until
     /// all ranks had come to their first call there.
     void note_set_up(Seconds time);
@@ -177,6 +179,7 @@ class Process {
     std::shared_ptr<const Terms> settled_;
     std::set<Warning> said_;
     std::string source_;
+    bool are_rates_missing_ = false;
     std::string model_file_;
     Report report_;
     std::atomic<bool> is_profiled_by_all_ = false;

@@ -39,9 +39,14 @@ bool may_have_no_blocks(std::string_view kind) {
     return kind.starts_with("Alltoallv") || kind.starts_with("Alltoallw");
 }
 
+std::string at_most(Seconds time) {
+    return "<" + format_seconds(time);
+}
+
 /// Of calls of one kind; where ranks share cores nothing is told.
-std::string gain_of(std::string_view function, Seconds saved, const Report::Job& job) {
-    return is_started(function) || !job.shared_cores.empty() ? "-" : time_or_dash(saved);
+std::string gain_of(std::string_view function, Seconds saved, bool is_at_most, const Report::Job& job) {
+    if (is_started(function) || !job.shared_cores.empty()) return "-";
+    return is_at_most && saved > Seconds(0) ? at_most(saved) : time_or_dash(saved);
 }
 
 constexpr double kMuchLess = 0.5;  // a rank that takes less than that of the mean does not do what others do
@@ -121,6 +126,10 @@ Seconds Report::Line::own_sum() const {
     return is_measured ? std::min(native_sum, undelayed) : undelayed;
 }
 
+bool Report::Line::is_native_at_most() const {
+    return expected.is_native_at_most && native_calls > 0 && !is_saved_by_time();
+}
+
 Seconds Report::Line::known_saved() const {
     return is_saved_by_time() ? std::max(own_sum() - predicted_sum, Seconds(0)) : saved;
 }
@@ -157,6 +166,7 @@ Report::Sum Report::sum(const Duration& job) const {
         const bool has_saved = line.known_saved() > Seconds(0);
         if (has_saved && !line.expected.is_native_measured) sum.is_measured = false;
         if (has_saved && line.is_saved_by_time()) sum.is_by_time = true;
+        if (has_saved && line.is_native_at_most()) sum.is_at_most = true;
         if (line.is_saved_by_time()) continue;
         priced += line.priced;
         priced_total += line.priced_total;
@@ -255,8 +265,11 @@ std::string Report::table(const Job& job) const {
             "{:<20} {:>10}  {:<{}} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}{}\n", name_for_people(function),
             format_bytes(bytes), algorithm, width, line.calls, time_or_dash(line.total),
             time_or_dash(line.total / static_cast<double>(line.calls)), time_or_dash(line.longest),
-            time_or_dash(line.mean_predicted()), time_or_dash(line.mean_native()),
-            is_profile ? fmt::format(" {:>10}", gain_of(function, all.gain(line), job)) : "");
+            time_or_dash(line.mean_predicted()),
+            line.is_native_at_most() ? at_most(line.mean_native()) : time_or_dash(line.mean_native()),
+            is_profile
+                ? fmt::format(" {:>10}", gain_of(function, all.gain(line), line.is_native_at_most(), job))
+                : "");
     }
     return text;
 }
@@ -296,10 +309,12 @@ std::string Report::outlook(const Job& job, const Sum& all) {
     if (!(saved > Seconds(0))) return text + "LaPle would gain nothing here, by all that is known.\n";
     if (!job.shared_cores.empty()) return text + shares_cores(job) + "\n";
     return text + fmt::format(
-                      "LaPle would do {} of {} blocking calls itself and save about {}: the job would take "
-                      "{} ({:.2f} times as fast; predicted, MPI's own calls {}).\n",
-                      blocking - left, blocking, format_seconds(saved), format_seconds(wall - saved),
-                      wall / (wall - saved), source_of_own(all.is_measured, all.is_by_time));
+                      "LaPle would do {} of {} blocking calls itself and save {} {}: the job would take "
+                      "{}{} ({}{:.2f} times as fast; predicted, MPI's own calls {}).\n",
+                      blocking - left, blocking, all.is_at_most ? "up to" : "about", format_seconds(saved),
+                      all.is_at_most ? "at least " : "", format_seconds(wall - saved),
+                      all.is_at_most ? "up to " : "", wall / (wall - saved),
+                      source_of_own(all.is_measured, all.is_by_time));
 }
 
 /// Whether it is worth a line: without measuring some milliseconds pass.
@@ -315,20 +330,22 @@ std::string Report::gain(const Job& job, const Sum& all) {
     const Duration& duration = job.duration;
     const Seconds without = (is_set_up_long(duration) ? duration.of_program() : duration.wall) + all.saved;
     const char* source = all.is_measured ? "measured" : "predicted";
+    const char* up_to = all.is_at_most ? "up to" : "about";
     if (all.saved <= kLittle * duration.wall) {
-        return fmt::format("It has saved about {}, less than 1 % of the job (MPI's own calls: as {}).",
+        return fmt::format("It has saved {} {}, less than 1 % of the job (MPI's own calls: as {}).", up_to,
                            format_seconds(all.saved), source);
     }
     if (without < duration.wall) {
         return fmt::format(
-            "It has saved about {} (MPI's own calls: as {}), less than its own set-up took: see the next "
+            "It has saved {} {} (MPI's own calls: as {}), less than its own set-up took: see the next "
             "line.",
-            format_seconds(all.saved), source);
+            up_to, format_seconds(all.saved), source);
     }
     return fmt::format(
-        "It has saved about {}: without it the job would have taken {:.2f} times as long (MPI's own calls: "
-        "as {}).",
-        format_seconds(all.saved), without / duration.wall, source);
+        "It has saved {} {}: without it the job would have taken {}{:.2f} times as long (MPI's own calls: "
+        "as {}{}).",
+        up_to, format_seconds(all.saved), all.is_at_most ? "up to " : "", without / duration.wall, source,
+        all.is_at_most ? ", from a connection that was still growing faster" : "");
 }
 
 std::string Report::set_up(const Job& job) {
@@ -407,6 +424,7 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"predicted", line.mean_predicted().count()},
                          {"native", line.mean_native().count()},
                          {"is_native_measured", line.expected.is_native_measured},
+                         {"is_native_at_most", line.is_native_at_most()},
                          {"is_native_of_this_job", line.undelayed > Seconds(0)},
                          {"gain", is_started(function) ? 0 : all.gain(line).count()}});
     }

@@ -25,6 +25,8 @@ struct Expectation {
     Seconds native{0};     ///< of MPI's own call; 0: not known
     bool is_native_measured = false;
     std::string reason{};  ///< why this algorithm, for people
+    /// `native` is by a rate that connections were still growing beyond, `predicted` is not.
+    bool is_native_at_most = false;
 };
 
 /// What this process called: function × size class × algorithm × calls × time. Thread safe.
@@ -130,6 +132,7 @@ class Report {
         Seconds mean_native() const;     // likewise
         bool is_compared(Collective collective, std::string_view function) const;
         bool is_saved_by_time() const;
+        bool is_native_at_most() const;
         Seconds own_sum() const;
         Seconds known_saved() const;
         Seconds late() const;
@@ -144,6 +147,7 @@ class Report {
         Seconds saved{0};
         bool is_known = false;    // something of what saved is the difference to
         bool is_measured = true;  // all of it
+        bool is_at_most = false;  // some of it: MPI's own may take less than is expected of them
         bool is_by_time = false;  // some of it: Line::is_saved_by_time()
         double share = 1;         // of what lines have saved as expected, that is in it
         double of_wall = 1;       // of what any line has

@@ -46,7 +46,8 @@ std::string state_of(const streams::Link& link) {
     const auto state = link.tcp_state();
     if (!state) return "";
     return fmt::format("; round trip {}, windows of {} in all, {} segments sent again",
-                       format_seconds(state->round_trip), format_bytes(state->window), state->sent_again);
+                       format_seconds(state->round_trip), format_bytes_about(state->window),
+                       state->sent_again);
 }
 
 /// Where it does not yet: another rank of this host, or a join that waits for a late rank, may have a port
@@ -357,14 +358,17 @@ std::string StreamLinks::report() const {
     std::string text;
     for (const Entry& entry : entries_) {
         const streams::Link::Account account = entry.link->account();
-        text += fmt::format("streams to rank {}: {} connections, {} sent ({} under way at most), {} received",
-                            entry.peer, account.lanes, format_bytes(account.sent),
-                            format_bytes(account.most_kept), format_bytes(account.received));
-        if (account.sent_again > 0) text += fmt::format(", {} sent again", format_bytes(account.sent_again));
+        text += fmt::format(
+            "streams to rank {}: {} connection{}, {} sent ({} under way at most), {} received", entry.peer,
+            account.lanes, account.lanes == 1 ? "" : "s", format_bytes_about(account.sent),
+            format_bytes_about(account.most_kept), format_bytes_about(account.received));
+        if (account.sent_again > 0)
+            text += fmt::format(", {} sent again", format_bytes_about(account.sent_again));
         if (account.broken_lanes > 0)
             text += fmt::format(", {} broke, {} replaced", account.broken_lanes, account.replaced_lanes);
         text += state_of(*entry.link) + "\n";
     }
+    if (!problem_.empty()) text += fmt::format("streams: {}; messages of such ranks went by MPI\n", problem_);
     if (strangers_ > 0) text += fmt::format("streams: {} strangers were turned away\n", strangers_);
     return text;
 }

@@ -50,6 +50,20 @@ def model_with_hosts(host_of):
     return {**MODEL, "ranks": len(host_of), "levels": [sites], "hosts": hosts}
 
 
+# Two far hosts, between which eight connections carry twelve times what one does.
+FAT_PIPE = {
+    "format": "laple-model-1",
+    "ranks": 2,
+    "levels": [[[0], [1]]],
+    "hosts": [{"name": "a", "ranks": [0]}, {"name": "b", "ranks": [1]}],
+    "inside": [0, 0],
+    "between": [[0, 0.05], [0.05, 0]],
+    "clusters": [{}, {}],
+    "links": [{"between": [0, 1], "plogp": plogp(0.05, 1e7), "there": [[1, 1e7]],
+               "back": [[1, 1e7]], "streams_there": [[8, 1.2e8]], "streams_back": [[8, 1.2e8]]}],
+}
+
+
 class PlanTest(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -92,6 +106,33 @@ class Explain(PlanTest):
         kinds = [candidate["kind"] for candidate in told["candidates"]]
         self.assertEqual(list(dict.fromkeys(kinds)), list(range(max(kinds) + 1)))
         self.assertLess(len(set(kinds)), len(kinds))
+
+    def test_the_way_that_was_not_taken_is_there_too(self):
+        model = self.file("fat.json", FAT_PIPE)
+
+        def explained(size, *arguments):
+            return json.loads(self.output("explain", "bcast", size, "--model", model, "--format", "json", *arguments))
+        by_streams = explained("64M")
+        self.assertTrue(by_streams["algorithm"].endswith("+streams"))
+        self.assertGreater(by_streams["other_way"]["predicted"], 5 * by_streams["predicted"])
+        self.assertFalse(by_streams["other_way"]["algorithm"].endswith("+streams"))
+        without = explained("64M", "--streams", "off")
+        self.assertFalse(without["algorithm"].endswith("+streams"))
+        self.assertNotIn("other_way", without)
+        self.assertGreater(without["predicted"], 5 * by_streams["predicted"])
+        # Four carry half of what eight do, at least; MPI's own goes by none of them.
+        four = explained("64M", "--streams", "4")
+        self.assertGreater(four["predicted"], 1.8 * by_streams["predicted"])
+
+        def native(told):
+            return [one["predicted"] for one in told["candidates"] if one["algorithm"] == "native"]
+        self.assertEqual(native(four), native(without))
+        self.assertIn("the best without streams", self.output("explain", "bcast", "64M", "--model", model))
+        # The messages of pictures go by them, too.
+        picture = self.output("explain", "bcast", "64M", "--model", model, "--format", "trace")
+        ends = [event["ts"] + event.get("dur", 0) for event in json.loads(picture)["traceEvents"] if "ts" in event]
+        self.assertLess(max(ends), 1.2e6 * by_streams["predicted"])
+        self.check_refused(["explain", "bcast", "8", "--model", model, "--streams", "99"], "--streams 99")
 
     def test_text_names_the_choice_the_root_and_why_not_the_others(self):
         text = self.output("explain", "bcast", "1M", "--root", "3", *SITES)

@@ -36,6 +36,18 @@ TEST_CASE("sizes are written in their shortest exact form and read back") {
         CHECK(parse_bytes(format_bytes(bytes)) == bytes);
 }
 
+TEST_CASE("sizes for people have three digits") {
+    CHECK(format_bytes_about(0) == "0");
+    CHECK(format_bytes_about(1023) == "1023");
+    CHECK(format_bytes_about(1024) == "1.00K");
+    CHECK(format_bytes_about(1000U << 10) == "1000K");
+    CHECK(format_bytes_about((1U << 20) - 1) == "1.00M");
+    CHECK(format_bytes_about(29009416) == "27.7M");
+    CHECK(format_bytes_about(52736U << 10) == "51.5M");
+    CHECK(format_bytes_about(768U << 20) == "768M");
+    CHECK(format_bytes_about(1U << 30) == "1.00G");
+}
+
 TEST_CASE("times are written with three digits and a fitting unit") {
     CHECK(format_seconds(Seconds(0)) == "0.00 us");
     CHECK(format_seconds(Seconds(1.234e-5)) == "12.3 us");

@@ -230,7 +230,7 @@ TEST_CASE("calls that gain by streams go by them") {
     CHECK(large.streams == 8);
     CHECK_THAT(large.name(), Catch::EndsWith("+streams"));
     MachineCosts without = fat_pipe();
-    without.forget_streams();
+    without.use_streams(0);
     const Plan slow = plan_for(64U << 20, without);
     CHECK(slow.streams == 0);
     CHECK(large.predicted < 0.4 * slow.predicted);
@@ -247,6 +247,60 @@ TEST_CASE("calls that gain by streams go by them") {
     CHECK(plans.size() <= kMostToTry);
     CHECK(plans.back().is_native());
     CHECK(plans.back().predicted > 2 * plans[0].predicted);
+}
+
+TEST_CASE("where the number of streams is given, calls go by them, or are MPI's own") {
+    const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
+    MachineCosts costs = fat_pipe();
+    for (const auto& [from, to] : {std::pair{0, 1}, std::pair{1, 0}})
+        costs.link(from, to).by_streams.rate = {{8, 100e6}};
+    const Request large = request_for(Collective::bcast, 64U << 20);
+    const Plan by_measured = choose_plan(large, machine, parse_rules(""), costs);
+    MachineCosts four = costs;
+    four.use_streams(4);
+    CHECK(four.are_streams_given());
+    CHECK(MachineCosts::from_numbers(four.numbers()) == four);
+    CHECK(four.link(0, 1).streamed == 50e6);  // half of what eight carry, at least
+    CHECK(four.link(0, 0).streams == 0);
+    const Plan by_four = choose_plan(large, machine, parse_rules(""), four);
+    CHECK(by_four.streams == 4);
+    CHECK(by_four.predicted > 1.9 * (by_measured.predicted - Seconds(50e-3)));
+    CHECK(by_four.native == by_measured.native);  // by MPI's one connection all the same
+    CHECK(by_four.native > 3 * by_measured.predicted);
+
+    const Request small = request_for(Collective::bcast, 8);
+    CHECK(choose_plan(small, machine, parse_rules("^native"), costs).streams == 0);
+    CHECK(choose_plan(small, machine, parse_rules("^native"), four).streams == 4);
+    CHECK(choose_plan(small, machine, parse_rules(""), four).is_native());
+    const auto plans = plans_to_try(small, machine, parse_rules(""), four);
+    REQUIRE(plans.size() > 1);
+    for (const Plan& plan : plans) CHECK((plan.is_native() ? plan.streams == 0 : plan.streams == 4));
+    CHECK(std::count_if(plans.begin(), plans.end(), [](const Plan& plan) { return plan.is_native(); }) == 1);
+    CHECK(plans_to_try(large, machine, parse_rules(""), four).back().is_native());
+
+    // What rules ask for is MPI's own at its own price.
+    const Plan wanted = choose_plan(large, machine, parse_rules("native"), four);
+    CHECK(wanted.is_native());
+    CHECK(wanted.streams == 0);
+    CHECK(wanted.predicted == choose_plan(large, machine, parse_rules("native"), costs).predicted);
+
+    // Of a link that was not measured nothing is known but what MPI's connection carries.
+    MachineCosts unknown = test::uniform_costs(2, Seconds(50e-3), 25e6);
+    unknown.use_streams(4);
+    const Plan blind = choose_plan(large, machine, parse_rules("^native"), unknown);
+    CHECK(blind.streams == 4);
+    CHECK(blind.predicted.count() > 64e6 / 25e6);
+}
+
+TEST_CASE("MPI's own call takes less than predicted where a link carries more than was measured") {
+    const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
+    MachineCosts costs = fat_pipe();
+    const Request large = request_for(Collective::bcast, 64U << 20);
+    CHECK_FALSE(choose_plan(large, machine, parse_rules(""), costs).is_native_at_most);
+    costs.link(0, 1).carries_more = true;
+    CHECK(choose_plan(large, machine, parse_rules(""), costs).is_native_at_most);
+    costs.use_streams(0);
+    CHECK_FALSE(choose_plan(large, machine, parse_rules(""), costs).is_native_at_most);
 }
 
 TEST_CASE("MPI's own call knows no streams") {
@@ -282,7 +336,7 @@ TEST_CASE("blocks of different sizes go by streams where long ones gain by them"
         CHECK(plan_of(collective, hosts, fat_pipe(), "direct").streams == 8);
         CHECK(plan_of(collective, hosts, fat_pipe(), "native").streams == 0);
         MachineCosts without = fat_pipe();
-        without.forget_streams();
+        without.use_streams(0);
         CHECK(plan_of(collective, hosts, without).streams == 0);
     }
     // They bring nothing over what a flow of MPI's carries.
@@ -337,17 +391,35 @@ TEST_CASE("calls that were tried by streams are not taken for others") {
     MachineCosts costs = fat_pipe();
     costs.job.ranks = 2;
     costs.job.calls = {{"bcast", 1U << 20, 0, "flat+streams", {Seconds(1)}, Seconds(1)},
-                       {"bcast", 1U << 20, 0, "flat", {Seconds(2)}, Seconds(1)}};
+                       {"bcast", 1U << 20, 0, "flat", {Seconds(2)}, Seconds(1)},
+                       {"bcast", 1U << 20, 0, "native", {Seconds(3)}, Seconds(1)}};
     const auto known = costs.with_streams().job.calls;
-    REQUIRE(known.size() == 1);
+    REQUIRE(known.size() == 2);
     CHECK(known[0].algorithm == "flat");
     CHECK(known[0].times == std::vector<Seconds>{Seconds(1)});
+    CHECK(known[1].algorithm == "native");
+    // Those were by as many as were measured: of another number nothing is known.
+    MachineCosts given = costs;
+    given.use_streams(2);
+    REQUIRE(given.with_streams().job.calls.size() == 1);
+    CHECK(given.with_streams().job.calls[0].algorithm == "native");
     CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).streamed == 100e6);
     CHECK(MachineCosts::from_numbers(costs.numbers()).most_streams() == 8);
     CHECK_FALSE(MachineCosts::from_numbers(costs.numbers()).link(0, 1).carries_more);
     costs.link(0, 1).carries_more = true;
     CHECK(MachineCosts::from_numbers(costs.numbers()).link(0, 1).carries_more);
     CHECK_FALSE(costs.with_streams().link(0, 1).carries_more);
+}
+
+TEST_CASE("that MPI's own call was tried does not choose it where a number of streams is given") {
+    const Machine machine(Topology::from_clusters(2, {{0}, {1}}));
+    MachineCosts costs = fat_pipe();
+    costs.job.ranks = 2;
+    costs.job.calls = {{"bcast", 1024, 0, "jackson/binomial", {Seconds(1e-3)}, Seconds(1e-3)},
+                       {"bcast", 1024, 0, "native", {Seconds(1)}, Seconds(1e-3)}};
+    costs.use_streams(4);
+    const Plan plan = choose_plan(request_for(Collective::bcast, 1024), machine, parse_rules(""), costs);
+    CHECK(plan.streams == 4);
 }
 
 TEST_CASE("short blocks of one site are gathered in few rounds, longer ones around a ring", "[allgather]") {

@@ -221,6 +221,26 @@ TEST_CASE("one predicted time of MPI's own makes the sum a prediction", "[report
     CHECK(has(verdict(report, 100 * kMilli), "(MPI's own calls: as predicted)"));
 }
 
+TEST_CASE("where MPI's own may take less than predicted, the gain is a bound", "[report]") {
+    Report report;
+    Expectation bound = expectation();
+    bound.is_native_measured = false;
+    bound.is_native_at_most = true;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli, bound);
+    CHECK(
+        has(verdict(report, 100 * kMilli),
+            "It has saved up to 60.0 ms: without it the job would have taken up to 1.60 times as long (MPI's "
+            "own calls: as predicted, from a connection that was still growing faster)."));
+    Report::Job job;
+    job.duration.wall = 100 * kMilli;
+    CHECK(has(report.text("LaPle", job), " <10.0 ms\n"));
+    CHECK(report.json("LaPle", job)["collectives"][0]["is_native_at_most"] == true);
+    job.is_profile = true;
+    CHECK(has(verdict(report, job),
+              "save up to 60.0 ms: the job would take at least 40.0 ms (up to 2.50 times as"));
+    CHECK(has(report.text("LaPle", job), "<10.0 ms   <60.0 ms\n"));
+}
+
 TEST_CASE("where ranks share cores no gain is told", "[report]") {
     Report::Job job;
     job.duration.wall = 100 * kMilli;
