@@ -39,4 +39,23 @@ inline Error unknown_option(const std::string& word, const std::vector<const CLI
             nearest.empty() ? "see " + help : fmt::format("did you mean {}?", nearest)};
 }
 
+/// For people: what is wrong with a command line that `app` could not parse. CLI11 names words that it does
+/// not know, and not which option was meant.
+inline std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
+    std::vector<std::string> known;
+    std::vector<const CLI::App*> apps{&app};
+    for (const CLI::App* command : app.get_subcommands()) apps.push_back(command);
+    for (const CLI::App* one : apps) {
+        for (const CLI::Option* option : one->get_options()) {
+            if (option->get_name().starts_with("--")) known.push_back(option->get_name());
+        }
+    }
+    for (const std::string& word : app.remaining(true)) {
+        const std::string name = word.substr(0, word.find('='));
+        const std::string nearest = nearest_name(name, known);
+        if (!nearest.empty()) return fmt::format("there is no {}; did you mean {}?", name, nearest);
+    }
+    return error.what();
+}
+
 }  // namespace laple

@@ -39,8 +39,8 @@ constexpr std::array<SettingRow, 20> kRows{{
      "quarter of it at least, at one site for a twentieth. Later jobs measure what is still missing in a "
      "hundredth of the time that jobs before them lasted. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
-     "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, "
-     "for example bcast:0-64K:flat/binomial;^native."},
+     "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, with a collective's name "
+     "here or in MPI, for example bcast:0-64K:flat/binomial;^native."},
     {"LAPLE_STREAMS", "auto", "auto, off, K",
      "How many TCP connections of LaPle's own carry the messages between two hosts of different clusters, "
      "from "

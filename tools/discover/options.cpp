@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "command_word.hpp"
 #include "mpi/probe/latency_probe.hpp"
 #include "topology/survey.hpp"
 
@@ -37,17 +38,6 @@ the exit code is 3 (after Ctrl-C mpiexec may give one of its own).
 
 const std::map<std::string, Format> kFormats{
     {"text", Format::text}, {"json", Format::json}, {"dot", Format::dot}, {"svg", Format::svg}};
-
-/// CLI11 names the words that it does not know; which option was meant, it does not say.
-std::string with_nearest(const CLI::App& app, const CLI::ParseError& error) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
-    for (const std::string& word : app.remaining()) {
-        const std::string nearest = nearest_name(word, names);
-        if (!nearest.empty()) return fmt::format("there is no {}; did you mean {}?", word, nearest);
-    }
-    return error.what();
-}
 
 }  // namespace
 
@@ -110,10 +100,9 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         exit_code = is_request ? 0 : kBadInput;
         if (talks && is_request) app.exit(error);
         if (talks && !is_request) {
-            std::fputs(
-                fmt::format("laple-discover: {}; see laple-discover --help\n", with_nearest(app, error))
-                    .c_str(),
-                stderr);
+            std::fputs(fmt::format("laple-discover: {}; see laple-discover --help\n", problem_of(app, error))
+                           .c_str(),
+                       stderr);
         }
         return false;
     }

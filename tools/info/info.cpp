@@ -18,6 +18,7 @@
 #include "base/configuration.hpp"
 #include "base/version.hpp"
 #include "bug_report.hpp"
+#include "command_word.hpp"
 #include "in_force.hpp"
 #include "model/describe.hpp"
 #include "model/model_file.hpp"
@@ -77,7 +78,8 @@ bool parse(int argc, char** argv, bool talks, Options& options, int& exit_code) 
         const bool is_request = error.get_exit_code() == 0;
         exit_code = is_request ? 0 : kBadInput;
         if (talks && is_request) app.exit(error);
-        if (talks && !is_request) fmt::print(stderr, "laple-info: {}; see laple-info --help\n", error.what());
+        if (talks && !is_request)
+            fmt::print(stderr, "laple-info: {}; see laple-info --help\n", problem_of(app, error));
         return false;
     }
 }

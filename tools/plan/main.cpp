@@ -313,9 +313,10 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "laple-plan: {}; see laple-plan --help\n", error.what());
+        fmt::print(stderr, "laple-plan: {}; see laple-plan --help\n", problem_of(app, error));
         return kBadInput;
     }
+    options.collective = plain_name(options.collective);
     if (*explain) run_explain(options);
     if (*compare) run_compare(options);
     if (*algorithms) run_algorithms(options);

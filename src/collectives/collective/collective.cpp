@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/collective/collective.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -164,6 +168,23 @@ std::optional<Collective> collective_named(std::string_view name) {
         if (row.name == name) return row.collective;
     }
     return std::nullopt;
+}
+
+std::string plain_name(std::string_view function) {
+    constexpr std::array<std::string_view, 5> kWithCounts{"allgatherv", "gatherv", "scatterv", "alltoallv",
+                                                          "alltoallw"};
+    std::string name(function);
+    for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    const auto cut_off = [&](std::string_view end) {
+        if (name.ends_with(end)) name.resize(name.size() - end.size());
+    };
+    cut_off("_c");
+    cut_off("_init");
+    if (name.ends_with("reduce_scatter_block")) cut_off("_block");
+    if (name.starts_with("mpi_")) name.erase(0, 4);
+    if (name.starts_with('i')) name.erase(0, 1);  // no collective's own name begins with it
+    const bool has_counts = std::find(kWithCounts.begin(), kWithCounts.end(), name) != kWithCounts.end();
+    return has_counts || collective_named(name) ? name : std::string(function);
 }
 
 std::string collective_names() {

@@ -70,6 +70,11 @@ inline std::string_view name_of(Collective collective) {
 /// The inverse; nothing for any other text.
 std::optional<Collective> collective_named(std::string_view name);
 
+/// LaPle's name of what programs and other tools call a collective: "allreduce" of "MPI_Allreduce_c",
+/// "MPI_Iallreduce", "Allreduce_init" or "iallreduce"; "alltoallv" of "MPI_Alltoallv". Any other
+/// text comes back as it is.
+std::string plain_name(std::string_view function);
+
 /// "bcast, reduce, ... or alltoall": for error messages and --help.
 std::string collective_names();
 

@@ -56,7 +56,7 @@ void add_rule(std::string_view text, Rules& rules) {
     std::string_view rest = text;
     if (text.find(':') != std::string_view::npos) {
         const std::string_view name = take_until(rest, ':');
-        collective = collective_named(name);
+        collective = collective_named(plain_name(trimmed(name)));
         if (!collective) {
             throw Error(fmt::format("\"{}\" is no collective", name),
                         fmt::format("use {}", collective_names()));

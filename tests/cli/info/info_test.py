@@ -139,6 +139,7 @@ class InAShell(unittest.TestCase):
             shown = run(LAPLE_INFO, *arguments)
             self.assertEqual((shown.returncode, shown.stdout), (2, ""), arguments)
             self.assertIn("laple-info: ", shown.stderr)
+        self.assertIn("there is no --nework; did you mean --network?", run(LAPLE_INFO, "--nework").stderr)
 
     def test_no_network_within_one_host(self):
         shown = run(LAPLE_INFO, "--network")

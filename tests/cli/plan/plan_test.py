@@ -107,6 +107,19 @@ class Explain(PlanTest):
         self.assertEqual(list(dict.fromkeys(kinds)), list(range(max(kinds) + 1)))
         self.assertLess(len(set(kinds)), len(kinds))
 
+    def test_functions_have_their_names_in_mpi_too(self):
+        told = self.output("explain", "allreduce", "64K", *SITES)
+        for name in ["MPI_Allreduce", "mpi_iallreduce", "Allreduce_init", "iallreduce", "MPI_Allreduce_c"]:
+            self.assertEqual(self.output("explain", name, "64K", *SITES), told)
+        self.assertEqual(self.output("explain", "bcast", "8", *SITES, "--algorithm", "MPI_Bcast:chain/flat"),
+                         self.output("explain", "bcast", "8", *SITES, "--algorithm", "bcast:chain/flat"))
+        self.check_refused(["explain", "MPI_Send", "8", *SITES], '"MPI_Send" is no collective')
+
+    def test_the_option_that_was_meant_is_named(self):
+        self.check_refused(["explain", "bcast", "8", "--sinthetic", "x"], "--sinthetic", "did you mean --synthetic?")
+        self.check_refused(["algorithms", "info"], "info is no collective")
+        self.check_refused(["compare", *SITES, "--size=8"], "did you mean --sizes?")
+
     def test_the_way_that_was_not_taken_is_there_too(self):
         model = self.file("fat.json", FAT_PIPE)
 

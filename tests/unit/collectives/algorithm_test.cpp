@@ -199,6 +199,20 @@ TEST_CASE("a rule for all collectives holds for those that have the algorithm") 
     CHECK(parse_rules(" ; ").rules.empty());
 }
 
+TEST_CASE("collectives may be named as MPI names its functions") {
+    CHECK(plain_name("MPI_Allreduce") == "allreduce");
+    CHECK(plain_name("MPI_Ibcast_c") == "bcast");
+    CHECK(plain_name("Reduce_scatter_block_init") == "reduce_scatter");
+    CHECK(plain_name("ialltoallv") == "alltoallv");
+    for (const char* other : {"bcats", "MPI_", "i", "Info", "bcast_block", "MPI_Send"})
+        CHECK(plain_name(other) == other);
+    for (const Collective collective : kAllCollectives)
+        CHECK(plain_name(name_of(collective)) == name_of(collective));
+    const Rules rules = parse_rules("MPI_Bcast:0-64K:flat/flat");
+    REQUIRE(rules.rules.size() == 1);
+    CHECK(rules.rules[0].applies_to(Collective::bcast, 8));
+}
+
 TEST_CASE("broken rules are refused") {
     for (const char* text : {"bush/flat", "bcats:flat/flat", "bcast:64K:flat/flat", "bcast:64K-1K:flat/flat",
                              "bcast:direct-exchange/flat", "^", "bcast:", "bcast:0-1:"}) {
