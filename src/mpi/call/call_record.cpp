@@ -26,7 +26,7 @@ CallRecord::CallRecord(CommState& state, const Subject& subject, Bytes common_by
 CallRecord::CallRecord(CommState& state, const Subject& subject, const PreparedPlan& plan)
     : CallRecord(state, subject, plan.blocks != nullptr ? 0 : subject.bytes, plan.algorithm) {
     if (report_ == nullptr && !is_traced_) return;
-    expected_ = state.expected(plan, subject.collective, subject.bytes);
+    expected_ = state.expected(plan, subject.collective, subject.bytes, subject.is_blocking);
     start_ = clock_time();
 }
 

@@ -22,6 +22,7 @@ class CallRecord {
         Collective collective;
         std::string_view function;  ///< MPI's name, without "MPI_"
         Bytes bytes = 0;
+        bool is_blocking = false;  ///< CommState::next() has just given its plan
     };
 
     /// The call begins now, by this `algorithm` (kNativeCall: by MPI), or by this plan.

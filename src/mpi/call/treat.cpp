@@ -185,7 +185,7 @@ int treat(const Call& call) try {
         verification = verification_of(call, arguments, state->inner());
     const Seconds early = trials != nullptr ? now() : Seconds(0);
     if (trials != nullptr) state->come_together();
-    CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments)}, *plan);
+    CallRecord record(*state, {call.collective, call.function, bytes_for_report(arguments), true}, *plan);
     const std::uint64_t number = CallRecord::number_of_blocking(*state);
     const Seconds start = trials != nullptr ? now() : Seconds(0);
     StepTimes own_times;

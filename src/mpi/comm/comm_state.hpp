@@ -60,10 +60,12 @@ class CommState {
     PlanCache::Outlook outlook(const Request& request, Bytes bytes) {
         return plans_->outlook(request, bytes);
     }
-    /// What is expected of a call by `plan` whose blocks have `bytes` on the average.
-    Expectation expected(const PreparedPlan& plan, Collective collective, Bytes bytes) {
-        return plan.blocks != nullptr ? plans_->expected_of_blocks(collective, bytes, plan.expected.reason)
-                                      : plan.expected;
+    /// What is expected of a call by `plan` whose blocks have `bytes` on the average. `is_blocking`: next()
+    /// has just given it. Other threads may start calls meanwhile, which do not look at plans.
+    Expectation expected(const PreparedPlan& plan, Collective collective, Bytes bytes, bool is_blocking) {
+        if (plan.blocks != nullptr)
+            return plans_->expected_of_blocks(collective, bytes, plan.expected.reason);
+        return is_blocking ? plans_->expected_now(plan) : plan.expected;
     }
     /// Whether calls that are started go on by themselves, on all ranks (ProgressEngine::is_there).
     bool has_progress() const { return has_progress_; }

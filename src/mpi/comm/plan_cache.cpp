@@ -342,7 +342,8 @@ std::vector<StreamLinks::Peer> PlanCache::stream_peers(const Plan& plan, const P
         };
         const int connections = streams_ > 0 ? plan.streams : wanted();
         if (connections == 0) continue;
-        // Equal at both ends, though one direction may carry more; and as if there were as many as fill it.
+        // Equal at both ends, though one direction may carry more; what the link carries by any number of
+        // them.
         const double rate =
             std::max({out.streamed, in.streamed, out.by_streams.most(), in.by_streams.most()});
         peers.push_back({peer, connections, Seconds(out.latency + in.latency), rate});
@@ -555,6 +556,28 @@ Expectation PlanCache::expected_at(const Plan& plan, const Request& request) con
     else
         lengthen(expected.predicted, *plan.algorithm, costs);
     lengthen(expected.native, *native(), costs);
+    return expected;
+}
+
+Expectation PlanCache::expected_now(const PreparedPlan& plan) const {
+    Expectation expected = plan.expected;
+    if (last_ == nullptr || !last_->second.choice->trials) return expected;
+    const Entry& entry = last_->second;
+    const Trials& trials = *entry.choice->trials;
+    const auto found = std::find_if(entry.plans.begin(), entry.plans.end(),
+                                    [&](const auto& one) { return one.get() == &plan; });
+    if (found == entry.plans.end()) return expected;  // it is left to MPI: is_worth_its_comms()
+    expected.tried = trials.measured(static_cast<std::size_t>(found - entry.plans.begin()));
+    if (expected.tried <= Seconds(0)) return expected;  // what is measured is not set against predictions
+    const std::vector<Plan>& plans = entry.choice->plans;
+    const auto by_mpi =
+        std::find_if(plans.begin(), plans.end(), [](const Plan& one) { return one.is_native(); });
+    if (by_mpi == plans.end()) return expected;
+    const Seconds native = trials.measured(static_cast<std::size_t>(by_mpi - plans.begin()));
+    if (native <= Seconds(0)) return expected;
+    expected.native = native;
+    expected.is_native_measured = true;
+    expected.is_native_at_most = false;
     return expected;
 }
 

@@ -91,6 +91,8 @@ class PlanCache {
     /// What is expected of a call whose blocks have different sizes, that this rank alone knows: that of one
     /// whose blocks all have `bytes`. `reason`: for the plan that is taken.
     Expectation expected_of_blocks(Collective collective, Bytes bytes, const std::string& reason);
+    /// What is expected of a call by `plan`, which next() has just given, with what trials have shown so far.
+    Expectation expected_now(const PreparedPlan& plan) const;
     /// Of trials that a call was timed for, whose round is over; `agreed` as in Trials::conclude().
     void conclude(Trials& trials, std::span<const double> agreed);
 

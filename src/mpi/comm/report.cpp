@@ -86,17 +86,20 @@ void Report::add(Collective collective, std::string_view function, Bytes bytes, 
     const bool has_times = expected.predicted > Seconds(0) || expected.native > Seconds(0);
     if (has_times || !had_times) line.expected = expected;
     line.predicted_sum += expected.predicted;
+    line.likely_sum += expected.likely();
     line.predicted_calls += expected.predicted > Seconds(0) ? 1U : 0U;
     line.native_sum += expected.native;
     line.native_calls += expected.native > Seconds(0) ? 1U : 0U;
+    line.native_measured_calls += expected.is_native_measured ? 1U : 0U;
+    line.native_at_most_calls += expected.is_native_at_most ? 1U : 0U;
     if (done_by == DoneBy::mpi && expected.native > Seconds(0)) {
         line.native += expected.native;
         line.native_total += time;
     }
     const bool is_by_mpi = algorithm == kNativeCall;
     if (is_by_mpi || expected.native <= Seconds(0) || expected.predicted <= Seconds(0)) return;
-    line.saved += expected.native - expected.predicted;
-    line.priced += done_by == DoneBy::mpi ? expected.native : expected.predicted;
+    line.saved += expected.native - expected.likely();
+    line.priced += done_by == DoneBy::mpi ? expected.native : expected.likely();
     line.priced_total += time;
 }
 
@@ -122,16 +125,19 @@ bool Report::Line::is_saved_by_time() const {
 /// What MPI's own calls took when all ranks came at once, where `undelayed` is known. What was measured of
 /// them alone knows no rank that is late; what they took in the job may still hold some waiting.
 Seconds Report::Line::own_sum() const {
-    const bool is_measured = expected.is_native_measured && native_calls == calls;
-    return is_measured ? std::min(native_sum, undelayed) : undelayed;
+    return is_native_measured() ? std::min(native_sum, undelayed) : undelayed;
+}
+
+bool Report::Line::is_native_measured() const {
+    return native_measured_calls == calls;
 }
 
 bool Report::Line::is_native_at_most() const {
-    return expected.is_native_at_most && native_calls > 0 && !is_saved_by_time();
+    return native_at_most_calls > 0 && !is_saved_by_time();
 }
 
 Seconds Report::Line::known_saved() const {
-    return is_saved_by_time() ? std::max(own_sum() - predicted_sum, Seconds(0)) : saved;
+    return is_saved_by_time() ? std::max(own_sum() - likely_sum, Seconds(0)) : saved;
 }
 
 Seconds Report::Line::late() const {
@@ -164,7 +170,7 @@ Report::Sum Report::sum(const Duration& job) const {
         sum.total += line.total;
         sum.is_known = sum.is_known || line.expected.native > Seconds(0);
         const bool has_saved = line.known_saved() > Seconds(0);
-        if (has_saved && !line.expected.is_native_measured) sum.is_measured = false;
+        if (has_saved && !line.is_native_measured()) sum.is_measured = false;
         if (has_saved && line.is_saved_by_time()) sum.is_by_time = true;
         if (has_saved && line.is_native_at_most()) sum.is_at_most = true;
         if (line.is_saved_by_time()) continue;
@@ -423,7 +429,7 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"longest", line.longest.count()},
                          {"predicted", line.mean_predicted().count()},
                          {"native", line.mean_native().count()},
-                         {"is_native_measured", line.expected.is_native_measured},
+                         {"is_native_measured", line.is_native_measured()},
                          {"is_native_at_most", line.is_native_at_most()},
                          {"is_native_of_this_job", line.undelayed > Seconds(0)},
                          {"gain", is_started(function) ? 0 : all.gain(line).count()}});

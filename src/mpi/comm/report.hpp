@@ -27,6 +27,9 @@ struct Expectation {
     std::string reason{};  ///< why this algorithm, for people
     /// `native` is by a rate that connections were still growing beyond, `predicted` is not.
     bool is_native_at_most = false;
+    Seconds tried{0};  ///< what trials of this algorithm have shown; 0: nothing yet
+
+    Seconds likely() const { return tried > Seconds(0) ? tried : predicted; }
 };
 
 /// What this process called: function × size class × algorithm × calls × time. Thread safe.
@@ -115,10 +118,13 @@ class Report {
         Expectation expected;  // of the last call of which something was expected
         // Of all calls of which something was: the means are for people.
         Seconds predicted_sum{0};
+        Seconds likely_sum{0};
         Seconds native_sum{0};
         std::uint64_t predicted_calls = 0;
         std::uint64_t native_calls = 0;  // of which it is known what MPI's own take
-        Seconds saved{0};                // of what is expected of MPI's own
+        std::uint64_t native_measured_calls = 0;
+        std::uint64_t native_at_most_calls = 0;
+        Seconds saved{0};  // of what is expected of MPI's own
         // Calls of which it is known what they and MPI's own take: what they were expected to take, and took.
         Seconds priced{0};
         Seconds priced_total{0};
@@ -132,7 +138,8 @@ class Report {
         Seconds mean_native() const;     // likewise
         bool is_compared(Collective collective, std::string_view function) const;
         bool is_saved_by_time() const;
-        bool is_native_at_most() const;
+        bool is_native_measured() const;  // of all calls
+        bool is_native_at_most() const;   // of some
         Seconds own_sum() const;
         Seconds known_saved() const;
         Seconds late() const;

@@ -221,6 +221,33 @@ TEST_CASE("one predicted time of MPI's own makes the sum a prediction", "[report
     CHECK(has(verdict(report, 100 * kMilli), "(MPI's own calls: as predicted)"));
 }
 
+TEST_CASE("MPI's own calls are measured when all are, and bounded when some are", "[report]") {
+    Report report;
+    Expectation bound = expectation();
+    bound.is_native_measured = false;
+    bound.is_native_at_most = true;
+    report.add(Collective::bcast, "Bcast", 8, "flat/binomial", 4 * kMilli, bound);
+    report.add(Collective::bcast, "Bcast", 8, "flat/binomial", 4 * kMilli, expectation());
+    const auto line = report.json("LaPle", {})["collectives"][0];
+    CHECK(line["is_native_measured"] == false);
+    CHECK(line["is_native_at_most"] == true);
+}
+
+TEST_CASE("what trials have shown counts for more than what was predicted", "[report]") {
+    Report report;
+    Expectation slow = expectation();
+    slow.tried = 12 * kMilli;
+    add_ten(report, Collective::bcast, "Bcast", 12 * kMilli, slow);
+    CHECK(has(verdict(report, Seconds(1)), "By all that is known it has saved nothing."));
+    Report::Job job;
+    job.duration.wall = Seconds(1);
+    CHECK(has(report.text("LaPle", job), "   4.00 ms    10.0 ms\n"));  // predicted, and MPI's own
+    Expectation fast = expectation();
+    fast.tried = 5 * kMilli;
+    add_ten(report, Collective::allreduce, "Allreduce", 20 * kMilli, fast);
+    CHECK(has(verdict(report, Seconds(1)), "It has saved about 30.0 ms: "));
+}
+
 TEST_CASE("where MPI's own may take less than predicted, the gain is a bound", "[report]") {
     Report report;
     Expectation bound = expectation();
