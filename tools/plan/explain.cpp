@@ -296,18 +296,6 @@ Request request_named(const std::string& collective, Bytes bytes, Rank root, int
 
 namespace {
 
-/// MPI's own goes by no streams.
-void price_native_by_mpi(const Request& request, const Situation& situation,
-                         std::vector<Candidate>& candidates) {
-    Pricing pricing(request, situation.machine, situation.costs);
-    for (Candidate& candidate : candidates) {
-        if (!candidate.algorithm->is_native()) continue;
-        if (auto price = candidate.algorithm->price(pricing)) candidate = std::move(*price);
-    }
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-}
-
 /// Where streams are known to gain, or were asked for.
 std::optional<Plan> best_other_way(const Plan& plan, bool are_by_streams, const Situation& situation,
                                    const Rules& rules) {
@@ -337,8 +325,7 @@ Explanation explain(const Request& request, const Situation& situation, const Ru
                                  (situation.costs.are_streams_given() && situation.costs.most_streams() > 0);
     const MachineCosts costs = explanation.are_by_streams ? situation.costs.with_streams() : situation.costs;
     Pricing pricing(request, situation.machine, costs);
-    explanation.candidates = pricing.all();
-    if (explanation.are_by_streams) price_native_by_mpi(request, situation, explanation.candidates);
+    explanation.candidates = candidates(request, situation.machine, costs, situation.costs);
     explanation.other_way = best_other_way(explanation.plan, explanation.are_by_streams, situation, rules);
     if (chosen(explanation) == nullptr) {
         if (auto forced = explanation.plan.algorithm->price(pricing))

@@ -145,20 +145,6 @@ struct Ways {
     bool may_be_native = true;  ///< MPI's own call may be chosen where rules do not ask for it
 };
 
-/// The fastest first.
-std::vector<Candidate> candidates(const Request& request, const Machine& machine, const Ways& ways) {
-    auto found = Pricing(request, machine, ways.costs).all();
-    if (&ways.costs == &ways.of_mpi) return found;
-    Pricing pricing(request, machine, ways.of_mpi);
-    for (Candidate& candidate : found) {
-        if (!candidate.algorithm->is_native()) continue;
-        if (auto price = candidate.algorithm->price(pricing)) candidate = std::move(*price);
-    }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-    return found;
-}
-
 /// The choice between all candidates; after it its rivals, if they are wanted.
 std::vector<Plan> cheapest(const Request& request, const Machine& machine, const Rules& rules,
                            const Ways& ways, bool with_rivals) {
@@ -166,7 +152,7 @@ std::vector<Plan> cheapest(const Request& request, const Machine& machine, const
     const KnownCalls known(request, costs.job, machine.rank_count());
     // Where a number of streams is given, calls by these are known of no earlier job.
     const bool tell_of_native_alone = is_matter_of_rates(request) || costs.are_streams_given();
-    auto found = candidates(request, machine, ways);
+    auto found = candidates(request, machine, costs, ways.of_mpi);
     if (tell_of_native_alone) found = with_known_time_of_native(known, costs, std::move(found));
     const auto may_use = [&](const Algorithm& algorithm) {
         // Whose blocks may be large, and fill the queues of uplinks.
@@ -348,6 +334,20 @@ std::vector<Plan> plans_by_either_way(const Request& request, const Machine& mac
 }
 
 }  // namespace
+
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, const MachineCosts& costs,
+                                  const MachineCosts& of_mpi) {
+    auto found = Pricing(request, machine, costs).all();
+    if (&costs == &of_mpi) return found;
+    Pricing pricing(request, machine, of_mpi);
+    for (Candidate& candidate : found) {
+        if (!candidate.algorithm->is_native()) continue;
+        if (auto price = candidate.algorithm->price(pricing)) candidate = std::move(*price);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    return found;
+}
 
 int streams_of_pair(const Request& request, const Machine& machine, const MachineCosts& costs, int a, int b) {
     constexpr int kMostPeers = 32;

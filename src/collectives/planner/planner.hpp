@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "collectives/algorithms/candidate.hpp"
 #include "collectives/cost/machine_costs.hpp"
 #include "collectives/planner/plan.hpp"
 #include "collectives/planner/rules.hpp"
@@ -36,6 +37,11 @@ Plan choose_plan(const Request& request, const Machine& machine, const Rules& ru
                  const MachineCosts& costs = {});
 
 inline constexpr double kStreamsGain = 0.9;
+
+/// All that such a call is chosen from, the fastest first. `costs` say what messages of LaPle's take, with or
+/// without streams, and `of_mpi` what those of MPI's own call take, which knows none.
+std::vector<Candidate> candidates(const Request& request, const Machine& machine, const MachineCosts& costs,
+                                  const MachineCosts& of_mpi);
 
 /// How many connections a rank of cluster `a` and one of `b` have for blocks of different sizes. Each rank
 /// shares out among all that it may have blocks for about as many as fill its host's link
