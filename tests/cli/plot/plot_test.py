@@ -166,6 +166,56 @@ class Traffic(PlotTest):
         self.check(["traffic", "m.json", "-o", "x.png"], "m.json: knows no clusters and hosts")
 
 
+def bench_rows(scale):
+    """Of laple-bench: LaPle's calls take 10 ms times `scale` and a tenth more or less, MPI's own 20 ms."""
+    rows = []
+    for collective, size in (("bcast", 8), ("bcast", 1 << 20), ("barrier", 0)):
+        row = {"collective": collective, "bytes": size}
+        for library, time in (("library", 2e4), ("laple", 1e4 * scale)):
+            row |= {f"{library}_us": time, f"{library}_min_us": 0.9 * time, f"{library}_p95_us": 1.1 * time}
+        rows.append(row)
+    return {"format": "laple-bench-1", "context": {"laple_version": "0.1.0"}, "results": rows}
+
+
+class Benchmarks(PlotTest):
+    def compare(self, before, after):
+        self.file("before.json", before)
+        self.file("after.json", after)
+        result = self.plot("bench", "before.json", "after.json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return [line.split() for line in result.stdout.splitlines()[2:]]
+
+    def test_two_runs_in_a_table(self):
+        lines = self.compare(bench_rows(1), bench_rows(0.8))
+        self.assertIn(["bcast", "1M", "LaPle", "10", "ms", "8", "ms", "0.80", "faster"], lines)
+        self.assertIn(["barrier", "0", "MPI's", "own", "20", "ms", "20", "ms", "1.00", "="], lines)
+        self.assertEqual(len(lines), 6)
+        self.assertEqual([line[-1] for line in self.compare(bench_rows(1), bench_rows(1.05)) if "LaPle" in line], ["="] * 3)
+        self.assertEqual([line[-1] for line in self.compare(bench_rows(1), bench_rows(1.3)) if "LaPle" in line], ["slower"] * 3)
+        steady = bench_rows(1.05)
+        for row in steady["results"]:
+            row["laple_min_us"] = row["laple_us"]  # 10.5 ms and no less: the other run's 10 ms are not among them
+        self.assertEqual([line[-1] for line in self.compare(bench_rows(1), steady) if "LaPle" in line], ["slower"] * 3)
+
+    def test_without_laple_both_columns_are_mpis(self):
+        alone = {**bench_rows(1), "context": {"laple_version": None}}
+        self.assertEqual([line for line in self.compare(alone, bench_rows(1)) if "LaPle" in line], [])
+
+    def test_what_cannot_be_compared_or_drawn(self):
+        self.file("m.json", MODEL)
+        self.file("a.json", bench_rows(1))
+        self.file("none.json", {**bench_rows(1), "results": []})
+        self.file("other.json", {**bench_rows(1), "results": [{**bench_rows(1)["results"][0], "bytes": 9}]})
+        self.check(["bench", "m.json", "a.json"], 'm.json: is not of format "laple-bench-1"', "laple-bench --json")
+        self.check(["bench", "a.json", "none.json"], "none.json: holds no times")
+        self.check(["bench", "a.json", "other.json"], "other.json: has no collective and size of a.json")
+        self.check(["bench", "a.json"], "-o/--output")
+        self.check(["bench", "a.json", "a.json", "--call", "3"], "--call is for timeline")
+        self.check(["bench", "a.json", "-o", "x.gif", "a.json"], "name a .png, .svg or .pdf file")
+        self.check(["bench", "a.json", "a.json", "a.json"], "one file or two, not 3")
+        self.check(["matrix", "m.json", "m.json", "-o", "x.png"], "matrix takes one file, not 2")
+
+
 class Netpipe(PlotTest):
     def test_wrong_overlays(self):
         self.file("m.json", MODEL)
@@ -192,6 +242,18 @@ class Pictures(PlotTest):
         self.assertEqual((result.returncode, result.stderr, result.stdout), (0, "", ""))
         with open(os.path.join(self.directory, "x.svg"), encoding="utf-8") as file:
             return file.read()
+
+    def test_benchmarks(self):
+        self.file("a.json", bench_rows(1))
+        self.file("b.json", bench_rows(0.8))
+        for files, labels in ((["a.json"], ["MPI's own", "LaPle"]), (["a.json", "b.json"], ["LaPle, a.json", "MPI's own, b.json"])):
+            result = self.plot("bench", *files, "-o", "x.svg")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            with open(os.path.join(self.directory, "x.svg"), encoding="utf-8") as file:
+                picture = file.read()
+            for text in [*labels, "bcast"]:
+                self.assertIn(text, picture)
+            self.assertNotIn("barrier", picture)
 
     def test_matrix_is_ordered_by_cluster(self):
         names = [line for line in self.check_picture("matrix").splitlines() if "<!-- " in line]
