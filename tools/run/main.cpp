@@ -15,6 +15,7 @@
 #include "tools/run/library.hpp"
 #include "tools/run/options.hpp"
 #include "tools/run/pairing.hpp"
+#include "tools/run/srun.hpp"
 
 namespace laple::run {
 namespace {
@@ -45,6 +46,8 @@ int run(const std::vector<std::string>& arguments) {
     const char* existing = std::getenv("LD_PRELOAD");
     const Command command =
         with_laple(options->command, existing == nullptr ? "" : existing, library, options->settings);
+    const std::string not_exported = export_warning(command);
+    if (!not_exported.empty()) fmt::print(stderr, "laple-run: {}\n", not_exported);
     if (options->print_only || !options->is_quiet) fmt::print(stderr, "{}\n", format_shell(command));
     if (options->print_only) return 0;
     const int exit_code = execute(command);

@@ -111,6 +111,19 @@ run --print --topology auto --model model.json mpiexec ./app
 expect "model file" "$err" \
     "mpiexec -genv LD_PRELOAD $library -genv LAPLE_TOPOLOGY auto -genv LAPLE_MODEL $tree/model.json ./app"
 
+# Of srun's environment only what --export names reaches the ranks.
+run --print --report srun --mpi=pmi2 --export=PATH,LAPLE_REPORT -n 4 ./app
+expect_part "srun without LD_PRELOAD" "$err" "laple-run: srun --export=PATH,LAPLE_REPORT keeps LD_PRELOAD from the ranks"
+run --print --report srun --export NONE ./app
+expect_part "srun without anything" "$err" "srun --export=NONE keeps LD_PRELOAD, LAPLE_REPORT from the ranks"
+run --print srun -o logs/out --export=NONE ./app
+expect_part "srun with a path before it" "$err" "srun --export=NONE keeps LD_PRELOAD from the ranks"
+for words in "--export=ALL,A=1 ./app" "--export=LD_PRELOAD ./app" "-n 4 ./app --export=NONE" "-- app --export=NONE"; do
+    # shellcheck disable=SC2086
+    run --print srun $words
+    expect "srun $words" "$err" "LD_PRELOAD=$library srun $words"
+done
+
 # Ranks read configuration files themselves; what these say is looked at before the job starts. The environment is stronger.
 printf 'LAPLE_TOPOLOGY = %s\nLAPLE_ALGORITHM = ^native\nLAPLE_REPORT = 1\n' "$tree/my map" >laple.conf
 LAPLE_CONFIG=laple.conf run --print mpiexec ./app
