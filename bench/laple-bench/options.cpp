@@ -147,9 +147,25 @@ Value parse_choice(const char* option, const std::string& name,
                 fmt::format("use {} or {}", fmt::join(names, ", "), last));
 }
 
+/// By any name of the function; those that only start a collective have a measurement of their own.
+Benchmark benchmark_of(const std::string& function, const Options& options) {
+    const std::string name = plain_name(function);
+    if (name == function || !is_started(function)) return parse_benchmark(name);
+    const Benchmark benchmark = parse_benchmark(name);
+    if (benchmark.form != Form::one_count)
+        throw Error(fmt::format("{} is not measured", function), fmt::format("measure {}", name));
+    if (!options.overlap) {
+        const bool is_persistent = CLI::detail::to_lower(function).find("_init") != std::string::npos;
+        throw Error(
+            fmt::format("{} is measured together with work of the program", function),
+            fmt::format("write laple-bench {} --overlap{}", name, is_persistent ? " --persistent" : ""));
+    }
+    return benchmark;
+}
+
 void understand(const RawOptions& raw, Options& options) {
     for (const auto& name : raw.collectives) {
-        const Benchmark benchmark = parse_benchmark(name);
+        const Benchmark benchmark = benchmark_of(name, options);
         const auto& known = options.benchmarks;
         if (std::find(known.begin(), known.end(), benchmark) == known.end())
             options.benchmarks.push_back(benchmark);

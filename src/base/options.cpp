@@ -102,8 +102,9 @@ constexpr std::array<SettingRow, 20> kRows{{
      "FILE.spawned-PID."},
     {"LAPLE_REPORT", "0", "0, 1, FILE",
      "At the end rank 0 writes what was called, how often, by which algorithm and how long, what was left to "
-     "MPI and why, and what was saved: 1 on stderr. Nothing of a job that ends by MPI_Abort, a signal or a "
-     "time limit. A world that MPI_Comm_spawn started writes FILE.spawned-PID."},
+     "MPI and why, and what was saved: 1 on stderr; a FILE whose name ends in .json is for programs. Nothing "
+     "of a job that ends by MPI_Abort, a signal or a time limit. A world that MPI_Comm_spawn started writes "
+     "FILE.spawned-PID."},
 }};
 
 constexpr double kMostSeconds = 86400;

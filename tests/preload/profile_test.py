@@ -124,6 +124,18 @@ class ProfileTest(unittest.TestCase):
         self.assertIn("Point-to-point calls were not counted: laple-run --profile does", text)
         self.assertNotIn("LaPle does not change point-to-point calls", text)
 
+    def test_reports_for_programs(self):
+        for wanted, form in (("0", "laple-report-1"), ("1", "laple-profile-1")):
+            report = os.path.join(self.directory, f"report-{wanted}.json")
+            with self.subTest(form):
+                text = self.run_job(4, LAPLE_PROFILE=wanted, LAPLE_REPORT=report)
+                self.assertNotIn("collectives of rank 0", text)
+                with open(report, encoding="utf-8") as file:
+                    found = json.load(file)
+                self.assertEqual((found["format"], found["ranks_of_world"]), (form, 4))
+                self.assertIn("Barrier", [line["function"] for line in found["collectives"]])
+                self.assertEqual("point_to_point" in found, wanted == "1")
+
     def test_setting_of_one_rank(self):
         _, profile = self.profile(3, environment=("-n", "1", "-env", "LAPLE_PROFILE", self.file, MESSAGES, ":", "-n", "2"),
                                   LAPLE_PROFILE="0")

@@ -73,8 +73,10 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--algorithm", raw.algorithm, "force or forbid algorithms (LAPLE_ALGORITHM)")
         ->type_name("SPEC");
     // A flag, because the value of an option could be the first word of the command.
-    app.add_flag("--report", raw.report,
-                 "say at the end what was used, on stderr or, with --report=FILE, in a file (LAPLE_REPORT)");
+    app.add_flag(
+        "--report", raw.report,
+        "say at the end what was used, on stderr or, with --report=FILE, in a file; FILE.json is for "
+        "programs (LAPLE_REPORT)");
     app.add_option("--trace", raw.trace,
                    "write a timeline for ui.perfetto.dev and laple-plot timeline (LAPLE_TRACE)")
         ->type_name("FILE");
@@ -172,7 +174,7 @@ std::string good_profile_file(const std::string& file) {
 
 Environment settings_of(const RawOptions& raw) {
     if (!raw.is_profile && !raw.profile_file.empty())
-        throw Error("--json is for a profile", "write --profile --json FILE.json");
+        throw Error("--json is for a profile", "write --profile --json FILE.json, or --report=FILE.json");
     Environment settings;
     add("LAPLE_CONFIG", "", existing_configuration, settings);
     add("LAPLE_TOPOLOGY", raw.topology, existing_topology, settings);

@@ -170,21 +170,42 @@ std::optional<Collective> collective_named(std::string_view name) {
     return std::nullopt;
 }
 
+namespace {
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lower;
+}
+
+void cut_off_front(std::string& name, std::string_view begin) {
+    if (name.starts_with(begin)) name.erase(0, begin.size());
+}
+
+void cut_off_end(std::string& name, std::string_view end) {
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+}
+
+}  // namespace
+
 std::string plain_name(std::string_view function) {
     constexpr std::array<std::string_view, 5> kWithCounts{"allgatherv", "gatherv", "scatterv", "alltoallv",
                                                           "alltoallw"};
-    std::string name(function);
-    for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    const auto cut_off = [&](std::string_view end) {
-        if (name.ends_with(end)) name.resize(name.size() - end.size());
-    };
-    cut_off("_c");
-    cut_off("_init");
-    if (name.ends_with("reduce_scatter_block")) cut_off("_block");
-    if (name.starts_with("mpi_")) name.erase(0, 4);
-    if (name.starts_with('i')) name.erase(0, 1);  // no collective's own name begins with it
+    std::string name = lower_case(function);
+    cut_off_end(name, "_c");
+    cut_off_end(name, "_init");
+    if (name.ends_with("reduce_scatter_block")) cut_off_end(name, "_block");
+    cut_off_front(name, "mpi_");
+    cut_off_front(name, "i");  // no collective's own name begins with it
     const bool has_counts = std::find(kWithCounts.begin(), kWithCounts.end(), name) != kWithCounts.end();
     return has_counts || collective_named(name) ? name : std::string(function);
+}
+
+bool is_started(std::string_view function) {
+    std::string name = lower_case(function);
+    cut_off_front(name, "mpi_");
+    cut_off_end(name, "_c");
+    return name.starts_with('i') || name.ends_with("_init");
 }
 
 std::string collective_names() {

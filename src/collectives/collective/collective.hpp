@@ -75,6 +75,10 @@ std::optional<Collective> collective_named(std::string_view name);
 /// text comes back as it is.
 std::string plain_name(std::string_view function);
 
+/// Whether a function of that name only starts a collective: MPI_Iallreduce, MPI_Allreduce_init. With or
+/// without "MPI_".
+bool is_started(std::string_view function);
+
 /// "bcast, reduce, ... or alltoall": for error messages and --help.
 std::string collective_names();
 

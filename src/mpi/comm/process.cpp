@@ -117,7 +117,10 @@ void Process::end() {
     if (self_keyval != MPI_KEYVAL_INVALID && !is_over) PMPI_Comm_delete_attr(MPI_COMM_SELF, self_keyval);
 }
 
-Process::Process(Settings settings) : settings_(std::move(settings)), streams_(settings_) {
+Process::Process(Settings settings)
+    : settings_(std::move(settings)),
+      is_report_json_(settings_.report.ends_with(".json")),
+      streams_(settings_) {
     // Asked for last: SimGrid ends a program that asks.
     for (std::string* const file : {&settings_.report, &settings_.trace, &settings_.profile_file}) {
         const bool is_file = !file->empty() && *file != "-" && !is_stream(*file);
@@ -281,19 +284,24 @@ void Process::write_report() const {
     const std::string text = report_.text(versions(), job);
     write_profile(job);
     if (settings_.report == "-") return say(text);
-    const std::string problem = write_result(settings_.report, text);
+    const std::string problem = write_result(settings_.report, is_report_json_ ? json_report(job) : text);
     if (!problem.empty()) {
         say(fmt::format("the report cannot be written to {}: {}; it follows\n{}", settings_.report, problem,
                         text));
     }
 }
 
-/// Beside the report, for programs.
+/// For programs.
+std::string Process::json_report(const Report::Job& job) const {
+    Json json = report_.json(versions(), job);
+    if (profile_) profile_->add_to(json);
+    return json_text(json) + "\n";
+}
+
+/// Beside the report.
 void Process::write_profile(const Report::Job& job) const {
     if (!profile_ || settings_.profile_file.empty()) return;
-    Json json = report_.json(versions(), job);
-    profile_->add_to(json);
-    const std::string problem = write_result(settings_.profile_file, json_text(json) + "\n");
+    const std::string problem = write_result(settings_.profile_file, json_report(job));
     say(problem.empty()
             ? fmt::format("profile: {} (draw who sends to whom: laple-plot traffic)", settings_.profile_file)
             : fmt::format("the profile cannot be written to {}: {}", settings_.profile_file, problem));

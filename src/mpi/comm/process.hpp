@@ -156,6 +156,7 @@ class Process {
     void make_profile();
     void write_report() const;
     void write_profile(const Report::Job& job) const;
+    std::string json_report(const Report::Job& job) const;
     Report::Duration duration() const;
     Report::Job job() const;
     static std::string versions();
@@ -165,6 +166,7 @@ class Process {
     void say_what_was_verified() const;
 
     Settings settings_;
+    bool is_report_json_ = false;  // of the file's name as it was given
     Seconds start_ = now();
     Seconds set_up_{0};
     Seconds waited_{0};

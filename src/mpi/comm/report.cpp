@@ -5,6 +5,7 @@
 #include <bit>
 #include <cctype>
 #include <chrono>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,6 @@ namespace {
 
 std::string time_or_dash(Seconds time) {
     return time > Seconds(0) ? format_seconds(time) : "-";
-}
-
-/// Non-blocking, or persistent.
-bool is_started(std::string_view function) {
-    return function.starts_with("I") || function.find("_init") != std::string_view::npos;
 }
 
 std::string name_for_people(std::string_view function) {
@@ -37,6 +33,14 @@ std::string of_class(std::string_view function, Bytes bytes) {
 /// Of a kind: calls that a rank may leave at once if it has nothing to send and to receive.
 bool may_have_no_blocks(std::string_view kind) {
     return kind.starts_with("Alltoallv") || kind.starts_with("Alltoallw");
+}
+
+/// Of `text`, one string each.
+Json lines_of(const std::string& text) {
+    Json lines = Json::array();
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
 }
 
 std::string at_most(Seconds time) {
@@ -418,6 +422,7 @@ std::string Report::text(const std::string& versions, const Job& job) const {
 Json Report::json(const std::string& versions, const Job& job) const {
     const std::lock_guard lock(mutex_);
     const Sum all = sum(job.duration);
+    const char* const difference = job.is_profile ? "gain" : "saved";
     Json calls = Json::array();
     for (const auto& [key, line] : lines_) {
         const auto& [collective, function, bytes, algorithm] = key;
@@ -432,15 +437,24 @@ Json Report::json(const std::string& versions, const Job& job) const {
                          {"is_native_measured", line.is_native_measured()},
                          {"is_native_at_most", line.is_native_at_most()},
                          {"is_native_of_this_job", line.undelayed > Seconds(0)},
-                         {"gain", is_started(function) ? 0 : all.gain(line).count()}});
+                         {difference, is_started(function) ? 0 : all.gain(line).count()},
+                         {"reason", line.expected.reason}});
     }
-    return {{"format", "laple-profile-1"},
+    return {{"format", job.is_profile ? "laple-profile-1" : "laple-report-1"},
             {"versions", versions},
+            {"ranks_of_world", job.ranks},
             {"network", job.network},
+            {"source", job.source},
+            {"model_file", job.model_file},
             {"wall", job.duration.wall.count()},
+            {"in_collectives", all.total.count()},
             {"shared_cores", job.shared_cores},
             {"set_up", job.duration.set_up.count()},
-            {"gain", all.is_known ? Json(std::max(all.saved, Seconds(0)).count()) : Json(nullptr)},
+            {difference, all.is_known ? Json(std::max(all.saved, Seconds(0)).count()) : Json(nullptr)},
+            {"is_at_most", all.is_at_most},
+            {"trials", lines_of(job.trials)},
+            {"streams", lines_of(job.streams)},
+            {"verdict", lines_of(verdict(job))},
             {"collectives", std::move(calls)}};
 }
 

@@ -79,7 +79,7 @@ class Report {
     ///     what to type to learn why
     std::string text(const std::string& versions, const Job& job) const;
 
-    /// Of a profile, the same for programs: docs/reference/formats.md.
+    /// The same for programs, of a profile or of a job with LaPle: docs/reference/formats.md.
     Json json(const std::string& versions, const Job& job) const;
 
     /// What blocking collectives took in such a job; of that, what they took beyond what MPI's own take when

@@ -83,6 +83,18 @@ TEST_CASE("message sizes", "[bench]") {
     CHECK_THROWS_AS(parse({"--sizes", "8", "-m", "8"}), Error);
 }
 
+TEST_CASE("collectives may be named as in MPI, where they are measured as they are named", "[bench]") {
+    CHECK(parse({"MPI_Bcast"}).benchmarks == parse({"bcast"}).benchmarks);
+    CHECK(parse({"Alltoallv", "MPI_Alltoallv_c"}).benchmarks == parse({"alltoallv"}).benchmarks);
+    CHECK(parse({"MPI_Iallreduce", "--overlap"}).benchmarks == parse({"allreduce"}).benchmarks);
+    CHECK(error_of({"MPI_Iallreduce"}) ==
+          "MPI_Iallreduce is measured together with work of the program; write laple-bench allreduce "
+          "--overlap");
+    CHECK(error_of({"MPI_Bcast_init"}).ends_with("write laple-bench bcast --overlap --persistent"));
+    CHECK(error_of({"MPI_BARRIER_INIT"}).ends_with("write laple-bench barrier --overlap --persistent"));
+    CHECK(error_of({"MPI_Ialltoallv"}) == "MPI_Ialltoallv is not measured; measure alltoallv");
+}
+
 TEST_CASE("a mistake is named, and what was probably meant", "[bench]") {
     CHECK(error_of({"--jsno", "x"}) == "unknown option \"--jsno\"; did you mean --json?");
     CHECK(error_of({"--iteratoins=3"}) == "unknown option \"--iteratoins\"; did you mean --iterations?");

@@ -175,6 +175,35 @@ TEST_CASE("a kind of call shows the means of what was expected of its calls", "[
     CHECK(report.json("LaPle", job)["collectives"][0]["native"] == Approx(5e-3));
 }
 
+TEST_CASE("a report in JSON has what its text says", "[report]") {
+    Report report;
+    add_ten(report, Collective::bcast, "Bcast", 4 * kMilli, expectation());
+    Expectation left;
+    left.reason = "nothing is predicted to be faster";
+    report.add(Collective::barrier, "Barrier", 0, kNativeCall, kMilli, left);
+    Report::Job job;
+    job.ranks = 4;
+    job.network = "4 ranks in 2 clusters (2 2)";
+    job.source = "measured by this job";
+    job.model_file = "m.json";
+    job.duration.wall = 100 * kMilli;
+    job.trials = "one\ntwo\n";
+    const Json json = report.json("LaPle", job);
+    CHECK(json["format"] == "laple-report-1");
+    CHECK(json["ranks_of_world"] == 4);
+    CHECK(json["network"] == job.network);
+    CHECK(json["source"] == job.source);
+    CHECK(json["model_file"] == "m.json");
+    CHECK(json["in_collectives"] == Approx(41e-3));
+    CHECK(json["saved"] == Approx(60e-3));
+    CHECK_FALSE(json.contains("gain"));
+    CHECK(json["collectives"][0]["saved"] == Approx(60e-3));
+    CHECK(json["collectives"][1]["reason"] == left.reason);
+    CHECK(json["trials"] == Json::array({"one", "two"}));
+    REQUIRE(json["verdict"].size() == 1);
+    CHECK(has(report.text("LaPle", job), json["verdict"][0].get<std::string>() + "\n"));
+}
+
 TEST_CASE("a profile does not promise what is not known", "[report]") {
     Report report;
     Report::Job job;
