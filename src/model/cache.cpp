@@ -259,12 +259,17 @@ void ModelCache::keep_hosts(const std::string& places, const std::vector<Node>& 
 /// Whether it is there.
 bool ModelCache::write(const std::vector<Node>& nodes, const std::string& text, const std::string& file,
                        std::string& note) const {
+    if (file.empty())
+        note =
+            "neither XDG_CACHE_HOME nor HOME says where to keep what was measured; later jobs measure again";
     if (file.empty() || !are_distinct(sorted_hosts(nodes))) return false;
     std::error_code failure;
     fs::create_directories(directory_, failure);
     const std::string reason = failure ? failure.message() : replace_file(file, text);
     if (!reason.empty())
-        note = fmt::format("{} cannot be written: {}; later jobs measure again", file, reason);
+        note = fmt::format(
+            "{} cannot be written: {}; later jobs measure again, unless XDG_CACHE_HOME names another folder",
+            file, reason);
     return reason.empty();
 }
 

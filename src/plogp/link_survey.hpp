@@ -89,9 +89,9 @@ struct LinkSurveyInput {
     std::vector<std::vector<int>> clusters;
     std::vector<std::vector<Seconds>> latency;
     bool is_undisturbed = false;  ///< nothing else uses processors and network: a simulation
-    /// By cluster, two nodes as far from each other as is usual there: the first two may be virtual machines
-    /// on one host. Missing: nothing tells.
-    std::map<int, NodePair> typical = {};
+    /// By cluster, pairs of nodes as far from each other as is usual there, with no node in common: the first
+    /// two nodes may be virtual machines on one host. Missing: nothing tells.
+    std::map<int, std::vector<NodePair>> typical = {};
 
     int count() const { return static_cast<int>(clusters.size()); }
     const std::vector<int>& nodes_of(int cluster) const {
@@ -101,10 +101,14 @@ struct LinkSurveyInput {
         return latency[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
     }
     /// A flow that stands for any between two nodes of a cluster of several.
-    Flow inside(int cluster) const {
+    Flow inside(int cluster) const { return flows_inside(cluster).front(); }
+    /// That one, and others at the same time.
+    std::vector<Flow> flows_inside(int cluster) const {
         const auto found = typical.find(cluster);
-        if (found != typical.end()) return {found->second.a, found->second.b, 1};
-        return {nodes_of(cluster)[0], nodes_of(cluster)[1], 1};
+        if (found == typical.end()) return {{nodes_of(cluster)[0], nodes_of(cluster)[1], 1}};
+        std::vector<Flow> flows;
+        for (const NodePair& pair : found->second) flows.push_back({pair.a, pair.b, 1});
+        return flows;
     }
     /// As many as the smaller one of both has nodes.
     int most_lanes(int a, int b) const {

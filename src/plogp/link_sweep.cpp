@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,7 @@ constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
 constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not found the link's rate yet
 constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
 constexpr int kMostTrials = 4;      // of a link, while each time it is faster than its window was made for
 constexpr int kMostSlower = 8;      // Flow::slower
@@ -154,12 +156,14 @@ class LinkSweep {
         if (has_rates) {
             // What was doubtful may tell of others.
             measure_uplinks_alone();
+            measure_reserves();
             set_all_uplinks(true);
             for (const ProbeRound& round : rounds) measure_streams_of(round);
         }
         add_handshakes();
         set_all_uplinks(has_rates);
-        const bool has_all = has_rates && !misses_reserves_ && !misses_trials_ && !misses_streams();
+        const bool has_all =
+            has_rates && !misses_insides() && !misses_reserves_ && !misses_trials_ && !misses_streams();
         set_all_uplinks(false);  // from which the next sweep goes on
         const bool is_new = model_.clusters != known_.clusters || model_.links != known_.links;
         model_.warnings.emplace_back(kRough);
@@ -390,25 +394,66 @@ class LinkSweep {
         return rate * 2 * one_way.count() > kFilled * static_cast<double>(window);
     }
 
-    /// Nothing tells how fast NICs are, so windows grow until flows do not fill them.
-    void measure_inside() {
-        InsideFlows inside = inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
-        Bytes window = window_for(inside.longest);
-        while (true) {
-            const std::vector<FlowRate> measured = rates(inside.flows, inside.longest, window, 1);
-            if (measured.empty()) return;
-            InsideFlows filled;
-            for (std::size_t i = 0; i < measured.size(); ++i) {
-                const int cluster = inside.clusters[i];
-                const Seconds one_way = input_.one_way(cluster, cluster);
-                take_inside(cluster, measured[i].late);
-                if (is_filled(window, measured[i].late, one_way))
-                    filled.add(inside.flows[i], cluster, one_way);
-            }
-            if (window >= kMostWindow) return;
-            window = std::min(4 * window, kMostWindow);
-            inside = std::move(filled);
+    /// What tells how fast the NICs of a cluster are, of some of its pairs: the middle one, since hosts may
+    /// have slower ones than others, and ranks may wait for a core; of two the faster one.
+    static FlowRate usual_of(std::vector<FlowRate> pairs) {
+        const auto middle = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
+        std::nth_element(pairs.begin(), middle, pairs.end(),
+                         [](const FlowRate& a, const FlowRate& b) { return a.late < b.late; });
+        return *middle;
+    }
+
+    /// Of each of some clusters what tells how fast their NICs are; nothing where there was no time.
+    std::vector<FlowRate> rates_inside(const std::vector<int>& clusters, Bytes window) {
+        std::vector<Flow> flows;
+        Seconds longest{0};
+        for (const int c : clusters) {
+            const std::vector<Flow> pairs = input_.flows_inside(c);
+            flows.insert(flows.end(), pairs.begin(), pairs.end());
+            longest = std::max(longest, input_.one_way(c, c));
         }
+        const std::vector<FlowRate> measured = rates(flows, longest, window, 1);
+        std::vector<FlowRate> usual;
+        auto next = measured.begin();
+        for (std::size_t i = 0; i < clusters.size() && !measured.empty(); ++i) {
+            const auto end = next + static_cast<std::ptrdiff_t>(input_.flows_inside(clusters[i]).size());
+            usual.push_back(usual_of({next, end}));
+            next = end;
+        }
+        return usual;
+    }
+
+    /// Nothing tells how fast NICs are, so windows grow until flows do not fill them. A flow that became much
+    /// slower was disturbed, and is measured once more.
+    void measure_inside() {
+        const InsideFlows missing =
+            inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
+        std::vector<int> clusters = missing.clusters;
+        for (Bytes window = window_for(missing.longest); !clusters.empty();) {
+            const std::vector<FlowRate> measured = rates_inside(clusters, window);
+            std::vector<int> filled;
+            std::vector<int> again;
+            for (std::size_t i = 0; i < measured.size(); ++i) {
+                const int c = clusters[i];
+                const auto [early, late] = measured[i];
+                take_inside(c, late);
+                if (window < kMostWindow && is_filled(window, late, input_.one_way(c, c))) {
+                    filled.push_back(c);
+                } else if (late < kLost * early && disturbed_.insert(c).second) {
+                    again.push_back(c);
+                }
+            }
+            if (!filled.empty()) window = std::min(4 * window, kMostWindow);
+            clusters = std::move(filled);
+            clusters.insert(clusters.end(), again.begin(), again.end());
+        }
+    }
+
+    /// Of several hosts: without it nothing is known of a cluster.
+    bool misses_insides() const {
+        return !inside_flows([](const ClusterModel& cluster) {
+                    return !(cluster.nic_out > 0);
+                }).flows.empty();
     }
 
     /// The best of several windows: one that is too large may overfill a queue.
@@ -453,11 +498,11 @@ class LinkSweep {
 
     /// After the rates: without reserves prices are too high, without rates between clusters there are none.
     void measure_reserves() {
-        const auto& [flows, clusters, longest] = inside_flows(
+        const auto& [usual, clusters, longest] = inside_flows(
             [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !cluster.is_reserve_known; });
         double slowest = fastest_;
         for (const int c : clusters) slowest = std::min(slowest, model_.clusters[at(c)].nic_out);
-        if (flows.empty()) return;
+        if (clusters.empty()) return;
         const Seconds passing(static_cast<double>(kRestedBytes) / slowest);
         const Seconds rest = std::max(kLeastRest, 2 * passing);
         misses_reserves_ =
@@ -466,9 +511,9 @@ class LinkSweep {
         // What disturbs makes it seem less: where all NICs have shown one, another trial would tell little.
         bool have_all = false;
         for (int trial = 0; trial < kRestedTrials && !have_all; ++trial) {
-            const std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
+            const std::vector<Seconds> times = bursts_inside(clusters, rest);
             have_all = true;
-            for (std::size_t i = 0; i < flows.size(); ++i) {
+            for (std::size_t i = 0; i < clusters.size(); ++i) {
                 ClusterModel& model = model_.clusters[at(clusters[i])];
                 const Seconds trip = 2 * input_.one_way(clusters[i], clusters[i]);
                 model.reserve =
@@ -479,6 +524,26 @@ class LinkSweep {
         }
     }
 
+    /// Of the flows that have told how fast NICs are, how long the usual one takes.
+    std::vector<Seconds> bursts_inside(const std::vector<int>& clusters, Seconds rest) {
+        std::vector<Flow> flows;
+        for (const int c : clusters) {
+            const std::vector<Flow> pairs = input_.flows_inside(c);
+            flows.insert(flows.end(), pairs.begin(), pairs.end());
+        }
+        std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
+        std::vector<Seconds> usual;
+        auto begin = times.begin();
+        for (const int c : clusters) {
+            const auto count = static_cast<std::ptrdiff_t>(input_.flows_inside(c).size());
+            const auto middle = begin + (count - 1) / 2;  // of two the faster one, as of rates
+            std::nth_element(begin, middle, begin + count);
+            usual.push_back(*middle);
+            begin += count;
+        }
+        return usual;
+    }
+
     /// From one cluster to another, while it is measured.
     struct Measuring {
         int from = 0;
@@ -487,6 +552,7 @@ class LinkSweep {
         MeasuredRate rate;
         bool tell_of_one = false;  // what one flow carries is not known otherwise
         int slower = 1;            // Flow::slower, of all lanes
+        double slowest = 0;        // lane
     };
 
     static std::pair<int, int> ends_of(const NodePair& clusters, Way way) {
@@ -796,20 +862,48 @@ class LinkSweep {
 
     void set_all_uplinks(bool has_rates) {
         if (are_near()) {
-            set_measured_uplinks();
+            set_measured_uplinks(has_rates);
         } else {
             set_uplinks(model_, input_, together_, has_rates);
         }
     }
 
-    /// Nothing where there was no time for it. What one link alone has carried they carry, too.
-    void set_measured_uplinks() {
+    /// Nothing where there was no time for it. What one link alone has carried they carry, too. Where some of
+    /// many hosts have sent all that they can, nothing is known of the uplink, once all is measured.
+    void set_measured_uplinks(bool is_finished) {
         for (int c = 0; c < input_.count(); ++c) {
             const bool is_known = !together_.empty() && together_[at(c)].out > 0;
             const UplinkRates& reached = reached_[at(c)];
-            model_.clusters[at(c)].uplink_out = is_known ? std::max(together_[at(c)].out, reached.out) : 0;
-            model_.clusters[at(c)].uplink_in = is_known ? std::max(together_[at(c)].in, reached.in) : 0;
+            const auto uplink = [&](double all, double one) {
+                const double most = is_known ? std::max(all, one) : 0;
+                return is_finished && most >= as_hosts_can(c) ? 0 : most;
+            };
+            ClusterModel& cluster = model_.clusters[at(c)];
+            cluster.uplink_out = uplink(is_known ? together_[at(c)].out : 0, reached.out);
+            cluster.uplink_in = uplink(is_known ? together_[at(c)].in : 0, reached.in);
         }
+    }
+
+    /// What the NICs of those hosts can, about, that have had flows to other clusters, and of those that
+    /// these had flows with; of a cluster whose hosts all had some, or of which too little is known:
+    /// infinite.
+    ///
+    ///     16 hosts, 8 of which    ─ 8 ─> 16 hosts
+    ///     have sent               ─ 4 ─>  4 hosts:  8 NICs, as 12 can get more
+    double as_hosts_can(int cluster) const {
+        constexpr double kNearly = 0.85;
+        int hosts = 0;
+        double of_others = 0;
+        for (int other = 0; other < input_.count(); ++other) {
+            if (other == cluster) continue;
+            const int lanes = std::min(input_.most_lanes(cluster, other), kMostLanes);
+            const double nic = model_.clusters[at(other)].nic_out;
+            hosts = std::max(hosts, lanes);
+            of_others += nic > 0 ? lanes * nic : kInfinity;
+        }
+        const double nic = model_.clusters[at(cluster)].nic_out;
+        const bool have_all = at(hosts) >= input_.nodes_of(cluster).size();
+        return have_all || !(nic > 0) ? kInfinity : kNearly * std::min(hosts * nic, of_others);
     }
 
     /// At most what NICs can.
@@ -855,7 +949,11 @@ class LinkSweep {
         auto rate = measured.begin();
         for (Measuring& link : links) {
             link.rate = {};
-            for (int lane = 0; lane < link.lanes; ++lane) link.rate.add(*rate++);
+            link.slowest = kInfinity;
+            for (int lane = 0; lane < link.lanes; ++lane) {
+                link.slowest = std::min(link.slowest, rate->late);
+                link.rate.add(*rate++);
+            }
         }
         return true;
     }
@@ -895,11 +993,13 @@ class LinkSweep {
 
     /// `is_again`: right after a measurement of the same flows, on which no trial of an uplink has built.
     void take(const Measuring& measured, bool is_again = false) {
-        const auto& [from, to, lanes, rate, tells_of_one, slower] = measured;
+        const auto& [from, to, lanes, rate, tells_of_one, slower, slowest] = measured;
         const auto [a, b] = std::minmax(from, to);
         LinkPair& link = model_.link(a, b);
         Lanes& known = link.lanes_from(from);
         const double before = std::max(link.there.most(), link.back.most());
+        raise_nics(from, lanes, slowest);
+        raise_nics(to, lanes, slowest);
         take_rate(link, from, lanes, rate);
         if (!is_again && before > 0 && known.most() > kClimbing * before) forget_trials(a, b);
         note_reached(from, to, rate.rate());
@@ -940,6 +1040,17 @@ class LinkSweep {
         double& rate = known.rate[lanes];
         rate = std::max(rate, likely);
         known.reached = seen < known.most() ? seen : 0;
+    }
+
+    /// Where all of several hosts have carried more than the NICs of their cluster were measured to can,
+    /// these were disturbed; where one has, it may be a faster one, unless they seemed to be.
+    void raise_nics(int cluster, int lanes, double slowest) {
+        ClusterModel& model = model_.clusters[at(cluster)];
+        const bool tells = lanes > 1 || disturbed_.contains(cluster);
+        if (!tells || !(model.nic_out > 0) || slowest <= kClimbing * model.nic_out) return;
+        take_inside(cluster, slowest);
+        model.reserve = 0;  // which was found by the rate
+        model.is_reserve_known = false;
     }
 
     /// Which supposed a slower link between them.
@@ -1032,6 +1143,7 @@ class LinkSweep {
     bool misses_reserves_ = false;           // for want of time
     bool misses_trials_ = false;             // of uplinks, for want of time
     std::set<int> unsteady_;                 // clusters of which a trial did not count
+    std::set<int> disturbed_;                // clusters in which a flow became much slower
     std::set<int> tried_;                    // that have stood out
     std::set<std::pair<int, int>> guessed_;  // from where to where what one flow carries is
     std::map<std::pair<int, int>, bool>

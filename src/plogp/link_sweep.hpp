@@ -11,7 +11,7 @@ namespace laple {
 /// latencies are those of `input`, and of everything else only rates are measured, for a few round trips
 /// each.
 ///
-/// 1. One flow in each cluster, all at once; then the eager limit in each of them.
+/// 1. One flow in each cluster, or up to three, all at once; then the eager limit in each of them.
 /// 2. Where some are far, all links at once, or four of each cluster, if there is time for that. Then, before
 ///    links that are not much nearer, one or two of five or more far clusters that have carried much more
 ///    than others, each alone with all of them.
@@ -21,7 +21,7 @@ namespace laple {
 ///    what fills its window, up to four times, with larger ones.
 /// 4. Where all rates are known: other uplinks, each cluster alone with as many others as tell, where what
 ///    all carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each
-///    with all others in turn.
+///    with all others in turn; unknown where some of many hosts have sent all that their NICs can.
 /// 5. What NICs inside clusters let pass at once after a rest.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 /// 7. Once more, links much slower than both of their clusters have been with others; then 4 and 6, where

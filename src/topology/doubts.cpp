@@ -5,8 +5,11 @@ namespace laple {
 namespace {
 
 constexpr int kMaxLooks = 6;  // the first one, and those at doubtful pairs
+// By which part a look makes latencies shorter that were disturbed before. Noise is a greater part of short
+// ones.
 constexpr double kImprovement = 0.02;
-constexpr Seconds kLong(1e-3);
+constexpr double kImprovementOfShort = 0.1;
+constexpr Seconds kShort(1e-3);
 
 }  // namespace
 
@@ -15,8 +18,8 @@ std::vector<NodePair> Doubts::next(const LatencyMatrix& matrix) {
     std::vector<NodePair> pairs = doubtful_pairs(matrix, cluster_nodes(matrix, options_));
     std::erase_if(pairs, [&](const NodePair& pair) {
         const Seconds latency = matrix.at(pair.a, pair.b);
-        return latency > kLong && looked_at_.contains(pair) &&
-               latency > (1 - kImprovement) * before_.at(pair.a, pair.b);
+        const double improvement = latency > kShort ? kImprovement : kImprovementOfShort;
+        return looked_at_.contains(pair) && latency > (1 - improvement) * before_.at(pair.a, pair.b);
     });
     before_ = matrix;
     looked_at_ = {pairs.begin(), pairs.end()};

@@ -14,9 +14,8 @@ class Doubts {
   public:
     explicit Doubts(const ClusteringOptions& options) : options_(options) {}
 
-    /// The doubtful pairs of `matrix`, which holds the least latency seen of each pair. A long one that the
-    /// last look has not made shorter is odd, but not disturbed; the short ones, of which noise is a greater
-    /// part, cost no time.
+    /// The doubtful pairs of `matrix`, which holds the least latency seen of each pair. One that the last
+    /// look has not made shorter is odd, but not disturbed: each look takes its time, of near hosts, too.
     std::vector<NodePair> next(const LatencyMatrix& matrix);
 
   private:

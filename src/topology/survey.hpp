@@ -19,15 +19,18 @@ struct PairLatency {
     Seconds latency{0};
 };
 
+/// By cluster (topology/typical_pair.hpp).
+using TypicalPairs = std::map<int, std::vector<NodePair>>;
+
 /// What a survey has found out.
 struct Findings {
     Clusters clusters;
-    LatencyMatrix between{0};         ///< median latencies between clusters, in their order
-    std::vector<Seconds> inside;      ///< median latency in each cluster; 0 where it is not known
-    std::map<int, NodePair> typical;  ///< by cluster (topology/typical_pair.hpp)
-    LatencyMatrix matrix{0};          ///< between all nodes; without nodes when not all pairs were measured
-    int pairs = 0;                    ///< how many pairs were measured
-    int odd_pairs = 0;                ///< of those looked at as a check, how many do not fit the clusters
+    LatencyMatrix between{0};     ///< median latencies between clusters, in their order
+    std::vector<Seconds> inside;  ///< median latency in each cluster; 0 where it is not known
+    TypicalPairs typical;
+    LatencyMatrix matrix{0};  ///< between all nodes; without nodes when not all pairs were measured
+    int pairs = 0;            ///< how many pairs were measured
+    int odd_pairs = 0;        ///< of those looked at as a check, how many do not fit the clusters
 };
 
 /// Decides which pairs of nodes are measured, and tells clusters from the outcome. Knows nothing of how it is

@@ -67,18 +67,21 @@ class Landmarks final : public Survey {
     void add(const PairLatency& measured) override { known_.add(measured); }
 
     Findings findings() const override {
+        if (!are_all_placed() && before_odd_nodes_) return *before_odd_nodes_;
         Findings found = known_.findings();
         found.odd_pairs = odd_pairs_;
         return found;
     }
 
+    bool is_usable() const override { return are_all_placed() || before_odd_nodes_; }
+
+  private:
     /// While what was found is only checked, each node has its place.
-    bool is_usable() const override {
+    bool are_all_placed() const {
         return step_ == nullptr || step_ == &Landmarks::check_again ||
                step_ == &Landmarks::place_odd_nodes_anew;
     }
 
-  private:
     using Rounds = std::vector<ProbeRound>;
     /// Draws conclusions from what was measured, sets the next step, and returns what that one needs to know.
     /// Empty when it needs nothing new.
@@ -209,6 +212,7 @@ class Landmarks final : public Survey {
             step_ = nullptr;
             return {};
         }
+        before_odd_nodes_ = findings();
         waiting_.clear();
         for (const NodePair& pair : checked_) {
             for (const int node : {pair.a, pair.b}) {
@@ -237,6 +241,7 @@ class Landmarks final : public Survey {
     std::vector<NodePair> checked_;
     int checks_ = 0;
     int odd_pairs_ = 0;
+    std::optional<Findings> before_odd_nodes_;  // were placed anew
 };
 
 }  // namespace

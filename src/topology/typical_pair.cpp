@@ -13,9 +13,17 @@ namespace {
 
 constexpr double kNoise = 0.1;  // of the median, that latencies of one network differ from it
 
+constexpr std::size_t kMost = 3;
+
+bool is_apart(const NodePair& pair, const std::vector<NodePair>& others) {
+    return std::none_of(others.begin(), others.end(), [&](const NodePair& other) {
+        return pair.a == other.a || pair.a == other.b || pair.b == other.a || pair.b == other.b;
+    });
+}
+
 }  // namespace
 
-std::map<int, NodePair> typical_pairs(std::span<const PairLatency> measured, const Clusters& clusters) {
+TypicalPairs typical_pairs(std::span<const PairLatency> measured, const Clusters& clusters) {
     std::map<int, int> cluster_of;
     for (std::size_t c = 0; c < clusters.size(); ++c) {
         for (const int node : clusters[c]) cluster_of[node] = static_cast<int>(c);
@@ -27,7 +35,7 @@ std::map<int, NodePair> typical_pairs(std::span<const PairLatency> measured, con
         if (a != cluster_of.end() && b != cluster_of.end() && a->second == b->second)
             inside[a->second].push_back(one);
     }
-    std::map<int, NodePair> typical;
+    TypicalPairs typical;
     for (const auto& [cluster, pairs] : inside) {
         std::vector<double> latencies;
         for (const PairLatency& one : pairs) latencies.push_back(one.latency.count());
@@ -36,12 +44,16 @@ std::map<int, NodePair> typical_pairs(std::span<const PairLatency> measured, con
             return std::abs(one.latency.count() - usual) <= kNoise * usual;
         };
         // The median is one of them.
-        typical[cluster] = std::find_if(pairs.begin(), pairs.end(), is_usual)->pair;
+        std::vector<NodePair>& chosen = typical[cluster];
+        for (const PairLatency& one : pairs) {
+            if (chosen.size() < kMost && is_usual(one) && is_apart(one.pair, chosen))
+                chosen.push_back(one.pair);
+        }
     }
     return typical;
 }
 
-std::map<int, NodePair> typical_pairs(const LatencyMatrix& matrix, const Clusters& clusters) {
+TypicalPairs typical_pairs(const LatencyMatrix& matrix, const Clusters& clusters) {
     std::vector<PairLatency> all;
     for (const std::vector<int>& nodes : clusters) {
         for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -341,7 +341,7 @@ class Agreeing {
         std::string note;
         const ModelCache cache(ModelCache::default_directory());
         const auto found = cache.find(hosts, mpi_in_use(), note);
-        if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
+        warn_of_cache(note);
         if (!found) return {Content::unknown, std::nullopt};
         const Model& model = found->model;
         tell(describe_labels(hosts));
@@ -377,7 +377,8 @@ class Agreeing {
         add_what_others_kept(cache, hosts, before, model.links.job);
         cache.keep(model, note);
         if (model.links.job.ranks > 0) cache.keep_job(model, note);
-        tell(note.empty() ? "measured more of the rates between these hosts" : note);
+        tell("measured more of the rates between these hosts");
+        warn_of_cache(note);
         return agreement_on(model);
     }
 
@@ -392,7 +393,8 @@ class Agreeing {
         if (!found) return agreement_on(Topology::flat(size_));
         add_what_others_kept(cache, hosts, before, model.links.job);
         cache.keep_job(model, note);
-        tell(note.empty() ? "measured MPI's own collectives with these ranks" : note);
+        tell("measured MPI's own collectives with these ranks");
+        warn_of_cache(note);
         return agreement_on(model);
     }
 
@@ -423,11 +425,38 @@ class Agreeing {
         if (!is_world() && !model->links.clusters.empty()) mark_as_of_part(model->links);
         const ModelCache cache(ModelCache::default_directory());
         std::string note;
+        auto other = cache.find(model->nodes, model->mpi, note);
+        note.clear();  // what is wrong with a file that is replaced was said
+        if (other && knows_as_much(other->model.links, model->links))
+            return of_other_job(std::move(*other), std::move(model->links.job), cache);
         cache.keep(*model, note);
         process_.note_source("measured by this job",
                              note.empty() ? cache.file_for(model->nodes, model->mpi) : "");
-        tell(note);
+        warn_of_cache(note);
         return agreement_on(*model);
+    }
+
+    static bool knows_as_much(const LinkModel& one, const LinkModel& other) {
+        return !is_of_part(one) && (!is_unfinished(one) || is_unfinished(other));
+    }
+
+    /// Which has measured at the same time and kept its model before. Later jobs go on from one of them.
+    /// `job`: what was measured of MPI's own collectives here.
+    Agreement of_other_job(CachedModel other, JobTimes job, const ModelCache& cache) const {
+        std::string note;
+        if (other.model.links.job.times.empty() && !job.times.empty()) {
+            other.model.links.job = std::move(job);
+            cache.keep_job(other.model, note);
+        }
+        tell(fmt::format("another job has kept {} meanwhile, which is used", other.file));
+        process_.note_source(fmt::format("measured by another job ({})", other.file), other.file);
+        warn_of_cache(note);
+        return agreement_on(other.model);
+    }
+
+    /// Each job takes its time to measure again what cannot be kept.
+    void warn_of_cache(const std::string& note) const {
+        if (!note.empty() && process_.may_warn_of(Warning::cache)) say(note);
     }
 
     Agreement agreement_on(const Topology& topology) const {

@@ -32,7 +32,10 @@ constexpr std::array<Bytes, 8> kSizes{8, 65536, 1048576, 4096, 16384, 262144, 10
 constexpr std::size_t kFewSizes = 4;
 constexpr Bytes kLeast = 8;
 constexpr Bytes kLargest = 1048576;
-constexpr Seconds kLong = std::chrono::milliseconds(100);  // of calls that take longer one will do
+// Of calls that take longer two will do, of which the shorter one counts: the first may have made
+// connections, or lost a packet, which TCP sends again after 200 ms. Of those that take longer yet, one.
+constexpr Seconds kLong = std::chrono::milliseconds(100);
+constexpr Seconds kVeryLong = std::chrono::milliseconds(600);
 constexpr Bytes kOnePacket = 1024;
 // Larger ones than those that take longer go on as smaller ones did.
 constexpr Seconds kTooLong{1.2};
@@ -165,8 +168,8 @@ class NativeProbe {
     }
 
     /// The median of some values; of fewer, but one, where these take too long: on busy hosts each may take
-    /// some tenths of a second. After a loss the first one without, or the least of three. 0 where none is
-    /// known.
+    /// some tenths of a second. Of long calls the lesser of two. After a loss the first one without, or the
+    /// least of three. 0 where none is known.
     Seconds usual_time(std::int64_t call, Bytes bytes) {
         // Connections are made at the first call; the next ones tell how early to announce a start.
         if (connected_.insert(call).second) measure_once(call, std::min(bytes, kLeast));
@@ -183,7 +186,8 @@ class NativeProbe {
             if (values.size() == 1) is_doubtful = has_lost(bytes, values.front());
             shortest_ = std::min(shortest_, Seconds(values.back()));
             if (is_doubtful && values.back() > values.front() / 2) continue;
-            if (is_doubtful || values.front() > kLong.count()) break;
+            if (is_doubtful || values.front() > kVeryLong.count()) break;
+            if (values.front() > kLong.count() && values.size() == 2) break;
             if (values.front() < kShort.count()) {
                 trials = has_settled(values) ? values.size() : kTrialsOfShort;
                 continue;
@@ -191,7 +195,8 @@ class NativeProbe {
             if (values.size() == 2 && std::abs(values[1] / values[0] - 1) < kAlike) break;
         }
         if (values.empty()) return Seconds(0);
-        return Seconds(is_doubtful ? *std::min_element(values.begin(), values.end()) : median(values));
+        const bool may_be_disturbed = is_doubtful || values.front() > kLong.count();
+        return Seconds(may_be_disturbed ? *std::min_element(values.begin(), values.end()) : median(values));
     }
 
     /// The start is announced so early that every rank is ready; if one was not, once more with more time. 0

@@ -86,6 +86,12 @@ class OnTwoSites(unittest.TestCase):
         run = self.run_job(PART_FIRST, options=("--hosts", "b-2,a-1,b-1,a-2"))
         self.assertEqual((run.returncode, run.stdout), (0, "good\n"), run.stderr)
 
+    def test_what_cannot_be_kept_is_said(self):
+        algorithms, said = self.bench(XDG_CACHE_HOME=self.file("a-file", ""), LAPLE_DEBUG="0")
+        self.assertNotEqual(set(algorithms), {"native"})
+        self.assertEqual(said.count("cannot be written"), 1, said)
+        self.assertIn("later jobs measure again, unless XDG_CACHE_HOME names another folder", said)
+
     def test_hosts_of_an_earlier_job_are_known_without_a_message(self):
         grid = subprocess.run([LAPLE_GRID, "up", self.scenario], capture_output=True, text=True, timeout=60,
                               check=True).stdout.strip()

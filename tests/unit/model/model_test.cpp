@@ -215,7 +215,7 @@ TEST_CASE("what is measured inside a cluster is measured between typical hosts",
     found.clusters = {{0, 1, 2, 3}};
     found.between = LatencyMatrix(1);
     found.inside = model.inside;
-    found.typical = {{0, {1, 3}}};
+    found.typical = {{0, {{1, 3}}}};
     CHECK(link_survey_input(found).inside(0) == Flow{1, 3});
 }
 

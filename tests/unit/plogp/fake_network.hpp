@@ -25,9 +25,11 @@ struct FakeNetwork {
     Seconds lan{50e-6};
     double far_flow = std::numeric_limits<double>::infinity();  ///< the most of one flow between clusters
     std::vector<double> uplink_in = {};                         ///< empty: as `uplink`
-    double lone_nic = 0;  ///< of hosts alone in their clusters; 0: `nic`
+    double lone_nic = 0;                    ///< of hosts alone in their clusters; 0: `nic`
+    std::map<int, double> other_nics = {};  ///< of single nodes
 
     double nic_of(int node) const {
+        if (const auto other = other_nics.find(node); other != other_nics.end()) return other->second;
         const bool is_lone = clusters[static_cast<std::size_t>(cluster_of(node))].size() == 1;
         return is_lone && lone_nic > 0 ? lone_nic : nic;
     }
@@ -135,6 +137,7 @@ class FakeProbes final : public LinkProbes {
             if (part == 1 || is_disturbed) rates.back().early = part * rate;
             if (is_far && !is_near(flow) && far_part < 1)
                 rates.back() = {far_part * rate / 2, far_part * rate};
+            if (!is_far && flow_trials <= stalled_trials) rates.back() = {rate, 0};
             // Acknowledgements wait behind what the receiver's cluster sends.
             const bool is_two_way = std::any_of(flows.begin(), flows.end(), [&](const Flow& other) {
                 return network_.cluster_of(other.from) == network_.cluster_of(flow.to);
@@ -228,6 +231,7 @@ class FakeProbes final : public LinkProbes {
     int flow_trials = 0;
     double slow_start = 1;
     int slow_trials = 1;
+    int stalled_trials = 0;  ///< so many, at first, in which flows inside clusters stop
     double far_part = 1;  ///< of their rate that far flows reach: less than 1, they are still on their way up
     double two_way_part = 1;  ///< of their rate that far flows reach against others
     bool flows_take_turns = false;

@@ -226,12 +226,63 @@ TEST_CASE("a sweep finds what a NIC lets pass at once after a rest", "[link_swee
 TEST_CASE("inside a cluster two nodes that are as far apart as usual there stand for all", "[link_sweep]") {
     FakeProbes probes(four_sites());
     LinkSurveyInput input = input_for(four_sites());
-    input.typical[1] = {5, 7};
+    input.typical[1] = {{5, 7}, {6, 8}};
     sweep_links(probes, input, [](Seconds) { return true; });
+    std::map<std::pair<int, int>, int> flows;
+    for (const Flow& flow : probes.inside) ++flows[{flow.from, flow.to}];
     std::set<std::pair<int, int>> pairs;
-    for (const Flow& flow : probes.inside) pairs.insert({flow.from, flow.to});
-    CHECK(pairs == std::set<std::pair<int, int>>{{0, 1}, {5, 7}, {9, 10}});
-    CHECK(probes.inside.size() >= 9);  // rates, eager limits, reserves
+    for (const auto& [pair, count] : flows) pairs.insert(pair);
+    // Of rates and reserves others tell, too.
+    CHECK(pairs == std::set<std::pair<int, int>>{{0, 1}, {5, 7}, {6, 8}, {9, 10}});
+    CHECK(flows[{5, 7}] == flows[{6, 8}] + 1);
+    CHECK(flows[{0, 1}] >= 3);  // rates, eager limits, reserves
+}
+
+TEST_CASE("of the NICs of a cluster the usual ones count", "[link_sweep]") {
+    FakeNetwork lan{{{0, 1, 2, 3, 4, 5, 6}}, 100e6, {100e6}};
+    const auto nic_of = [&](int stalled) {
+        FakeProbes probes(lan);
+        probes.stalled_trials = stalled;
+        LinkSurveyInput input = input_for(lan);
+        input.typical[0] = {{0, 1}, {2, 3}};
+        if (lan.clusters[0].size() > 5) input.typical[0].push_back({4, 5});
+        const LinkModel model = sweep_links(probes, input, [](Seconds) { return true; });
+        CHECK(is_unfinished(model) == !(model.clusters[0].nic_out > 0));
+        return model.clusters[0].nic_out;
+    };
+    CHECK(nic_of(0) == Approx(100e6));
+    lan.other_nics = {{0, 10e6}};  // that of the head node
+    CHECK(nic_of(0) == Approx(100e6));
+    lan.other_nics = {{0, 10e6}, {2, 10e6}, {4, 1e9}, {5, 1e9}};  // of three pairs, one is faster
+    CHECK(nic_of(0) == Approx(10e6));
+    CHECK(nic_of(1) == Approx(10e6));  // no rank had a core: once more
+    CHECK(nic_of(2) == 0);             // then in a later job
+    lan.clusters = {{0, 1, 2, 3}};
+    lan.other_nics = {{0, 10e6}};
+    CHECK(nic_of(0) == Approx(100e6));  // of two pairs, the faster one
+}
+
+TEST_CASE("hosts that carry more to other clusters tell that their NICs were measured too low",
+          "[link_sweep]") {
+    const auto nic_of = [](const FakeNetwork& network, double measured) {
+        FakeProbes probes(network);
+        LinkModel known;
+        known.clusters.resize(network.clusters.size());
+        known.clusters[0].nic_out = known.clusters[0].nic_in = measured;
+        known.clusters[0].reserve = 100e3;
+        known.clusters[0].is_reserve_known = true;
+        const LinkModel model = sweep_links(
+            probes, input_for(network), [](Seconds) { return true; }, std::move(known));
+        CHECK((model.clusters[0].reserve == 0) == (model.clusters[0].nic_out != measured));
+        CHECK(model.clusters[0].is_reserve_known);
+        return model.clusters[0].nic_out;
+    };
+    FakeNetwork network = four_sites();
+    CHECK(nic_of(network, 1e6) > 9e6);  // four lanes share an uplink of 37.5 MB/s
+    // A single host may be faster than others.
+    network.uplink = {500e6, 500e6, 500e6, 500e6};
+    network.other_nics = {{0, 125e6}, {5, 125e6}, {9, 125e6}, {11, 125e6}};
+    CHECK(nic_of(network, 12.5e6) == Approx(12.5e6));
 }
 
 TEST_CASE("a window that a flow inside a cluster fills is made larger", "[link_sweep]") {
@@ -528,6 +579,20 @@ TEST_CASE("the NICs of a few hosts are not taken for the uplink of many", "[link
     const LinkModel model = sweep_links(probes, input_for(large), [](Seconds) { return true; });
     CHECK(model.clusters[0].uplink_out == 0);
     CHECK(model.clusters[0].uplink_in == 0);
+}
+
+TEST_CASE("nor are those of near clusters", "[link_sweep]") {
+    const auto uplinks_of = [](int hosts, double uplink) {
+        FakeNetwork zones{{{}, {}, {}}, 12.5e6, {uplink, uplink, uplink}};
+        zones.one_way = Seconds(0.5e-3);
+        for (int node = 0; node < 3 * hosts; ++node)
+            zones.clusters[static_cast<std::size_t>(node / hosts)].push_back(node);
+        FakeProbes probes(zones);
+        return sweep_links(probes, input_for(zones), [](Seconds) { return true; }).clusters[0].uplink_out;
+    };
+    CHECK(uplinks_of(16, 200e6) == 0);  // eight hosts have sent 100 MB/s
+    CHECK(uplinks_of(16, 50e6) == Approx(50e6));
+    CHECK(uplinks_of(8, 100e6) == Approx(100e6));  // all of them, no more can come
 }
 
 TEST_CASE("flows that TCP holds up say nothing of uplinks", "[link_sweep]") {

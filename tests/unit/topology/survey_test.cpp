@@ -110,6 +110,29 @@ TEST_CASE("all pairs are measured once, and the doubtful ones again", "[survey]"
     CHECK(disturbed.findings.clusters == machine.sites());
 }
 
+TEST_CASE("near sites are looked at twice, and oftener only while that changes anything", "[survey]") {
+    const Machine machine = machine_of({4, 4, 4}, 50e-6, [] { return 0.3e-3; });
+    constexpr int kPairs = 12 * 11 / 2;
+    constexpr int kBetween = 3 * 4 * 4;
+    const auto quiet = run(*survey_all_pairs(12, Clustering::sites), machine);
+    CHECK(quiet.findings.clusters == machine.sites());
+    CHECK(quiet.measurements == kPairs + kBetween);
+
+    const Machine zones = machine_of({170, 170, 172}, 50e-6, [] { return 0.3e-3; });
+    const auto many = run(*survey_by_landmarks(ascending(512)), zones);
+    CHECK(many.findings.clusters == zones.sites());
+    CHECK(many.measurements < 2 * 512 * 3);
+
+    Random random(4);
+    for (int i = 0; i < 50; ++i) {
+        const auto busy = run(*survey_all_pairs(12, Clustering::sites), machine,
+                              [&] { return uniform(random, 0, 1) < 0.3 ? uniform(random, 1, 4) : 1.0; });
+        INFO(i);
+        CHECK(busy.findings.clusters == machine.sites());
+        CHECK(busy.measurements > kPairs + kBetween);
+    }
+}
+
 TEST_CASE("of no and of one node nothing is asked", "[survey]") {
     for (const int nodes : {0, 1}) {
         const auto survey = survey_all_pairs(nodes, Clustering::sites);
@@ -308,7 +331,7 @@ TEST_CASE("two nodes on one machine do not stand for their cluster", "[survey]")
         const auto survey = survey_sites(ascending(nodes));
         const auto usual = run(*survey, machine).findings;
         REQUIRE(usual.typical.size() == 1);
-        CHECK(usual.typical.at(0).a == 0);
+        CHECK(usual.typical.at(0).front().a == 0);
 
         const auto twins = survey_sites(ascending(nodes));
         for (auto rounds = twins->next(); !rounds.empty(); rounds = twins->next()) {
@@ -323,7 +346,7 @@ TEST_CASE("two nodes on one machine do not stand for their cluster", "[survey]")
         }
         const Findings found = twins->findings();
         REQUIRE(found.clusters.size() == 1);
-        const NodePair typical = found.typical.at(0);
+        const NodePair typical = found.typical.at(0).front();
         CHECK(typical.a < typical.b);
         CHECK(typical.b > 1);
     }
@@ -334,9 +357,16 @@ TEST_CASE("of a usual network the first two nodes are typical", "[survey]") {
     for (int a = 0; a < 5; ++a) {
         for (int b = 0; b < a; ++b) matrix.set(a, b, Seconds(50e-6 + 1e-6 * ((a + b) % 3)));
     }
-    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == std::map<int, NodePair>{{0, {0, 1}}});
+    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == TypicalPairs{{0, {{0, 1}, {2, 3}}}});
     matrix.set(0, 1, Seconds(10e-6));
     matrix.set(0, 2, Seconds(0.2));  // disturbed
-    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == std::map<int, NodePair>{{0, {0, 3}}});
+    CHECK(typical_pairs(matrix, {{0, 1, 2, 3}, {4}}) == TypicalPairs{{0, {{0, 3}, {1, 2}}}});
+    // Three machines of three virtual ones each, nearly as near each other as those on one.
+    LatencyMatrix machines(9);
+    for (int a = 0; a < 9; ++a) {
+        for (int b = 0; b < a; ++b) machines.set(a, b, Seconds(a / 3 == b / 3 ? 25e-6 : 40e-6));
+    }
+    CHECK(typical_pairs(machines, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}) ==
+          TypicalPairs{{0, {{0, 3}, {1, 4}, {2, 5}}}});
     CHECK(typical_pairs(LatencyMatrix(0), {}).empty());
 }
