@@ -53,6 +53,16 @@ int main(int argc, char** argv) {
     expect_next_ones_right("after a contribution that was too short");
     free(all);
 
+    /* The root's own block is too short; MPI's own may let that pass. */
+    const int many = 1 << 18;
+    int* block = calloc((size_t)many, sizeof(int));
+    int* blocks = malloc((size_t)size * (size_t)many * sizeof(int));
+    for (int i = 0; i < many; ++i) block[i] = rank;
+    MPI_Gather(block, rank == 0 ? many - 1 : many, MPI_INT, blocks, many, MPI_INT, 0, copy);
+    expect_next_ones_right("after a root's own block that was too short");
+    free(block);
+    free(blocks);
+
     MPI_Comm_free(&copy);
     MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &wrong, &wrong, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0 && !wrong) puts("right");

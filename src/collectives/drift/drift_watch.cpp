@@ -75,6 +75,9 @@ DriftWatch::Finding DriftWatch::conclude(std::span<const double> agreed) {
         return {};
     }
     if (is_limited_ && ++looks_ == kLooks * patience_) return {true, false};
+    // Calls that have become MPI's own tell nothing.
+    if (!(longest(agreed) > 0)) return {};
+    if (!(longest(usual_) > 0)) usual_.assign(agreed.begin(), agreed.end());
     if (!recovery_.empty()) {
         const bool is_near = kNearer * distance(agreed, recovered()) < distance(agreed, usual_);
         times_recovered_ = is_near ? times_recovered_ + 1 : 0;

@@ -66,18 +66,14 @@ bool Started::progress() noexcept try {
     if (code != MPI_SUCCESS) state().explain(code);
     record_.done(state(), *call_->plan, number_ ? CallRecord::number_of_started(*number_) : 0);
     if (number_) state().complete_call(*number_);
-    if (code != MPI_SUCCESS && state().users() != MPI_COMM_NULL)
-        PMPI_Comm_call_errhandler(state().users(), code);
+    const MPI_Comm users = state().users();
+    if (code != MPI_SUCCESS && users != MPI_COMM_NULL) PMPI_Comm_call_errhandler(users, code);
     const bool is_given_up = Requests::get().complete(request_);
     call_->request.complete(code);
     if (is_given_up) PMPI_Request_free(&request_);
     return true;
-} catch (const std::exception&) {
-    // No memory is left. Others wait for this rank, and nothing can be told to them.
-    say("a collective that was started cannot go on, as no memory is left on this rank, and others wait for "
-        "it: "
-        "ending the job; LAPLE_DISABLE=1 avoids LaPle");
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+} catch (const std::bad_alloc&) {
+    end_without_memory("a collective that was started cannot go on");
     return true;
 }
 
@@ -122,11 +118,13 @@ int pass_on(const Call& call, std::string_view why) {
 }
 
 /// After MPI has begun its request.
-void run_if_persistent(MPI_Request request) {
+void run_if_persistent(MPI_Request request) noexcept try {
     auto persistent = Requests::get().start(request);
     if (!persistent) return;
     ProgressEngine::get().add(std::make_unique<Started>(std::move(persistent->call), request,
                                                         std::move(persistent->ways), std::nullopt));
+} catch (const std::bad_alloc&) {
+    end_without_memory("a persistent collective cannot be started");
 }
 
 /// What a program must not do with a request, as MPI raises it.
@@ -153,6 +151,15 @@ std::shared_ptr<const StartableCall> startable(const Call& call, CommState* stat
                                                  call.function);
 }
 
+/// After MPI has begun its request, which nothing else completes.
+void begin(std::shared_ptr<const StartableCall> call, CommState& state, MPI_Request request) noexcept try {
+    Requests::get().add(request);
+    auto [number, ways] = state.start_call();
+    ProgressEngine::get().add(std::make_unique<Started>(std::move(call), request, std::move(ways), number));
+} catch (const std::bad_alloc&) {
+    end_without_memory("a collective cannot be started");
+}
+
 int no_memory(MPI_Comm comm) {
     say("a collective cannot be started: no memory is left; LAPLE_DISABLE=1 avoids LaPle");
     return PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
@@ -168,10 +175,7 @@ int start(const Call& call, MPI_Request* request) try {
     state->note_algorithm(startable_call->plan->algorithm);
     const int code = startable_call->request.start(*request);
     if (code != MPI_SUCCESS) return code;
-    Requests::get().add(*request);
-    auto [number, ways] = state->start_call();
-    ProgressEngine::get().add(
-        std::make_unique<Started>(std::move(startable_call), *request, std::move(ways), number));
+    begin(std::move(startable_call), *state, *request);
     return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
     return no_memory(call.comm);

@@ -76,6 +76,13 @@ int finish(int code, MPI_Comm comm) {
     return code;
 }
 
+/// Ranks may not all have met an error, and a comparison takes all of them. Collective.
+bool has_failed_somewhere(int code, MPI_Comm inner) {
+    const int mine = code == MPI_SUCCESS ? 0 : 1;
+    int any = 1;
+    return PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, inner) != MPI_SUCCESS || any != 0;
+}
+
 /// For std::bad_alloc, the only exception of LaPle's own. What a user's error handler or operation throws is
 /// passed through.
 int give_up(MPI_Comm comm) {
@@ -202,8 +209,7 @@ int treat(const Call& call) try {
     if (trials != nullptr) trials->add(now() - start, start - early);
     record.done(*state, *plan, number);
     state->note_algorithm(plan->algorithm);
-    // Where blocks differ, ranks may not all have met the error.
-    if (verification && (code == MPI_SUCCESS || request.is_varied)) {
+    if (verification && (request.is_varied || !has_failed_somewhere(code, state->inner()))) {
         const int compared = verification->compare(plan->algorithm);
         if (code == MPI_SUCCESS) code = compared;
     }
@@ -227,7 +233,7 @@ void heed_info(MPI_Comm comm, MPI_Info info) noexcept try {
     const int size = static_cast<int>(rules.size());
     if (PMPI_Bcast(rules.data(), size, MPI_CHAR, 0, comm) == MPI_SUCCESS) state->set_rules(rules.data());
 } catch (const std::exception&) {
-    // Not enough memory for another plan: the old ones hold on all ranks, or the next call says so.
+    end_without_memory("an info key cannot be heeded");
 }
 
 }  // namespace laple::mpi

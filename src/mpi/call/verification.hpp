@@ -19,8 +19,8 @@ class Verification {
   public:
     virtual ~Verification() = default;
 
-    /// To be called after a run without an error, or with one where blocks differ. Collective; returns MPI's
-    /// error code.
+    /// To be called after a run without an error on any rank, or with one where blocks differ. Collective;
+    /// returns MPI's error code.
     virtual int compare(const std::string& algorithm) = 0;
 };
 

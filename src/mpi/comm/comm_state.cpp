@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/default_rounding.hpp"
 #include "base/index.hpp"
 #include "collectives/cost/one_host.hpp"
 #include "collectives/planner/planner.hpp"
@@ -190,6 +191,7 @@ CommState::~CommState() {
 }
 
 void CommState::set_up(MPI_Comm comm) {
+    const DefaultRounding guard;
     const auto in_world = world_ranks(comm, size_);
     if (!in_world) {
         why_idle_ = "some of its ranks were spawned by others";
@@ -317,8 +319,8 @@ void CommState::conclude(Trials& trials) noexcept try {
     if (!trials.is_round_over()) return;
     std::vector<double> times = trials.times();
     if (find_longest(times)) plans_->conclude(trials, times);
-} catch (const std::exception&) {
-    // The call itself is done, and its result right.
+} catch (const std::bad_alloc&) {
+    end_without_memory("what calls took cannot be agreed on");
 }
 
 /// Of all ranks. Collective.
@@ -387,8 +389,8 @@ void CommState::check_network() noexcept try {
         "when it was measured, or others use it. LaPle plans by what it was; measure it anew "
         "(laple-discover --model, for LAPLE_MODEL), or remove what is kept in {}",
         slowness, ModelCache::default_directory()));
-} catch (const std::exception&) {
-    // The call itself is done, and its result right.
+} catch (const std::bad_alloc&) {
+    end_without_memory("what calls took cannot be agreed on");
 }
 
 void CommState::detach_from_process() {

@@ -9,4 +9,8 @@ namespace laple::mpi {
 /// MPI_COMM_WORLD. MPI must be initialised.
 void say(const std::string& text);
 
+/// Ends the job, where `what` has failed because no memory is left: other ranks wait for this one, and
+/// nothing can be told to them.
+void end_without_memory(const char* what) noexcept;
+
 }  // namespace laple::mpi

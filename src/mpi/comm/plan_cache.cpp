@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/default_rounding.hpp"
 #include "base/error.hpp"
 #include "base/index.hpp"
 #include "collectives/algorithms/native.hpp"
@@ -215,9 +216,10 @@ PlanCache::CallClass PlanCache::class_of(const Request& request) const {
 }
 
 PlanCache::Choice& PlanCache::choice_for(const Request& request) {
-    const auto [entry, is_new] = choices_.try_emplace(class_of(request));
-    if (is_new) entry->second = choose(entry->first.all_units > 0 ? request : entry->first.request);
-    return entry->second;
+    const CallClass calls = class_of(request);
+    const auto found = choices_.find(calls);
+    if (found != choices_.end()) return found->second;
+    return choices_.emplace(calls, choose(calls.all_units > 0 ? request : calls.request)).first->second;
 }
 
 /// `plan`, with this rank's steps. It becomes native where it, or its clusters, cannot have a communicator.
@@ -379,6 +381,7 @@ bool PlanCache::is_worth_its_comms(const Plan& plan) {
 /// A call that is MPI's own for good is not counted any more: ranks may pass it on without asking. Where
 /// links are slower for a while it is not for good.
 PlanCache::Next PlanCache::next(const Request& request, bool may_be_repeated) {
+    const DefaultRounding guard;
     Entry& entry = entry_for(request);
     Choice& choice = *entry.choice;
     std::optional<Trials>& trials = choice.trials;
@@ -496,6 +499,7 @@ void PlanCache::make_plans_anew(std::vector<CallTime> tried) {
 
 std::shared_ptr<const PreparedPlan> PlanCache::plan_to_start(const Request& request, Wait wait,
                                                              std::string_view& why_not) {
+    const DefaultRounding guard;
     starts_calls_ = true;
     Entry& entry = entry_for(request);
     const std::optional<Trials>& trials = entry.choice->trials;
@@ -528,8 +532,9 @@ PlanCache::Entry& PlanCache::entry_for(const Request& request) {
         if (choices_of_calls_ >= kMostChoices) forget_plans(tried_calls());
         Choice& choice = choice_for(request);
         if (!std::exchange(choice.is_of_calls, true)) ++choices_of_calls_;
-        found = entries_.emplace(request, Entry{&choice, {}, ++entries_made_}).first;
-        found->second.plans.resize(choice.plans.size());
+        Entry entry{&choice, {}, ++entries_made_};
+        entry.plans.resize(choice.plans.size());
+        found = entries_.emplace(request, std::move(entry)).first;
     }
     last_ = &*found;
     return found->second;
@@ -636,6 +641,7 @@ Expectation PlanCache::expected_of_blocks(Collective collective, Bytes bytes, co
 }
 
 PreparedPlan PlanCache::make(const Request& request) {
+    const DefaultRounding guard;
     Plan plan = choose_plan(request, machine_, rules_, costs_of_own_calls());
     return prepare(plan, Wait::yes);
 }
@@ -700,6 +706,7 @@ std::vector<CallTime> PlanCache::tried_calls() const {
 }
 
 void PlanCache::conclude(Trials& trials, std::span<const double> agreed) {
+    const DefaultRounding guard;
     const std::size_t before = trials.best();
     trials.conclude(agreed);
     if (trials.best() == before || process_.settings().debug < 1 || rank_ != 0) return;

@@ -77,6 +77,7 @@ void ProgressEngine::run_thread() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    tag_to_self() = kTagOfOwnThread;
     std::unique_lock lock(mutex_);
     int looks = 0;
     while (!is_over_) {

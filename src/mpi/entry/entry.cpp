@@ -111,10 +111,11 @@ LAPLE_EXPORT int MPI_Op_free(MPI_Op* op) {
 /// Before any delete callback of the user's runs: collectives in those are MPI's own, on all ranks alike.
 /// Where this is bypassed (some Fortran bindings), the attribute on MPI_COMM_SELF ends LaPle.
 LAPLE_EXPORT int MPI_Finalize(void) {
+    if (laple::mpi::is_disabled()) return PMPI_Finalize();
+    // Before LaPle's end, from which on this thread answers, too: with a session open, the program goes on.
+    const laple::mpi::AnsweringOthers answering;
     laple::mpi::end_started_calls();
     laple::mpi::Process::end();
-    if (laple::mpi::is_disabled()) return PMPI_Finalize();
-    const laple::mpi::AnsweringOthers answering;
     return PMPI_Finalize();
 }
 

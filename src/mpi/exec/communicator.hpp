@@ -53,13 +53,21 @@ inline bool may_threads_race() {
 /// Tags below this one are those of messages that a rank sends to itself.
 inline constexpr int kFirstTag = 256;
 
+/// This thread's tag for them. LaPle's own thread has one that no other has: it may be at work on a
+/// communicator beside one thread of the program, but not beside two.
+inline int& tag_to_self() {
+    static std::atomic<unsigned> threads{0};
+    thread_local int tag =
+        static_cast<int>(threads.fetch_add(1, std::memory_order_relaxed) % (kFirstTag - 1));
+    return tag;
+}
+inline constexpr int kTagOfOwnThread = kFirstTag - 1;
+
 /// From one form of data to another, by a message of this rank to itself. Returns MPI's error code.
 inline int send_to_self(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                         MPI_Datatype to_type, MPI_Comm comm) {
-    // Of two threads' messages at a time each must find its own receive: each thread has its own tag.
-    static std::atomic<unsigned> threads{0};
-    thread_local const int tag =
-        static_cast<int>(threads.fetch_add(1, std::memory_order_relaxed) % kFirstTag);
+    // Of two threads' messages at a time each must find its own receive.
+    const int tag = tag_to_self();
     const int self = rank_in(comm);
     return PMPI_Sendrecv(from, from_count, from_type, self, tag, to, to_count, to_type, self, tag, comm,
                          MPI_STATUS_IGNORE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/exec/operation.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -25,8 +26,16 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
     restart();
 }
 
+/// Without one its peers wait for what it receives.
+bool Operation::has_sends() const {
+    return std::any_of(schedule_.steps.begin(), schedule_.steps.end(), [](const Step& step) {
+        return step.kind == StepKind::send || step.kind == StepKind::native_bcast;
+    });
+}
+
 void Operation::restart() {
-    error_ = operands_.code;
+    const bool is_only_own_block_wrong = operands_.code == MPI_ERR_TRUNCATE && !has_sends();
+    error_ = is_only_own_block_wrong ? MPI_SUCCESS : operands_.code;
     done_ = next_ready_ = 0;
     waits_ = prepared_.graph.waits();
     ready_.clear();
@@ -55,11 +64,11 @@ int Operation::to_end() try {
         start_ready();
         if (!is_complete()) wait();
     }
-    return error_;
+    return code();
 } catch (const std::bad_alloc&) {
     check(MPI_ERR_NO_MEM);
     abandon();
-    return error_;
+    return code();
 }
 
 /// Until something has completed, or a paced send may start.
@@ -168,6 +177,7 @@ void Operation::note_begin(std::uint32_t index) {
 }
 
 void Operation::copy(const Step& step) {
+    if (operands_.code != MPI_SUCCESS) return;  // its own block may be shorter
     std::byte* from = memory_.address(step.from);
     std::byte* to = memory_.address(step.to);
     const int count = memory_.count_of(step);

@@ -43,7 +43,7 @@ class Operation {
     bool is_complete() const { return error_ != MPI_SUCCESS || done_ == schedule_.steps.size(); }
     /// Of a complete operation: MPI_SUCCESS or the first error code of an inner call; MPI_ERR_TRUNCATE also
     /// where a message is shorter than this rank expects.
-    int code() const { return error_; }
+    int code() const { return error_ != MPI_SUCCESS ? error_ : operands_.code; }
     /// Begins once more, on the same memory. The operation must be complete, and have met no error;
     /// `ways.call` must be another one.
     void restart();
@@ -61,6 +61,7 @@ class Operation {
     void note_begin(std::uint32_t index);
     void copy(const Step& step);
     void reduce(const Step& step);
+    bool has_sends() const;
     void abandon();
     void check(int code);
 
