@@ -36,7 +36,7 @@ constexpr std::array<SettingRow, 20> kRows{{
      "With rates the first job may take half as long again in all; rates that are missing then are measured "
      "by the next two jobs, as long each (between sites more than 70 ms apart up to 2.25 times as long). "
      "MPI's own collectives are measured between near sites for a "
-     "quarter of it at least, at one site for a twentieth. Later jobs measure what is still missing in a "
+     "quarter of it at least, at one site for a twenty-fifth. Later jobs measure what is still missing in a "
      "hundredth of the time that jobs before them lasted. 0: do not measure."},
     {"LAPLE_ALGORITHM", "", "RULE;RULE;...",
      "Forces or forbids algorithms by name: [COLLECTIVE[:MIN-MAX]:][^]ALGORITHM, with a collective's name "

@@ -25,10 +25,11 @@ constexpr double kForRates = 0.2;  // of a budget, for rates at least
 // Agreeing, communicators and new connections come after measuring. They took 1.1 to 1.35 times as long as it
 // took to find out who shares a host, between sites 5 to 45 ms apart; on busy machines they take more.
 constexpr double kAfter = 1.8;
+constexpr Seconds kLeastAfter = std::chrono::milliseconds(150);  // between near sites, where cores are shared
 // Of a budget, for MPI's own collectives: at one site, where the first job may be short, and where rates are
 // still missing, which count for more; between near sites once those are known, as estimates of long calls
 // are optimistic; and in later jobs at most, where those before have lasted long enough.
-constexpr double kOfNatives = 0.05;
+constexpr double kOfNatives = 0.04;
 constexpr double kOfNativesOfSites = 0.25;
 constexpr double kOfNativesLater = 0.25;
 constexpr Seconds kWorthConnecting = std::chrono::milliseconds(100);
@@ -107,7 +108,7 @@ Discovery discover(MPI_Comm comm, const Settings& settings, const ModelCache& ca
     const Seconds start = now();
     const NodeLayout layout(comm);
     if (!layout.is_good()) return {};
-    const Seconds after = kAfter * (now() - start);
+    const Seconds after = std::max(kAfter * (now() - start), std::min(kLeastAfter, kForRates * budget));
     // Between sites that are farther than 50 ms to set up communicators takes as long as the latencies do.
     const Patience patience{now() + budget, nullptr};
     const Seconds end = start + kInAll * budget - after;

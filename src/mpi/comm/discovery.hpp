@@ -39,9 +39,9 @@ LinkModel discover_rates(MPI_Comm comm, const Settings& settings, const Model& m
 bool can_measure_natives(const Model& model, Seconds budget);
 
 /// Measures MPI's own collectives on all ranks of `comm`: what LaPle is to be better than; and messages
-/// inside hosts. The first job with these ranks may be short, and takes a twentieth of the budget; later ones
-/// go on for as long as the allowance says. `model`: of `comm`, rank 0's, as are the times that it may have
-/// already. Collective; the result is rank 0's.
+/// inside hosts. The first job with these ranks may be short, and takes a twenty-fifth of the budget; later
+/// ones go on for as long as the allowance says. `model`: of `comm`, rank 0's, as are the times that it may
+/// have already. Collective; the result is rank 0's.
 JobTimes discover_natives(MPI_Comm comm, const Settings& settings, const Model& model);
 
 }  // namespace laple::mpi

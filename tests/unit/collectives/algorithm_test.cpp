@@ -210,8 +210,7 @@ TEST_CASE("collectives may be named as MPI names its functions") {
         CHECK(plain_name(name_of(collective)) == name_of(collective));
     for (const char* function : {"MPI_Ibcast", "Iallreduce_c", "MPI_Barrier_init", "Reduce_init_c", "iscan"})
         CHECK(is_started(function));
-    for (const char* function : {"MPI_Bcast", "Allreduce_c", "scan"})
-        CHECK_FALSE(is_started(function));
+    for (const char* function : {"MPI_Bcast", "Allreduce_c", "scan"}) CHECK_FALSE(is_started(function));
     const Rules rules = parse_rules("MPI_Bcast:0-64K:flat/flat");
     REQUIRE(rules.rules.size() == 1);
     CHECK(rules.rules[0].applies_to(Collective::bcast, 8));
