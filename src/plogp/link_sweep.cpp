@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -394,43 +395,43 @@ class LinkSweep {
         return rate * 2 * one_way.count() > kFilled * static_cast<double>(window);
     }
 
-    /// What tells how fast the NICs of a cluster are, of some of its pairs: the middle one, since hosts may
-    /// have slower ones than others, and ranks may wait for a core; of two the faster one.
-    static FlowRate usual_of(std::vector<FlowRate> pairs) {
-        const auto middle = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
-        std::nth_element(pairs.begin(), middle, pairs.end(),
-                         [](const FlowRate& a, const FlowRate& b) { return a.late < b.late; });
-        return *middle;
-    }
-
-    /// Of each of some clusters what tells how fast their NICs are; nothing where there was no time.
-    std::vector<FlowRate> rates_inside(const std::vector<int>& clusters, Bytes window) {
+    /// In each of some clusters one flow or some.
+    std::vector<Flow> flows_inside(const std::vector<int>& clusters) const {
         std::vector<Flow> flows;
-        Seconds longest{0};
         for (const int c : clusters) {
             const std::vector<Flow> pairs = input_.flows_inside(c);
             flows.insert(flows.end(), pairs.begin(), pairs.end());
-            longest = std::max(longest, input_.one_way(c, c));
         }
-        const std::vector<FlowRate> measured = rates(flows, longest, window, 1);
-        std::vector<FlowRate> usual;
-        auto next = measured.begin();
-        for (std::size_t i = 0; i < clusters.size() && !measured.empty(); ++i) {
-            const auto end = next + static_cast<std::ptrdiff_t>(input_.flows_inside(clusters[i]).size());
-            usual.push_back(usual_of({next, end}));
-            next = end;
+        return flows;
+    }
+
+    /// Of what these flows have brought, for each cluster the middle value, since hosts may have slower NICs
+    /// than others, and ranks may wait for a core; of two the faster one. Nothing of nothing.
+    template <typename Value, typename IsSlower>
+    std::vector<Value> usual_of(const std::vector<int>& clusters, std::vector<Value> of_flows,
+                                IsSlower is_slower) const {
+        std::vector<Value> usual;
+        auto begin = of_flows.begin();
+        for (std::size_t i = 0; i < clusters.size() && !of_flows.empty(); ++i) {
+            const auto count = static_cast<std::ptrdiff_t>(input_.flows_inside(clusters[i]).size());
+            std::nth_element(begin, begin + count / 2, begin + count, is_slower);
+            usual.push_back(begin[count / 2]);
+            begin += count;
         }
         return usual;
     }
 
+    static bool lacks_rate(const ClusterModel& cluster) { return !(cluster.nic_out > 0); }
+
     /// Nothing tells how fast NICs are, so windows grow until flows do not fill them. A flow that became much
     /// slower was disturbed, and is measured once more.
     void measure_inside() {
-        const InsideFlows missing =
-            inside_flows([](const ClusterModel& cluster) { return !(cluster.nic_out > 0); });
+        const InsideFlows missing = inside_flows(lacks_rate);
         std::vector<int> clusters = missing.clusters;
         for (Bytes window = window_for(missing.longest); !clusters.empty();) {
-            const std::vector<FlowRate> measured = rates_inside(clusters, window);
+            const auto measured =
+                usual_of(clusters, rates(flows_inside(clusters), missing.longest, window, 1),
+                         [](const FlowRate& a, const FlowRate& b) { return a.late < b.late; });
             std::vector<int> filled;
             std::vector<int> again;
             for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -450,11 +451,7 @@ class LinkSweep {
     }
 
     /// Of several hosts: without it nothing is known of a cluster.
-    bool misses_insides() const {
-        return !inside_flows([](const ClusterModel& cluster) {
-                    return !(cluster.nic_out > 0);
-                }).flows.empty();
-    }
+    bool misses_insides() const { return !inside_flows(lacks_rate).clusters.empty(); }
 
     /// The best of several windows: one that is too large may overfill a queue.
     void take_inside(int cluster, double rate) {
@@ -498,7 +495,7 @@ class LinkSweep {
 
     /// After the rates: without reserves prices are too high, without rates between clusters there are none.
     void measure_reserves() {
-        const auto& [usual, clusters, longest] = inside_flows(
+        const auto& [flows, clusters, longest] = inside_flows(
             [](const ClusterModel& cluster) { return cluster.nic_out > 0 && !cluster.is_reserve_known; });
         double slowest = fastest_;
         for (const int c : clusters) slowest = std::min(slowest, model_.clusters[at(c)].nic_out);
@@ -511,7 +508,8 @@ class LinkSweep {
         // What disturbs makes it seem less: where all NICs have shown one, another trial would tell little.
         bool have_all = false;
         for (int trial = 0; trial < kRestedTrials && !have_all; ++trial) {
-            const std::vector<Seconds> times = bursts_inside(clusters, rest);
+            const std::vector<Seconds> times =
+                usual_of(clusters, probes_.bursts(flows_inside(clusters), kRestedBytes, rest), std::greater<>());
             have_all = true;
             for (std::size_t i = 0; i < clusters.size(); ++i) {
                 ClusterModel& model = model_.clusters[at(clusters[i])];
@@ -522,26 +520,6 @@ class LinkSweep {
                 have_all = have_all && model.reserve > 0;
             }
         }
-    }
-
-    /// Of the flows that have told how fast NICs are, how long the usual one takes.
-    std::vector<Seconds> bursts_inside(const std::vector<int>& clusters, Seconds rest) {
-        std::vector<Flow> flows;
-        for (const int c : clusters) {
-            const std::vector<Flow> pairs = input_.flows_inside(c);
-            flows.insert(flows.end(), pairs.begin(), pairs.end());
-        }
-        std::vector<Seconds> times = probes_.bursts(flows, kRestedBytes, rest);
-        std::vector<Seconds> usual;
-        auto begin = times.begin();
-        for (const int c : clusters) {
-            const auto count = static_cast<std::ptrdiff_t>(input_.flows_inside(c).size());
-            const auto middle = begin + (count - 1) / 2;  // of two the faster one, as of rates
-            std::nth_element(begin, middle, begin + count);
-            usual.push_back(*middle);
-            begin += count;
-        }
-        return usual;
     }
 
     /// From one cluster to another, while it is measured.

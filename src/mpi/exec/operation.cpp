@@ -26,7 +26,7 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
     restart();
 }
 
-/// Without one its peers wait for what it receives.
+/// Whether its peers learn of an error by what this rank sends. Where it only receives, they wait until it has.
 bool Operation::has_sends() const {
     return std::any_of(schedule_.steps.begin(), schedule_.steps.end(), [](const Step& step) {
         return step.kind == StepKind::send || step.kind == StepKind::native_bcast;
