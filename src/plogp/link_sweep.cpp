@@ -508,8 +508,8 @@ class LinkSweep {
         // What disturbs makes it seem less: where all NICs have shown one, another trial would tell little.
         bool have_all = false;
         for (int trial = 0; trial < kRestedTrials && !have_all; ++trial) {
-            const std::vector<Seconds> times =
-                usual_of(clusters, probes_.bursts(flows_inside(clusters), kRestedBytes, rest), std::greater<>());
+            const std::vector<Seconds> times = usual_of(
+                clusters, probes_.bursts(flows_inside(clusters), kRestedBytes, rest), std::greater<>());
             have_all = true;
             for (std::size_t i = 0; i < clusters.size(); ++i) {
                 ClusterModel& model = model_.clusters[at(clusters[i])];
