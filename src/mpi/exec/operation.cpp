@@ -26,7 +26,8 @@ Operation::Operation(const PreparedSchedule& prepared, const Operands& operands,
     restart();
 }
 
-/// Whether its peers learn of an error by what this rank sends. Where it only receives, they wait until it has.
+/// Whether its peers learn of an error by what this rank sends. Where it only receives, they wait until it
+/// has.
 bool Operation::has_sends() const {
     return std::any_of(schedule_.steps.begin(), schedule_.steps.end(), [](const Step& step) {
         return step.kind == StepKind::send || step.kind == StepKind::native_bcast;
