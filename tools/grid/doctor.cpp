@@ -42,6 +42,8 @@ void try_devices(std::vector<Finding>& findings, const Fd& netns) {
     const std::string tc = find_program("tc");
     findings.push_back(try_command("veth", {ip, "link", "add", "v0", "type", "veth", "peer", "name", "v1"},
                                    netns, "modprobe veth"));
+    findings.push_back(try_command("gso_max_size", {ip, "link", "set", "v0", "gso_max_size", "32768"}, netns,
+                                   "install an iproute2 that has it (4.16 or later)"));
     findings.push_back(
         try_command("bridge", {ip, "link", "add", "b0", "type", "bridge"}, netns, "modprobe bridge"));
     findings.push_back(try_command("tbf",

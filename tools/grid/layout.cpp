@@ -2,6 +2,7 @@
 #include "grid/layout.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -104,13 +105,29 @@ std::string site_ip_commands(const Scenario& scenario, const GridLayout& layout,
     return text;
 }
 
-std::string host_ip_commands(const SiteLayout& site, const HostLayout& host) {
+std::string host_ip_commands(const Scenario& scenario, const SiteLayout& site, const HostLayout& host) {
     return fmt::format(
         "link set lo up\n"
         "address add {}/24 dev veth0\n"
-        "link set veth0 up\n"
+        "link set veth0 gso_max_size {} up\n"
         "route add default via {}\n",
-        host.address, site.address);
+        host.address, longest_train(scenario), site.address);
+}
+
+Bytes longest_train(const Scenario& scenario) {
+    constexpr double kMost = 64 * 1024;  // Linux's own
+    constexpr double kSeconds = kMost * 8 / 100e6;
+    double slowest_bps = std::numeric_limits<double>::infinity();
+    const auto passes = [&](double rate_bps) {
+        if (rate_bps > 0) slowest_bps = std::min(slowest_bps, rate_bps);
+    };
+    for (std::size_t s = 0; s < scenario.sites.size(); ++s) {
+        passes(scenario.sites[s].nic_bps);
+        passes(scenario.sites[s].uplink_bps);
+        for (const SiteLink& link : scenario.links[s]) passes(link.rate_bps);
+    }
+    const double one_packet = scenario.mtu;
+    return static_cast<Bytes>(std::clamp(slowest_bps / 8 * kSeconds, one_packet, kMost));
 }
 
 std::string site_tc_commands(const Scenario& scenario, std::size_t site) {

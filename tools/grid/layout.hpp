@@ -44,7 +44,11 @@ GridLayout layout_from_json(const Json& json);
 /// Input for `ip -batch` in the site's namespace: bridge, cables to the hosts, router address, wan0.
 std::string site_ip_commands(const Scenario& scenario, const GridLayout& layout, std::size_t site);
 /// Input for `ip -batch` in a host's namespace, once the site's commands are done.
-std::string host_ip_commands(const SiteLayout& site, const HostLayout& host);
+std::string host_ip_commands(const Scenario& scenario, const SiteLayout& site, const HostLayout& host);
+/// How much TCP may hand down at once: what the slowest part of the grid passes in 5 ms, as 64 KB are of
+/// 100 Mbit/s, but at least one packet. A train arrives as a whole, and a pipeline would wait for the rest of
+/// a longer one, which real networks pass packet by packet.
+Bytes longest_train(const Scenario& scenario);
 /// Input for `tc -batch` in the site's namespace: the rate towards each host.
 std::string site_tc_commands(const Scenario& scenario, std::size_t site);
 /// Input for `tc -batch` in a host's namespace: the rate from it.

@@ -34,7 +34,7 @@ void raise_namespaces(const Scenario& scenario, const GridLayout& layout,
         run_batch("tc", site_tc_commands(scenario, s), site.netns);
         for (const HostLayout& host : site.hosts) {
             check();
-            run_batch("ip", host_ip_commands(site, host), host.netns);
+            run_batch("ip", host_ip_commands(scenario, site, host), host.netns);
             run_batch("tc", host_tc_commands(scenario, s), host.netns);
         }
     }

@@ -51,3 +51,21 @@ TEST_CASE("a fast NIC gets a bucket of a millisecond", "[grid]") {
     CHECK_THAT(host_tc_commands(two_sites(), 0), Contains("rate 100000000bit burst 131072 "));
     CHECK_THAT(host_tc_commands(two_sites(), 1), Contains("rate 10000000000bit burst 1250000 "));
 }
+
+TEST_CASE("TCP hands down at most what the slowest part of a grid passes in 5 ms", "[grid]") {
+    Scenario scenario = two_sites();
+    const auto train = [&] { return longest_train(scenario); };
+    CHECK(train() == 65536);
+    scenario.sites[1].uplink_bps = 50e6;
+    CHECK(train() == 32768);
+    const GridLayout layout = make_layout(scenario, "x");
+    CHECK_THAT(host_ip_commands(scenario, layout.sites[0], layout.sites[0].hosts[0]),
+               Contains("gso_max_size 32768 "));
+    scenario.links[0][1].rate_bps = scenario.links[1][0].rate_bps = 20e6;
+    CHECK(train() == 13107);
+    scenario.links[0][1].rate_bps = 1e6;
+    CHECK(train() == 9000);  // a packet
+    for (Site& site : scenario.sites) site.nic_bps = site.uplink_bps = 1e9;
+    scenario.links.assign(2, std::vector<SiteLink>(2));
+    CHECK(train() == 65536);
+}
