@@ -9,9 +9,9 @@ namespace {
 
 // Where parts begin and end, in a flow's time.
 constexpr double kEarlyBegin = 0.35;
-constexpr double kEarlyEnd = 0.65;
-constexpr double kLateBegin = kEarlyEnd;
-constexpr double kLateEnd = 0.95;
+constexpr double kLateBegin = kEarlyBegin + FlowRate::kPart;
+constexpr double kEarlyEnd = kLateBegin;
+constexpr double kLateEnd = kLateBegin + FlowRate::kPart;
 
 constexpr Seconds kAtOnce = std::chrono::microseconds(200);
 
@@ -37,8 +37,7 @@ void FlowParts::add(Seconds time, Bytes bytes) {
 }
 
 FlowRate FlowParts::rates() const {
-    return {early_ / ((kEarlyEnd - kEarlyBegin) * duration_.count()),
-            late_ / ((kLateEnd - kLateBegin) * duration_.count())};
+    return {early_ / (FlowRate::kPart * duration_.count()), late_ / (FlowRate::kPart * duration_.count())};
 }
 
 }  // namespace laple

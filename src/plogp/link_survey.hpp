@@ -34,6 +34,7 @@ struct FlowOptions {
 
 /// A flow's rate in the second third of its time, about, and in the last one: TCP may still be on its way up.
 struct FlowRate {
+    static constexpr double kPart = 0.3;  ///< of the flow's time that each of both takes
     double early = 0;
     double late = 0;
 };

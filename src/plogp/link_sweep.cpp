@@ -35,6 +35,10 @@ constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
 constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not found the link's rate yet
 constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
+// TCP gives up to 64 KiB to a NIC at once, and what is on the way, or reads it, may pass that on as a whole.
+constexpr double kTellingBytes = 192 * 1024;  // that a link carries while its rate is told
+constexpr int kMostTimes = 4;                 // as long as usual
+constexpr double kNearTrips = 20;             // round trips that a flow lasts: TCP has long found its rate
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
 constexpr int kMostTrials = 4;      // of a link, while each time it is faster than its window was made for
@@ -76,6 +80,23 @@ Seconds duration_of_flow(Seconds trip) {
     return std::max(kShortestFlow, kFlowTrips * trip);
 }
 
+/// Whether flows that last `times` as long as usual do so for so many round trips that their rate has not
+/// depended on TCP for long.
+bool is_near(Seconds one_way, int times = 1) {
+    const Seconds trip = 2 * one_way;
+    return kNearTrips * trip <= times * duration_of_flow(trip);
+}
+
+/// How many times as long as usual flows of a link last that carries so many bytes a second, so that these
+/// are enough to tell it.
+int times_to_tell(double rate, Seconds one_way) {
+    const double usual = duration_of_flow(2 * one_way).count() * rate;
+    int times = 1;
+    const auto part = [&] { return is_near(one_way, times) ? 2 * FlowRate::kPart : FlowRate::kPart; };
+    while (times < kMostTimes && part() * times * usual < kTellingBytes) ++times;
+    return times;
+}
+
 enum class Way { there, back };  // of a pair of clusters a < b: from a to b, from b to a
 constexpr std::array kWays{Way::there, Way::back};
 
@@ -89,16 +110,24 @@ Seconds time_of_step(Seconds one_way, int times) {
 struct MeasuredRate {
     double early = 0;
     double late = 0;
+    bool is_near = true;  // so that both parts tell it
 
-    void add(const FlowRate& flow) { add(MeasuredRate{flow.early, flow.late}); }
+    void add(const FlowRate& flow) { add(MeasuredRate{flow.early, flow.late, is_near}); }
     void add(const MeasuredRate& other) {
         early += other.early;
         late += other.late;
+        is_near = is_near && other.is_near;
     }
     bool is_climbing() const { return late > kClimbing * early; }
+    /// TCP has not found the link's rate. On a near link it has, long before a flow ends: there a rank that
+    /// waited for a core at the beginning looks the same.
+    bool is_slow_start() const { return is_climbing() && !is_near; }
     /// It has filled a queue until packets were lost.
     bool has_lost() const { return late < kLost * early; }
-    double rate() const { return has_lost() ? (early + late) / 2 : late; }
+    double rate() const {
+        const bool tell_both = has_lost() || (is_near && !is_climbing());
+        return tell_both ? (early + late) / 2 : late;
+    }
 };
 
 class LinkSweep {
@@ -334,7 +363,7 @@ class LinkSweep {
                 links.push_back({from, to, 1, {}});
             }
             while (true) {
-                if (!fill(links, rates(flows_of(links, 0), one_way, window, 1))) return;
+                if (!fill(links, rates(flows_of(links, 0), one_way, window, 1), 1)) return;
                 bool is_climbing = false;
                 for (const Measuring& link : links) {
                     take(link);
@@ -555,7 +584,7 @@ class LinkSweep {
         const Seconds longest = longest_latency(round);
         for (int trial = 0; trial < kMostTrials; ++trial) {
             const double fastest = fastest_;
-            if (!measure(links, longest)) return;
+            if (!measure_long_enough(links, longest)) return;
             for (const Measuring& link : links) take(link, trial > 0);
             std::erase_if(links, [&](const Measuring& link) {
                 return !fills_window(link, fastest, longest) && (trial > 0 || !says_little(link));
@@ -654,7 +683,7 @@ class LinkSweep {
         // than others, so that each of the flows that share an uplink brings enough to tell its rate.
         const int times = static_cast<int>(std::ceil(kShortestTogether / duration_of_flow(2 * longest)));
         if (is_over_ || !has_time_for(time_of_step(longest, times))) return;
-        fill(links, measured_rates(flows, longest, window_for(longest), times));
+        fill(links, measured_rates(flows, longest, window_for(longest), times), times);
         // A flow that becomes slower where another one becomes faster has lost nothing: their sum tells.
         std::vector<MeasuredRate> out(input_.clusters.size());
         std::vector<MeasuredRate> in(input_.clusters.size());
@@ -698,8 +727,10 @@ class LinkSweep {
             if (other != c) others.push_back(other);
         }
         // The bursts of token buckets make up less of what is sent in a longer time.
-        constexpr int kTimes = 2;
-        const auto rates = rates_with({{c, others, {}}}, kTimes, Ways::apart);
+        constexpr int kLeastTimes = 2;
+        const UplinkTrial trial{c, others, {}};
+        const int times = times_to_tell(slower_end(c, c), farthest_of({trial}));
+        const auto rates = rates_with({trial}, std::max(times, kLeastTimes), Ways::apart);
         return rates.empty() ? UplinkRates() : UplinkRates{rates[0].out.rate(), rates[0].in.rate()};
     }
 
@@ -747,7 +778,7 @@ class LinkSweep {
         } else {
             run(flows.begin(), flows.end());
         }
-        fill(links, measured);
+        fill(links, measured, times);
         std::vector<BothWays> rates(trials.size());
         auto link = links.begin();
         for (const auto way : kEitherWay) {
@@ -902,8 +933,39 @@ class LinkSweep {
     }
 
     /// False where there is nothing to measure, or no time.
-    bool measure(std::vector<Measuring>& links, Seconds one_way) {
-        return fill(links, rates(flows_of(links, 0), one_way));
+    bool measure(std::vector<Measuring>& links, Seconds one_way, int times = 1) {
+        return fill(links, rates(flows_of(links, 0), one_way, times), times);
+    }
+
+    /// For the slowest of these links, as it was measured; or, as long as it was not, as both ends seem to
+    /// be.
+    int times_for(const std::vector<Measuring>& links, Seconds one_way) const {
+        int times = 1;
+        for (const Measuring& link : links) {
+            const double measured = link.rate.rate();
+            const double rate = measured > 0 ? measured : slower_end(link.from, link.to);
+            times = std::max(times, times_to_tell(rate, one_way));
+        }
+        return times;
+    }
+
+    /// What the slower one of two clusters has carried, either way; infinite: neither has carried anything.
+    double slower_end(int a, int b) const {
+        double slower = kInfinity;
+        for (const int cluster : {a, b}) {
+            const double most = std::max(reached_[at(cluster)].out, reached_[at(cluster)].in);
+            if (most > 0) slower = std::min(slower, most);
+        }
+        return slower;
+    }
+
+    /// What brings too little to tell a rate is measured for longer.
+    bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way) {
+        const int times = times_for(links, one_way);
+        if (!measure(links, one_way, times)) return false;
+        const int longer = times_for(links, one_way);
+        if (longer > times) measure(links, one_way, longer);
+        return true;
     }
 
     /// Those of all lanes. `at_once` links of each cluster, about, share its uplink; 0: they do not. It may
@@ -921,12 +983,14 @@ class LinkSweep {
         return flows;
     }
 
-    /// Sums up the rates of their flows; false where these were not measured.
-    static bool fill(std::vector<Measuring>& links, const std::vector<FlowRate>& measured) {
+    /// Sums up the rates of their flows, which have lasted `times` as long as usual; false where these were
+    /// not measured.
+    bool fill(std::vector<Measuring>& links, const std::vector<FlowRate>& measured, int times) const {
         if (measured.empty()) return false;
         auto rate = measured.begin();
         for (Measuring& link : links) {
             link.rate = {};
+            link.rate.is_near = is_near(input_.one_way(link.from, link.to), times);
             link.slowest = kInfinity;
             for (int lane = 0; lane < link.lanes; ++lane) {
                 link.slowest = std::min(link.slowest, rate->late);
@@ -983,7 +1047,7 @@ class LinkSweep {
         note_reached(from, to, rate.rate());
         fastest_ = std::max(fastest_, rate.rate() / lanes);
         if (lanes == known.rate.rbegin()->first) {
-            climbing_[{from, to}] = is_climbing(a, b, rate) && is_only_tcp(link, from);
+            climbing_[{from, to}] = rate.is_slow_start() && is_only_tcp(link, from);
             link.carries_more = climbing_[{from, to}] || is_way_climbing(to, from);
         }
         if (tells_of_one) tell_of_one(measured, link);
@@ -1040,7 +1104,7 @@ class LinkSweep {
     /// measured.
     void tell_of_one(const Measuring& measured, LinkPair& link) {
         Lanes& known = link.lanes_from(measured.from);
-        if (is_climbing(link.a, link.b, measured.rate)) {
+        if (measured.rate.is_slow_start()) {
             known.rate[1] =
                 likely_of_one_climbing(link, measured.from, measured.lanes, known.rate[measured.lanes]);
             guessed_.insert({measured.from, measured.to});
@@ -1054,14 +1118,6 @@ class LinkSweep {
     /// NIC can, and no more is known, nothing but TCP holds them up, which gives each the same.
     double likely_of_one_climbing(const LinkPair& link, int from, int lanes, double together) const {
         return is_only_tcp(link, from) ? together / lanes : likely_of_one(link.a, link.b, together);
-    }
-
-    /// Whether TCP has not found the link's rate. On a near link it has, long before a flow ends: there a
-    /// rank that waited for a core at the beginning looks the same.
-    bool is_climbing(int a, int b, const MeasuredRate& measured) const {
-        constexpr double kEnoughTrips = 20;
-        const Seconds trip = 2 * input_.one_way(a, b);
-        return measured.is_climbing() && kEnoughTrips * trip > duration_of_flow(trip);
     }
 
     /// Whether nothing is known that holds flows from one end up at these rates, but that TCP has not found
@@ -1081,7 +1137,7 @@ class LinkSweep {
     /// What flows would carry once TCP has found the link's rate: one flow, as all lanes of this link tell;
     /// or, where no more lanes are known, as much as both clusters have reached with others.
     double likely_reached(const LinkPair& link, int from, int lanes, const MeasuredRate& measured) const {
-        if (!is_climbing(link.a, link.b, measured)) return measured.rate();
+        if (!measured.is_slow_start()) return measured.rate();
         const Lanes& known = link.lanes_from(from);
         const bool are_more_known = !known.rate.empty() && known.rate.rbegin()->first != lanes;
         const double likely =

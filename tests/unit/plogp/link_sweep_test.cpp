@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plogp/link_sweep.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -668,6 +670,58 @@ TEST_CASE("an uplink carries what all of its links do together", "[link_sweep]")
         CHECK(cluster.uplink_out == Approx(12.5e6));
         CHECK(cluster.uplink_in == Approx(12.5e6));
     }
+}
+
+TEST_CASE("thin links are measured for longer: what comes at once must not matter", "[link_sweep]") {
+    const auto all = [](Seconds) { return true; };
+    const auto durations_of = [&](double uplink) {
+        FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {uplink, uplink, uplink}};
+        network.one_way = Seconds(0.5e-3);
+        FakeProbes probes(network);
+        const LinkModel model = sweep_links(probes, input_for(network), all);
+        CHECK(model.between(0, 1)->there.most() == Approx(uplink));
+        std::vector<double> durations;
+        for (const auto& [flows, options] : probes.lanes) durations.push_back(options.duration.count());
+        return durations;
+    };
+    for (const double duration : durations_of(12.5e6)) CHECK(duration == Approx(60e-3));
+    // 192 KiB in the 0.6 that count. What is slow is not known before the first flows.
+    const std::vector<double> thin = durations_of(2.5e6);
+    REQUIRE(thin.size() > 2);
+    CHECK(thin.front() == Approx(60e-3));
+    CHECK(thin[1] == Approx(180e-3));
+    CHECK(std::count_if(thin.begin(), thin.end(), [](double each) { return each < 0.15; }) == 1);
+    // However thin: four times as long.
+    const std::vector<double> thinnest = durations_of(0.1e6);
+    CHECK(*std::max_element(thinnest.begin(), thinnest.end()) == Approx(240e-3));
+}
+
+TEST_CASE("what there was no time to measure for longer counts as it is", "[link_sweep]") {
+    FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {2.5e6, 2.5e6, 2.5e6}};
+    network.one_way = Seconds(0.5e-3);
+    FakeProbes probes(network);
+    const auto no_long_one = [](Seconds needed) { return needed < Seconds(100e-3); };
+    const LinkModel model = sweep_links(probes, input_for(network), no_long_one);
+    REQUIRE(model.links.size() == 1);
+    CHECK(model.links[0].there.most() == Approx(2.5e6));
+    CHECK(is_unfinished(model));
+}
+
+TEST_CASE("both parts of a near flow tell its rate, the later one of a far flow", "[link_sweep]") {
+    const auto rate_of = [](Seconds one_way, double first_part) {
+        FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 25e6, {12.5e6, 12.5e6, 12.5e6}};
+        network.one_way = one_way;
+        FakeProbes probes(network);
+        probes.first_part = first_part;
+        return sweep_links(probes, input_for(network), [](Seconds) { return true; })
+            .between(0, 1)
+            ->there.most();
+    };
+    CHECK(rate_of(Seconds(0.5e-3), 0.95) == Approx(12.5e6));
+    CHECK(rate_of(Seconds(0.5e-3), 1.05) == Approx(12.5e6));
+    CHECK(rate_of(Seconds(5e-3), 0.95) == Approx(1.05 * 12.5e6));
+    // Who is much faster at last had to wait at first.
+    CHECK(rate_of(Seconds(0.5e-3), 0.8) == Approx(1.2 * 12.5e6));
 }
 
 TEST_CASE("uplinks of near clusters carry what each does with all others", "[link_sweep]") {
