@@ -159,6 +159,8 @@ class LinkSweep {
         // What all lanes carry says more than what one does, and one way tells of the way back: all links
         // have their turn first.
         for (const int most_lanes : {kMostLanes, 1}) {
+            // Uplinks tell more than single flows, which are as fast as all lanes or a NIC, mostly.
+            if (most_lanes == 1 && are_near()) measure_uplinks_by_turns();
             for (const Way way : kWays) {
                 if (way == Way::back && is_lone_pair()) measure_streams_of(rounds.front());
                 for (const ProbeRound& round : rounds) {
@@ -168,7 +170,6 @@ class LinkSweep {
                 }
             }
         }
-        if (are_near()) measure_uplinks_by_turns();
         const bool has_rates = !misses_rates() && !misses_uplinks();
         if (has_rates) {
             measure_uplinks_alone();
@@ -560,6 +561,7 @@ class LinkSweep {
         bool tell_of_one = false;  // what one flow carries is not known otherwise
         int slower = 1;            // Flow::slower, of all lanes
         double slowest = 0;        // lane
+        double about = 0;          // what it carries, where that is known; otherwise 0
     };
 
     static std::pair<int, int> ends_of(const NodePair& clusters, Way way) {
@@ -959,12 +961,19 @@ class LinkSweep {
         return slower;
     }
 
-    /// What brings too little to tell a rate is measured for longer.
+    /// What brings too little to tell a rate is measured for longer, unless its windows held it up.
     bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way) {
+        const double fastest = fastest_;
         const int times = times_for(links, one_way);
         if (!measure(links, one_way, times)) return false;
         const int longer = times_for(links, one_way);
-        if (longer > times) measure(links, one_way, longer);
+        const bool are_held_up = std::any_of(links.begin(), links.end(), [&](const Measuring& link) {
+            return fills_window(link, fastest, one_way);
+        });
+        if (longer <= times || are_held_up) return true;
+        for (Measuring& link : links) link.about = link.rate.rate();
+        measure(links, one_way, longer);
+        for (Measuring& link : links) link.about = 0;
         return true;
     }
 
@@ -973,8 +982,8 @@ class LinkSweep {
     std::vector<Flow> flows_of(std::vector<Measuring>& links, int at_once) const {
         std::vector<Flow> flows;
         for (Measuring& link : links) {
-            link.slower = at_once == 0 ? how_much_slower(link.from, link.to, link.lanes)
-                                       : std::clamp(at_once * link.lanes / 2, 1, kMostSlower);
+            link.slower =
+                at_once == 0 ? how_much_slower(link) : std::clamp(at_once * link.lanes / 2, 1, kMostSlower);
             for (int lane = 0; lane < link.lanes; ++lane) {
                 flows.push_back(input_.lane(link.from, link.to, lane));
                 flows.back().slower = link.slower;
@@ -1001,19 +1010,21 @@ class LinkSweep {
     }
 
     /// As in Flow: windows are made for flows that are as fast as any. A single slow link does not tell which
-    /// of both ends is slow.
-    int how_much_slower(int from, int to, int lanes) const {
-        const auto are_several_known = [this](int cluster, bool is_out) {
-            return std::count_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& link) {
-                       return link.joins(cluster) &&
-                              !link.lanes_from(is_out ? cluster : link.other(cluster)).rate.empty();
-                   }) > 1;
+    /// of both ends is slow. Of near links it is supposed to: what their windows hold takes longer to arrive
+    /// than another trial does, if they turn out to be faster.
+    int how_much_slower(const Measuring& link) const {
+        const int enough = is_near(input_.one_way(link.from, link.to)) ? 1 : 2;
+        const auto are_known = [&](int cluster, bool is_out) {
+            return std::count_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& known) {
+                       return known.joins(cluster) &&
+                              !known.lanes_from(is_out ? cluster : known.other(cluster)).rate.empty();
+                   }) >= enough;
         };
         double likely = fastest_;
-        if (are_several_known(from, true)) likely = std::min(likely, reached_[at(from)].out / lanes);
-        if (are_several_known(to, false)) likely = std::min(likely, reached_[at(to)].in / lanes);
-        if (!(likely > 0)) return 1;
-        return static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower}));
+        if (are_known(link.from, true)) likely = std::min(likely, reached_[at(link.from)].out / link.lanes);
+        if (are_known(link.to, false)) likely = std::min(likely, reached_[at(link.to)].in / link.lanes);
+        if (link.about > 0) likely = std::min(likely, link.about / link.lanes);
+        return likely > 0 ? static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower})) : 1;
     }
 
     /// Whether the first rate may be far from what the link carries, and nothing else tells.
@@ -1035,7 +1046,7 @@ class LinkSweep {
 
     /// `is_again`: right after a measurement of the same flows, on which no trial of an uplink has built.
     void take(const Measuring& measured, bool is_again = false) {
-        const auto& [from, to, lanes, rate, tells_of_one, slower, slowest] = measured;
+        const auto& [from, to, lanes, rate, tells_of_one, slower, slowest, about] = measured;
         const auto [a, b] = std::minmax(from, to);
         LinkPair& link = model_.link(a, b);
         Lanes& known = link.lanes_from(from);

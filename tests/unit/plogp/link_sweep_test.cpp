@@ -681,7 +681,12 @@ TEST_CASE("thin links are measured for longer: what comes at once must not matte
         const LinkModel model = sweep_links(probes, input_for(network), all);
         CHECK(model.between(0, 1)->there.most() == Approx(uplink));
         std::vector<double> durations;
-        for (const auto& [flows, options] : probes.lanes) durations.push_back(options.duration.count());
+        for (const auto& [flows, options] : probes.lanes) {
+            // What waits before a thin link would take longer to arrive than all that is measured.
+            const bool is_second = durations.size() == 1;
+            if (is_second && uplink < 5e6) CHECK(flows.front().slower == 8);
+            durations.push_back(options.duration.count());
+        }
         return durations;
     };
     for (const double duration : durations_of(12.5e6)) CHECK(duration == Approx(60e-3));
@@ -704,6 +709,23 @@ TEST_CASE("what there was no time to measure for longer counts as it is", "[link
     const LinkModel model = sweep_links(probes, input_for(network), no_long_one);
     REQUIRE(model.links.size() == 1);
     CHECK(model.links[0].there.most() == Approx(2.5e6));
+    CHECK(is_unfinished(model));
+}
+
+TEST_CASE("uplinks of near clusters have their turns before single flows", "[link_sweep]") {
+    FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {20e6, 20e6, 20e6}};
+    network.one_way = Seconds(0.5e-3);
+    FakeProbes probes(network);
+    // Inside, eager limits, three links there and back, three uplinks.
+    int steps = 2 + 6 + 3;
+    const LinkModel model = sweep_links(probes, input_for(network), [&](Seconds) { return --steps >= 0; });
+    for (const ClusterModel& cluster : model.clusters) {
+        CHECK(cluster.uplink_out == Approx(20e6));
+        CHECK(cluster.uplink_in == Approx(20e6));
+    }
+    CHECK(probes.uplink_trials == 6);
+    CHECK(std::all_of(probes.lanes.begin(), probes.lanes.end(),
+                      [](const auto& flows_and_options) { return flows_and_options.first.size() == 2; }));
     CHECK(is_unfinished(model));
 }
 
