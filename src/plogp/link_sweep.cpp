@@ -37,8 +37,8 @@ constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
 // TCP gives up to 64 KiB to a NIC at once, and what is on the way, or reads it, may pass that on as a whole.
 constexpr double kTellingBytes = 192 * 1024;  // that a link carries while its rate is told
-constexpr int kMostTimes = 4;                 // as long as usual
-constexpr double kNearTrips = 20;             // round trips that a flow lasts: TCP has long found its rate
+constexpr Seconds kLongestToTell = std::chrono::milliseconds(240);  // but flows that last longer as it is
+constexpr double kSettledTrips = 20;  // round trips that a flow lasts: TCP has long found its rate
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
 constexpr int kMostTrials = 4;      // of a link, while each time it is faster than its window was made for
@@ -80,20 +80,23 @@ Seconds duration_of_flow(Seconds trip) {
     return std::max(kShortestFlow, kFlowTrips * trip);
 }
 
-/// Whether flows that last `times` as long as usual do so for so many round trips that their rate has not
-/// depended on TCP for long.
-bool is_near(Seconds one_way, int times = 1) {
+/// Whether flows that last `times` as long as usual do so for so many round trips that TCP has long found
+/// their rate; as usual, those of near links.
+bool has_settled(Seconds one_way, int times = 1) {
     const Seconds trip = 2 * one_way;
-    return kNearTrips * trip <= times * duration_of_flow(trip);
+    return kSettledTrips * trip <= times * duration_of_flow(trip);
 }
 
 /// How many times as long as usual flows of a link last that carries so many bytes a second, so that these
 /// are enough to tell it.
 int times_to_tell(double rate, Seconds one_way) {
-    const double usual = duration_of_flow(2 * one_way).count() * rate;
+    const Seconds usual = duration_of_flow(2 * one_way);
     int times = 1;
-    const auto part = [&] { return is_near(one_way, times) ? 2 * FlowRate::kPart : FlowRate::kPart; };
-    while (times < kMostTimes && part() * times * usual < kTellingBytes) ++times;
+    const auto are_enough = [&] {
+        const double part = has_settled(one_way, times) ? 2 * FlowRate::kPart : FlowRate::kPart;
+        return part * times * usual.count() * rate >= kTellingBytes;
+    };
+    while ((times + 1) * usual <= kLongestToTell && !are_enough()) ++times;
     return times;
 }
 
@@ -110,22 +113,22 @@ Seconds time_of_step(Seconds one_way, int times) {
 struct MeasuredRate {
     double early = 0;
     double late = 0;
-    bool is_near = true;  // so that both parts tell it
+    bool has_settled = true;  // so that both parts tell it
 
-    void add(const FlowRate& flow) { add(MeasuredRate{flow.early, flow.late, is_near}); }
+    void add(const FlowRate& flow) { add(MeasuredRate{flow.early, flow.late, has_settled}); }
     void add(const MeasuredRate& other) {
         early += other.early;
         late += other.late;
-        is_near = is_near && other.is_near;
+        has_settled = has_settled && other.has_settled;
     }
     bool is_climbing() const { return late > kClimbing * early; }
-    /// TCP has not found the link's rate. On a near link it has, long before a flow ends: there a rank that
-    /// waited for a core at the beginning looks the same.
-    bool is_slow_start() const { return is_climbing() && !is_near; }
+    /// TCP has not found the link's rate. Where it has, a rank that waited for a core at the beginning looks
+    /// the same.
+    bool is_slow_start() const { return is_climbing() && !has_settled; }
     /// It has filled a queue until packets were lost.
     bool has_lost() const { return late < kLost * early; }
     double rate() const {
-        const bool tell_both = has_lost() || (is_near && !is_climbing());
+        const bool tell_both = has_lost() || (has_settled && !is_climbing());
         return tell_both ? (early + late) / 2 : late;
     }
 };
@@ -358,13 +361,19 @@ class LinkSweep {
             std::clamp(static_cast<Bytes>(2 * one_way.count() * kUsualRate), kFirstWindow, kMostWindow);
         for (const Way way : kWays) {
             int climbs = 0;
+            int times = 1;
             std::vector<Measuring> links;
             for (const NodePair& pair : round) {
                 const auto [from, to] = ends_of(pair, way);
                 links.push_back({from, to, 1, {}});
             }
             while (true) {
-                if (!fill(links, rates(flows_of(links, 0), one_way, window, 1), 1)) return;
+                if (!fill(links, rates(flows_of(links, 0), one_way, window, times), times)) return;
+                const int longer = times_for(links, one_way);
+                if (longer > times && has_time_(time_of_step(one_way, longer))) {
+                    times = longer;
+                    continue;
+                }
                 bool is_climbing = false;
                 for (const Measuring& link : links) {
                     take(link);
@@ -636,7 +645,7 @@ class LinkSweep {
             if (known->lanes_from(from).rate.at(lanes) < kDoubtful * as_nics_allow(from, to, lanes, usual))
                 links.push_back({from, to, lanes, {}});
         }
-        if (!measure(links, longest_latency(round))) return;
+        if (!measure_long_enough(links, longest_latency(round))) return;
         for (const Measuring& link : links) take(link);
     }
 
@@ -731,7 +740,10 @@ class LinkSweep {
         // The bursts of token buckets make up less of what is sent in a longer time.
         constexpr int kLeastTimes = 2;
         const UplinkTrial trial{c, others, {}};
-        const int times = times_to_tell(slower_end(c, c), farthest_of({trial}));
+        const UplinkRates& reached = reached_[at(c)];
+        const double slower =
+            std::min(first_known(reached.out, reached.in), first_known(reached.in, reached.out));
+        const int times = times_to_tell(slower, farthest_of({trial}));
         const auto rates = rates_with({trial}, std::max(times, kLeastTimes), Ways::apart);
         return rates.empty() ? UplinkRates() : UplinkRates{rates[0].out.rate(), rates[0].in.rate()};
     }
@@ -935,33 +947,37 @@ class LinkSweep {
     }
 
     /// False where there is nothing to measure, or no time.
-    bool measure(std::vector<Measuring>& links, Seconds one_way, int times = 1) {
+    bool measure(std::vector<Measuring>& links, Seconds one_way, int times) {
         return fill(links, rates(flows_of(links, 0), one_way, times), times);
     }
 
-    /// For the slowest of these links, as it was measured; or, as long as it was not, as both ends seem to
-    /// be.
+    /// For the slowest of these links: as it was measured now, or earlier, or else as both ends seem to be.
     int times_for(const std::vector<Measuring>& links, Seconds one_way) const {
         int times = 1;
         for (const Measuring& link : links) {
-            const double measured = link.rate.rate();
-            const double rate = measured > 0 ? measured : slower_end(link.from, link.to);
+            const UplinkRates& from = reached_[at(link.from)];
+            const UplinkRates& to = reached_[at(link.to)];
+            const double of_ends = std::min(first_known(from.out, from.in), first_known(to.in, to.out));
+            const double rate = first_known(link.rate.rate(), first_known(known_rate(link), of_ends));
             times = std::max(times, times_to_tell(rate, one_way));
         }
         return times;
     }
 
-    /// What the slower one of two clusters has carried, either way; infinite: neither has carried anything.
-    double slower_end(int a, int b) const {
-        double slower = kInfinity;
-        for (const int cluster : {a, b}) {
-            const double most = std::max(reached_[at(cluster)].out, reached_[at(cluster)].in);
-            if (most > 0) slower = std::min(slower, most);
-        }
-        return slower;
+    /// Rates are more than 0; infinite: neither is known.
+    static double first_known(double rate, double other) {
+        if (rate > 0) return rate;
+        return other > 0 ? other : kInfinity;
     }
 
-    /// What brings too little to tell a rate is measured for longer, unless its windows held it up.
+    /// What it has carried before, by however many lanes; 0: not known.
+    double known_rate(const Measuring& link) const {
+        const LinkPair* pair = model_.between(link.from, link.to);
+        return pair == nullptr ? 0 : pair->lanes_from(link.from).most();
+    }
+
+    /// What brings too little to tell a rate is measured for longer, unless its windows held it up. Where
+    /// there is no time for that, links of which nothing else is known keep what they have.
     bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way) {
         const double fastest = fastest_;
         const int times = times_for(links, one_way);
@@ -971,6 +987,13 @@ class LinkSweep {
             return fills_window(link, fastest, one_way);
         });
         if (longer <= times || are_held_up) return true;
+        if (!has_time_(time_of_step(one_way, longer))) {
+            std::erase_if(links, [&](const Measuring& link) {
+                return model_.between(link.from, link.to) != nullptr &&
+                       times_to_tell(link.rate.rate(), one_way) > times;
+            });
+            return true;
+        }
         for (Measuring& link : links) link.about = link.rate.rate();
         measure(links, one_way, longer);
         for (Measuring& link : links) link.about = 0;
@@ -999,7 +1022,7 @@ class LinkSweep {
         auto rate = measured.begin();
         for (Measuring& link : links) {
             link.rate = {};
-            link.rate.is_near = is_near(input_.one_way(link.from, link.to), times);
+            link.rate.has_settled = has_settled(input_.one_way(link.from, link.to), times);
             link.slowest = kInfinity;
             for (int lane = 0; lane < link.lanes; ++lane) {
                 link.slowest = std::min(link.slowest, rate->late);
@@ -1013,7 +1036,7 @@ class LinkSweep {
     /// of both ends is slow. Of near links it is supposed to: what their windows hold takes longer to arrive
     /// than another trial does, if they turn out to be faster.
     int how_much_slower(const Measuring& link) const {
-        const int enough = is_near(input_.one_way(link.from, link.to)) ? 1 : 2;
+        const int enough = has_settled(input_.one_way(link.from, link.to)) ? 1 : 2;
         const auto are_known = [&](int cluster, bool is_out) {
             return std::count_if(model_.links.begin(), model_.links.end(), [&](const LinkPair& known) {
                        return known.joins(cluster) &&
@@ -1222,13 +1245,13 @@ bool is_unfinished(const LinkModel& model) {
     return model.sweeps > 0;
 }
 
-Seconds longest_step_of_sweep(Seconds one_way) {
+Seconds usual_step_of_sweep(Seconds one_way) {
     return time_of_step(one_way, 1);
 }
 
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
-    const Seconds step = longest_step_of_sweep(one_way);
+    const Seconds step = usual_step_of_sweep(one_way);
     // Of two sites streams are measured in the first jobs, too (is_lone_pair), where a budget is nearly
     // enough for them.
     const Seconds streams = time_to_measure_streams(2 * one_way);

@@ -17,11 +17,13 @@ namespace laple {
 ///    than others, each alone with all of them.
 /// 3. Between two clusters, near ones first, one way and later back: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
-///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up;
-///    what fills its window, up to four times, with larger ones.
+///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up,
+///    or what came was little, so that flows are to last longer; what fills its window, up to four times,
+///    with larger ones.
 /// 4. Where all rates are known: other uplinks, each cluster alone with as many others as tell, where what
 ///    all carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each
-///    with all others in turn; unknown where some of many hosts have sent all that their NICs can.
+///    with all others in turn, before single flows; unknown where some of many hosts have sent all that their
+///    NICs can.
 /// 5. What NICs inside clusters let pass at once after a rest.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 /// 7. Once more, links much slower than both of their clusters have been with others; then 4 and 6, where
@@ -43,8 +45,8 @@ bool is_rough(const LinkModel& model);
 /// Whether a sweep had no time for all of `model`.
 bool is_unfinished(const LinkModel& model);
 
-/// The longest step of a sweep of clusters that are not farther than `one_way` from each other.
-Seconds longest_step_of_sweep(Seconds one_way);
+/// The usual step of a sweep of clusters that are not farther than `one_way` from each other.
+Seconds usual_step_of_sweep(Seconds one_way);
 
 /// So many sweeps may take the whole budget, however short the jobs are.
 inline constexpr int kFreeSweeps = 3;

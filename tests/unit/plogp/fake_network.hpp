@@ -27,6 +27,7 @@ struct FakeNetwork {
     std::vector<double> uplink_in = {};                         ///< empty: as `uplink`
     double lone_nic = 0;                    ///< of hosts alone in their clusters; 0: `nic`
     std::map<int, double> other_nics = {};  ///< of single nodes
+    double thin_pair = 0;                   ///< of clusters 0 and 1, each way; 0: their uplinks hold them up
 
     double nic_of(int node) const {
         if (const auto other = other_nics.find(node); other != other_nics.end()) return other->second;
@@ -128,6 +129,9 @@ class FakeProbes final : public LinkProbes {
                                             : network_.uplink[static_cast<std::size_t>(limit.second)];
                 rate = std::min(rate, capacity / users[limit]);
             }
+            const bool is_of_pair = network_.cluster_of(flow.from) + network_.cluster_of(flow.to) == 1;
+            if (network_.thin_pair > 0 && is_of_pair)
+                rate = std::min(rate, network_.thin_pair / static_cast<double>(flows.size()));
             // The first times somebody measures, TCP is still slow.
             double part = flow_trials <= slow_trials ? slow_start : 1;
             const bool is_far = network_.cluster_of(flow.from) != network_.cluster_of(flow.to);

@@ -701,13 +701,49 @@ TEST_CASE("thin links are measured for longer: what comes at once must not matte
     CHECK(*std::max_element(thinnest.begin(), thinnest.end()) == Approx(240e-3));
 }
 
-TEST_CASE("what there was no time to measure for longer counts as it is", "[link_sweep]") {
+TEST_CASE("thin links of lone hosts, and doubtful ones, are measured for longer, too", "[link_sweep]") {
+    const auto all = [](Seconds) { return true; };
+    FakeNetwork lone{{{0}, {1}}, 12.5e6, {2.5e6, 2.5e6}};
+    lone.one_way = Seconds(0.5e-3);
+    FakeProbes lone_probes(lone);
+    sweep_links(lone_probes, input_for(lone), all);
+    REQUIRE(lone_probes.lanes.size() == 4);  // a first look each way
+    for (const std::size_t i : {1u, 3u})
+        CHECK(lone_probes.lanes[i].second.duration.count() == Approx(180e-3));
+
+    // One that carries much less than both of its clusters do with others.
+    FakeNetwork uneven{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}};
+    uneven.one_way = Seconds(0.5e-3);
+    uneven.thin_pair = 2.5e6;
+    FakeProbes probes(uneven);
+    const LinkModel model = sweep_links(probes, input_for(uneven), all);
+    CHECK(model.between(0, 1)->there.most() == Approx(2.5e6));
+    std::vector<double> of_pair;
+    for (const auto& [flows, options] : probes.lanes) {
+        if (uneven.cluster_of(flows[0].from) == 0 && uneven.cluster_of(flows[0].to) == 1)
+            of_pair.push_back(options.duration.count());
+    }
+    REQUIRE(of_pair.size() >= 3);
+    CHECK(of_pair.back() == Approx(180e-3));
+    CHECK(std::count_if(of_pair.begin(), of_pair.end(), [](double each) { return each < 0.15; }) == 1);
+}
+
+TEST_CASE("far flows last as long as before: TCP needs most of their time", "[link_sweep]") {
+    FakeNetwork far{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {1e6, 1e6, 1e6}};
+    far.one_way = Seconds(20e-3);
+    FakeProbes probes(far);
+    sweep_links(probes, input_for(far), [](Seconds) { return true; });
+    REQUIRE_FALSE(probes.lanes.empty());
+    for (const auto& [flows, options] : probes.lanes) CHECK(options.duration.count() == Approx(7 * 40e-3));
+}
+
+TEST_CASE("what there was no time to measure for longer counts where nothing else is known", "[link_sweep]") {
     FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {2.5e6, 2.5e6, 2.5e6}};
     network.one_way = Seconds(0.5e-3);
     FakeProbes probes(network);
     const auto no_long_one = [](Seconds needed) { return needed < Seconds(100e-3); };
     const LinkModel model = sweep_links(probes, input_for(network), no_long_one);
-    REQUIRE(model.links.size() == 1);
+    CHECK(model.links.size() == 1);
     CHECK(model.links[0].there.most() == Approx(2.5e6));
     CHECK(is_unfinished(model));
 }
