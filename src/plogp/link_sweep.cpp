@@ -122,9 +122,10 @@ struct MeasuredRate {
         has_settled = has_settled && other.has_settled;
     }
     bool is_climbing() const { return late > kClimbing * early; }
-    /// TCP has not found the link's rate. Where it has, a rank that waited for a core at the beginning looks
-    /// the same.
+    /// TCP has not found the link's rate. Where it has, a rank that had to wait for a core looks the same.
     bool is_slow_start() const { return is_climbing() && !has_settled; }
+    /// What was held up for a while may have come at once later, or not at all: a longer flow tells.
+    bool is_uneven() const { return has_settled && (is_climbing() || has_lost()); }
     /// It has filled a queue until packets were lost.
     bool has_lost() const { return late < kLost * early; }
     double rate() const {
@@ -976,21 +977,26 @@ class LinkSweep {
         return pair == nullptr ? 0 : pair->lanes_from(link.from).most();
     }
 
-    /// What brings too little to tell a rate is measured for longer, unless its windows held it up. Where
-    /// there is no time for that, links of which nothing else is known keep what they have.
+    /// What brings too little to tell a rate, or is uneven, is measured for longer, unless its windows held
+    /// it up. Where there is no time for that, links of which nothing else is known keep what they have.
     bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way) {
         const double fastest = fastest_;
         const int times = times_for(links, one_way);
         if (!measure(links, one_way, times)) return false;
-        const int longer = times_for(links, one_way);
+        int longer = times_for(links, one_way);
+        const bool are_uneven = std::any_of(links.begin(), links.end(),
+                                            [](const Measuring& link) { return link.rate.is_uneven(); });
+        const bool may_be_twice = 2 * times * duration_of_flow(2 * one_way) <= kLongestToTell;
+        if (are_uneven && may_be_twice) longer = std::max(longer, 2 * times);
         const bool are_held_up = std::any_of(links.begin(), links.end(), [&](const Measuring& link) {
             return fills_window(link, fastest, one_way);
         });
         if (longer <= times || are_held_up) return true;
         if (!has_time_(time_of_step(one_way, longer))) {
             std::erase_if(links, [&](const Measuring& link) {
-                return model_.between(link.from, link.to) != nullptr &&
-                       times_to_tell(link.rate.rate(), one_way) > times;
+                const bool says_little =
+                    link.rate.is_uneven() || times_to_tell(link.rate.rate(), one_way) > times;
+                return says_little && model_.between(link.from, link.to) != nullptr;
             });
             return true;
         }
@@ -1054,7 +1060,7 @@ class LinkSweep {
     bool says_little(const Measuring& link) const {
         const MeasuredRate& rate = link.rate;
         return rate.has_lost() ||
-               (rate.is_climbing() && likely_from(link.from, link.to) <= kClimbing * rate.rate());
+               (rate.is_slow_start() && likely_from(link.from, link.to) <= kClimbing * rate.rate());
     }
 
     /// To links that were measured before it was known from which size on messages have one.

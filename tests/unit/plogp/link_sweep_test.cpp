@@ -728,6 +728,25 @@ TEST_CASE("thin links of lone hosts, and doubtful ones, are measured for longer,
     CHECK(std::count_if(of_pair.begin(), of_pair.end(), [](double each) { return each < 0.15; }) == 1);
 }
 
+TEST_CASE("uneven flows of near links are measured for longer, once", "[link_sweep]") {
+    const auto durations_of = [](double first_part) {
+        FakeNetwork network{{{0, 1}, {2, 3}}, 25e6, {12.5e6, 12.5e6}};
+        network.one_way = Seconds(0.5e-3);
+        FakeProbes probes(network);
+        probes.first_part = first_part;
+        sweep_links(probes, input_for(network), [](Seconds) { return true; });
+        std::vector<double> durations;
+        for (const auto& [flows, options] : probes.lanes) durations.push_back(options.duration.count());
+        return durations;
+    };
+    const std::vector<double> even = durations_of(0.95);
+    REQUIRE(even.size() >= 2);
+    for (const double duration : even) CHECK(duration == Approx(60e-3));
+    const std::vector<double> uneven = durations_of(0.8);
+    REQUIRE(uneven.size() == 2 * even.size());
+    for (std::size_t i = 0; i < uneven.size(); ++i) CHECK(uneven[i] == Approx(i % 2 == 0 ? 60e-3 : 120e-3));
+}
+
 TEST_CASE("far flows last as long as before: TCP needs most of their time", "[link_sweep]") {
     FakeNetwork far{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {1e6, 1e6, 1e6}};
     far.one_way = Seconds(20e-3);
@@ -778,7 +797,7 @@ TEST_CASE("both parts of a near flow tell its rate, the later one of a far flow"
     CHECK(rate_of(Seconds(0.5e-3), 0.95) == Approx(12.5e6));
     CHECK(rate_of(Seconds(0.5e-3), 1.05) == Approx(12.5e6));
     CHECK(rate_of(Seconds(5e-3), 0.95) == Approx(1.05 * 12.5e6));
-    // Who is much faster at last had to wait at first.
+    // Who is much faster at last, again and again, had to wait at first.
     CHECK(rate_of(Seconds(0.5e-3), 0.8) == Approx(1.2 * 12.5e6));
 }
 
