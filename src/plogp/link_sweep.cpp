@@ -35,9 +35,9 @@ constexpr double kOtherTrips = 4;   // to begin, to drain, to tell
 constexpr double kClimbing = 1.2;   // as much faster in the end: TCP has not found the link's rate yet
 constexpr int kMostClimbs = 4;      // flows one after the other, until it has
 constexpr double kLost = 0.7;       // as much slower in the end: a queue was full
-// TCP gives up to 64 KiB to a NIC at once, and what is on the way, or reads it, may pass that on as a whole.
+// TCP hands the NIC up to 64 KiB at once, which routers or the receiver may deliver in one piece.
 constexpr double kTellingBytes = 192 * 1024;  // that a link carries while its rate is told
-constexpr Seconds kLongestToTell = std::chrono::milliseconds(240);  // but flows that last longer as it is
+constexpr Seconds kLongestToTell = std::chrono::milliseconds(240);  // flows that are longer anyway stay so
 constexpr double kSettledTrips = 20;  // round trips that a flow lasts: TCP has long found its rate
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDoubtful = 0.65;  // of what both ends of a link have reached with others
@@ -87,6 +87,11 @@ bool has_settled(Seconds one_way, int times = 1) {
     return kSettledTrips * trip <= times * duration_of_flow(trip);
 }
 
+/// As many times as long as usual flows may last, to tell more.
+int most_times(Seconds one_way) {
+    return std::max(static_cast<int>(kLongestToTell / duration_of_flow(2 * one_way)), 1);
+}
+
 /// How many times as long as usual flows of a link last that carries so many bytes a second, so that these
 /// are enough to tell it.
 int times_to_tell(double rate, Seconds one_way) {
@@ -96,7 +101,7 @@ int times_to_tell(double rate, Seconds one_way) {
         const double part = has_settled(one_way, times) ? 2 * FlowRate::kPart : FlowRate::kPart;
         return part * times * usual.count() * rate >= kTellingBytes;
     };
-    while ((times + 1) * usual <= kLongestToTell && !are_enough()) ++times;
+    while (times < most_times(one_way) && !are_enough()) ++times;
     return times;
 }
 
@@ -217,9 +222,12 @@ class LinkSweep {
   private:
     bool has_time_for(Seconds step) {
         if (has_time_(step)) return true;
-        refused_ = refused_ > Seconds(0) ? std::min(refused_, step) : step;
+        refuse(step);
         return false;
     }
+
+    /// There was no time for a step.
+    void refuse(Seconds step) { refused_ = refused_ > Seconds(0) ? std::min(refused_, step) : step; }
 
     /// What an earlier sweep has found. Uplinks are what all links carried together, until it is finished.
     void recall() {
@@ -362,18 +370,21 @@ class LinkSweep {
             std::clamp(static_cast<Bytes>(2 * one_way.count() * kUsualRate), kFirstWindow, kMostWindow);
         for (const Way way : kWays) {
             int climbs = 0;
-            int times = 1;
             std::vector<Measuring> links;
             for (const NodePair& pair : round) {
                 const auto [from, to] = ends_of(pair, way);
                 links.push_back({from, to, 1, {}});
             }
+            int times = times_for(links, one_way);
             while (true) {
-                if (!fill(links, rates(flows_of(links, 0), one_way, window, times), times)) return;
-                const int longer = times_for(links, one_way);
+                const auto measure_once = [&] {
+                    return fill(links, rates(flows_of(links, 0), one_way, window, times), times);
+                };
+                if (!measure_once()) return;
+                const int longer = longer_for(links, one_way, times);
                 if (longer > times && has_time_(time_of_step(one_way, longer))) {
                     times = longer;
-                    continue;
+                    measure_once();
                 }
                 bool is_climbing = false;
                 for (const Measuring& link : links) {
@@ -571,7 +582,7 @@ class LinkSweep {
         bool tell_of_one = false;  // what one flow carries is not known otherwise
         int slower = 1;            // Flow::slower, of all lanes
         double slowest = 0;        // lane
-        double about = 0;          // what it carries, where that is known; otherwise 0
+        double first_look = 0;     // what it carries, about; 0: that is not known
     };
 
     static std::pair<int, int> ends_of(const NodePair& clusters, Way way) {
@@ -610,8 +621,11 @@ class LinkSweep {
         const double rate = link.rate.rate() / link.lanes;
         const Bytes window = window_for(longest, fastest);
         if (window >= kMostWindow && link.slower == 1) return false;
+        // Where ranks wait for cores, round trips take longer than they do at rest.
+        const Seconds one_way = input_.one_way(link.from, link.to);
+        const bool was_supposed = link.slower > 1 && has_settled(one_way);
         return link.slower * rate > kClimbing * fastest &&
-               is_filled(window / static_cast<Bytes>(link.slower), rate, input_.one_way(link.from, link.to));
+               (was_supposed || is_filled(window / static_cast<Bytes>(link.slower), rate, one_way));
     }
 
     /// Where all lanes carry as much both ways, one flow does, too: that saves a step for each round. Not
@@ -646,7 +660,7 @@ class LinkSweep {
             if (known->lanes_from(from).rate.at(lanes) < kDoubtful * as_nics_allow(from, to, lanes, usual))
                 links.push_back({from, to, lanes, {}});
         }
-        if (!measure_long_enough(links, longest_latency(round))) return;
+        if (!measure_long_enough(links, longest_latency(round), Windows::as_usual)) return;
         for (const Measuring& link : links) take(link);
     }
 
@@ -742,8 +756,7 @@ class LinkSweep {
         constexpr int kLeastTimes = 2;
         const UplinkTrial trial{c, others, {}};
         const UplinkRates& reached = reached_[at(c)];
-        const double slower =
-            std::min(first_known(reached.out, reached.in), first_known(reached.in, reached.out));
+        const double slower = std::min(known_or(reached.out, reached.in), known_or(reached.in, reached.out));
         const int times = times_to_tell(slower, farthest_of({trial}));
         const auto rates = rates_with({trial}, std::max(times, kLeastTimes), Ways::apart);
         return rates.empty() ? UplinkRates() : UplinkRates{rates[0].out.rate(), rates[0].in.rate()};
@@ -958,15 +971,15 @@ class LinkSweep {
         for (const Measuring& link : links) {
             const UplinkRates& from = reached_[at(link.from)];
             const UplinkRates& to = reached_[at(link.to)];
-            const double of_ends = std::min(first_known(from.out, from.in), first_known(to.in, to.out));
-            const double rate = first_known(link.rate.rate(), first_known(known_rate(link), of_ends));
+            const double of_ends = std::min(known_or(from.out, from.in), known_or(to.in, to.out));
+            const double rate = known_or(link.rate.rate(), known_or(known_rate(link), of_ends));
             times = std::max(times, times_to_tell(rate, one_way));
         }
         return times;
     }
 
     /// Rates are more than 0; infinite: neither is known.
-    static double first_known(double rate, double other) {
+    static double known_or(double rate, double other) {
         if (rate > 0) return rate;
         return other > 0 ? other : kInfinity;
     }
@@ -977,32 +990,48 @@ class LinkSweep {
         return pair == nullptr ? 0 : pair->lanes_from(link.from).most();
     }
 
-    /// What brings too little to tell a rate, or is uneven, is measured for longer, unless its windows held
-    /// it up. Where there is no time for that, links of which nothing else is known keep what they have.
-    bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way) {
+    /// How many times as long as usual these are to be measured, after `times`: no more where they are even,
+    /// and brought enough.
+    int longer_for(const std::vector<Measuring>& links, Seconds one_way, int times) const {
+        int longer = std::max(times, times_for(links, one_way));
+        for (const Measuring& link : links) {
+            if (link.rate.is_uneven()) longer = std::max(longer, std::min(2 * times, most_times(one_way)));
+        }
+        return longer;
+    }
+
+    enum class Windows { as_measured, as_usual };
+
+    /// Those that bring too little to tell a rate, or are uneven, are measured for longer, unless their
+    /// windows held them up. Where there is no time for that, they are left out, but keep what they have
+    /// where neither way of a link is known. `longer_windows`: made for what the links have carried first, or
+    /// for what they may.
+    bool measure_long_enough(std::vector<Measuring>& links, Seconds one_way,
+                             Windows longer_windows = Windows::as_measured) {
         const double fastest = fastest_;
         const int times = times_for(links, one_way);
         if (!measure(links, one_way, times)) return false;
-        int longer = times_for(links, one_way);
-        const bool are_uneven = std::any_of(links.begin(), links.end(),
-                                            [](const Measuring& link) { return link.rate.is_uneven(); });
-        const bool may_be_twice = 2 * times * duration_of_flow(2 * one_way) <= kLongestToTell;
-        if (are_uneven && may_be_twice) longer = std::max(longer, 2 * times);
-        const bool are_held_up = std::any_of(links.begin(), links.end(), [&](const Measuring& link) {
-            return fills_window(link, fastest, one_way);
+        const auto are_done = std::partition(links.begin(), links.end(), [&](const Measuring& link) {
+            return longer_for({link}, one_way, times) == times || fills_window(link, fastest, one_way);
         });
-        if (longer <= times || are_held_up) return true;
-        if (!has_time_(time_of_step(one_way, longer))) {
-            std::erase_if(links, [&](const Measuring& link) {
-                const bool says_little =
-                    link.rate.is_uneven() || times_to_tell(link.rate.rate(), one_way) > times;
-                return says_little && model_.between(link.from, link.to) != nullptr;
-            });
-            return true;
+        std::vector<Measuring> again(are_done, links.end());
+        if (again.empty()) return true;
+        const int longer = longer_for(again, one_way, times);
+        const Seconds step = time_of_step(one_way, longer);
+        if (!has_time_(step)) {
+            // The next job begins with the first look, too.
+            refuse(time_of_step(one_way, times) + step);
+            std::erase_if(
+                again, [&](const Measuring& link) { return model_.between(link.from, link.to) != nullptr; });
+        } else {
+            for (Measuring& link : again) {
+                if (longer_windows == Windows::as_measured) link.first_look = link.rate.rate();
+            }
+            measure(again, one_way, longer);
+            for (Measuring& link : again) link.first_look = 0;
         }
-        for (Measuring& link : links) link.about = link.rate.rate();
-        measure(links, one_way, longer);
-        for (Measuring& link : links) link.about = 0;
+        links.erase(are_done, links.end());
+        links.insert(links.end(), again.begin(), again.end());
         return true;
     }
 
@@ -1052,7 +1081,7 @@ class LinkSweep {
         double likely = fastest_;
         if (are_known(link.from, true)) likely = std::min(likely, reached_[at(link.from)].out / link.lanes);
         if (are_known(link.to, false)) likely = std::min(likely, reached_[at(link.to)].in / link.lanes);
-        if (link.about > 0) likely = std::min(likely, link.about / link.lanes);
+        if (link.first_look > 0) likely = std::min(likely, link.first_look / link.lanes);
         return likely > 0 ? static_cast<int>(std::clamp(fastest_ / likely, 1.0, double{kMostSlower})) : 1;
     }
 
@@ -1075,7 +1104,7 @@ class LinkSweep {
 
     /// `is_again`: right after a measurement of the same flows, on which no trial of an uplink has built.
     void take(const Measuring& measured, bool is_again = false) {
-        const auto& [from, to, lanes, rate, tells_of_one, slower, slowest, about] = measured;
+        const auto& [from, to, lanes, rate, tells_of_one, slower, slowest, first_look] = measured;
         const auto [a, b] = std::minmax(from, to);
         LinkPair& link = model_.link(a, b);
         Lanes& known = link.lanes_from(from);

@@ -18,12 +18,12 @@ namespace laple {
 /// 3. Between two clusters, near ones first, one way and later back: as many lanes as they have pairs of
 ///    nodes, 8 at most; when all pairs have had their turn, as in survey_links(), one, unless more were
 ///    still on their way up. What says little is measured twice: packets were lost, or TCP was on its way up,
-///    or what came was little, so that flows are to last longer; what fills its window, up to four times,
-///    with larger ones.
+///    or what came was little or uneven, so that flows are to last longer; what fills its window, up to four
+///    times, with larger ones.
 /// 4. Where all rates are known: other uplinks, each cluster alone with as many others as tell, where what
 ///    all carried at once does not (plogp/likely_uplinks.hpp); of near clusters, if they are not many, each
-///    with all others in turn, before single flows; unknown where some of many hosts have sent all that their
-///    NICs can.
+///    with all others in turn, which comes before single flows; unknown where some of many hosts have sent
+///    all that their NICs can.
 /// 5. What NICs inside clusters let pass at once after a rest.
 /// 6. Where one flow does not fill a far link, eight connections between two hosts (plogp/stream_survey.hpp).
 /// 7. Once more, links much slower than both of their clusters have been with others; then 4 and 6, where

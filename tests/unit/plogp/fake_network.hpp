@@ -152,7 +152,7 @@ class FakeProbes final : public LinkProbes {
             if (is_far && options.window_bytes > lossless_window) rates.back() = {1.17 * rate, 0.6 * rate};
             // Of flows that share an uplink one is fast while the next is slow.
             const bool is_first = flows_of[network_.cluster_of(flow.from)]++ % 2 == 0;
-            if (is_far && first_part != 1) rates.back() = {first_part * rate, (2 - first_part) * rate};
+            if (is_far && early_share != 1) rates.back() = {early_share * rate, (2 - early_share) * rate};
             if (is_far && flows_take_turns)
                 rates.back() = {(is_first ? 1.5 : 0.5) * rate, (is_first ? 0.5 : 1.5) * rate};
         }
@@ -240,7 +240,7 @@ class FakeProbes final : public LinkProbes {
     double far_part = 1;  ///< of their rate that far flows reach: less than 1, they are still on their way up
     double two_way_part = 1;  ///< of their rate that far flows reach against others
     bool flows_take_turns = false;
-    double first_part = 1;       ///< of their mean rate that far flows have at first
+    double early_share = 1;      ///< of their mean rate that far flows have at first
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others
     int burst_trials = 0;

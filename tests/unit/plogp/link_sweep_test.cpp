@@ -707,9 +707,16 @@ TEST_CASE("thin links of lone hosts, and doubtful ones, are measured for longer,
     lone.one_way = Seconds(0.5e-3);
     FakeProbes lone_probes(lone);
     sweep_links(lone_probes, input_for(lone), all);
-    REQUIRE(lone_probes.lanes.size() == 4);  // a first look each way
-    for (const std::size_t i : {1u, 3u})
+    REQUIRE(lone_probes.lanes.size() == 3);  // one first look: the way back is as thin, likely
+    for (const std::size_t i : {1u, 2u})
         CHECK(lone_probes.lanes[i].second.duration.count() == Approx(180e-3));
+    lone.uplink = {12.5e6, 12.5e6};
+    FakeProbes uneven_lone(lone);
+    uneven_lone.early_share = 0.8;
+    sweep_links(uneven_lone, input_for(lone), all);
+    REQUIRE(uneven_lone.lanes.size() > 2);
+    CHECK(uneven_lone.lanes[0].second.duration.count() == Approx(60e-3));
+    CHECK(uneven_lone.lanes[1].second.duration.count() == Approx(120e-3));
 
     // One that carries much less than both of its clusters do with others.
     FakeNetwork uneven{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {12.5e6, 12.5e6, 12.5e6}};
@@ -729,11 +736,11 @@ TEST_CASE("thin links of lone hosts, and doubtful ones, are measured for longer,
 }
 
 TEST_CASE("uneven flows of near links are measured for longer, once", "[link_sweep]") {
-    const auto durations_of = [](double first_part) {
+    const auto durations_of = [](double early_share) {
         FakeNetwork network{{{0, 1}, {2, 3}}, 25e6, {12.5e6, 12.5e6}};
         network.one_way = Seconds(0.5e-3);
         FakeProbes probes(network);
-        probes.first_part = first_part;
+        probes.early_share = early_share;
         sweep_links(probes, input_for(network), [](Seconds) { return true; });
         std::vector<double> durations;
         for (const auto& [flows, options] : probes.lanes) durations.push_back(options.duration.count());
@@ -767,6 +774,29 @@ TEST_CASE("what there was no time to measure for longer counts where nothing els
     CHECK(is_unfinished(model));
 }
 
+TEST_CASE("what there was no time to measure for longer waits where the link is known one way",
+          "[link_sweep]") {
+    FakeNetwork network{{{0, 1}, {2, 3}}, 25e6, {12.5e6, 12.5e6}};
+    network.one_way = Seconds(0.5e-3);
+    FakeProbes probes(network);
+    probes.early_share = 0.8;
+    const auto no_long_one = [](Seconds needed) { return needed < Seconds(100e-3); };
+    LinkModel model = sweep_links(probes, input_for(network), no_long_one);
+    REQUIRE(model.links.size() == 1);
+    // A sweep that brings nothing new says again what it would have needed: both looks.
+    for (int sweep = 0; sweep < 2; ++sweep) {
+        CHECK(model.links[0].there.most() > 0);
+        CHECK(model.links[0].back.rate.empty());
+        CHECK(is_unfinished(model));
+        CHECK(model.next_step.count() == Approx(64e-3 + 124e-3));
+        model = sweep_links(probes, input_for(network), no_long_one, model);
+    }
+    model = sweep_links(
+        probes, input_for(network), [](Seconds) { return true; }, model);
+    CHECK(model.links[0].back.most() > 0);
+    CHECK_FALSE(is_unfinished(model));
+}
+
 TEST_CASE("uplinks of near clusters have their turns before single flows", "[link_sweep]") {
     FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {20e6, 20e6, 20e6}};
     network.one_way = Seconds(0.5e-3);
@@ -785,11 +815,11 @@ TEST_CASE("uplinks of near clusters have their turns before single flows", "[lin
 }
 
 TEST_CASE("both parts of a near flow tell its rate, the later one of a far flow", "[link_sweep]") {
-    const auto rate_of = [](Seconds one_way, double first_part) {
+    const auto rate_of = [](Seconds one_way, double early_share) {
         FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 25e6, {12.5e6, 12.5e6, 12.5e6}};
         network.one_way = one_way;
         FakeProbes probes(network);
-        probes.first_part = first_part;
+        probes.early_share = early_share;
         return sweep_links(probes, input_for(network), [](Seconds) { return true; })
             .between(0, 1)
             ->there.most();
