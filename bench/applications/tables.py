@@ -35,7 +35,7 @@ def row(result):
     own = [seconds(result, who, "own_seconds") for who in ("stock", "laple")]
     return (f"| {result['title']} | {result['ranks']} | {stock:.1f} s | {laple:.1f} s | {stock / laple:.2f} | "
             f"{f'{own[0] / own[1]:.2f}' if all(own) else '-'} | {result['share_percent']:.0f} % | "
-            f"{stock - laple:.1f} s | {'-' if predicted is None else f'{predicted:.1f} s'} |")
+            f"{round(stock - laple, 1) + 0.0:.1f} s | {'-' if predicted is None else f'{predicted:.1f} s'} |")
 
 
 def by_gain(document):
@@ -55,7 +55,8 @@ def origin(document):
     results = [r for r in document["applications"].values() if "failure" not in r]
     runs = sorted({len(r["runs"]) // 2 for r in results})
     when = sorted({f"{r['date']}, LaPle at {r['commit']}" for r in results})
-    return f"{'; '.join(when)}; medians of {' or '.join(str(count) for count in runs)} jobs."
+    jobs = "one job each" if runs == [1] else f"medians of {', '.join(str(count) for count in runs)} jobs"
+    return f"{'; '.join(when)}; {jobs}."
 
 
 def picture(document, file):
