@@ -1280,13 +1280,9 @@ bool is_unfinished(const LinkModel& model) {
     return model.sweeps > 0;
 }
 
-Seconds usual_step_of_sweep(Seconds one_way) {
-    return time_of_step(one_way, 1);
-}
-
 SweepTime time_for_sweep(const LinkModel& known, Seconds one_way, Seconds budget) {
     if (budget <= Seconds(0)) return {};
-    const Seconds step = usual_step_of_sweep(one_way);
+    const Seconds step = time_of_step(one_way, 1);
     // Of two sites streams are measured in the first jobs, too (is_lone_pair), where a budget is nearly
     // enough for them.
     const Seconds streams = time_to_measure_streams(2 * one_way);

@@ -45,9 +45,6 @@ bool is_rough(const LinkModel& model);
 /// Whether a sweep had no time for all of `model`.
 bool is_unfinished(const LinkModel& model);
 
-/// The usual step of a sweep of clusters that are not farther than `one_way` from each other.
-Seconds usual_step_of_sweep(Seconds one_way);
-
 /// So many sweeps may take the whole budget, however short the jobs are.
 inline constexpr int kFreeSweeps = 3;
 

@@ -116,6 +116,7 @@ class FakeProbes final : public LinkProbes {
             if (network_.cluster_of(flow.from) != network_.cluster_of(flow.to)) {
                 rate = std::min(rate, network_.far_flow);
                 const auto window = static_cast<double>(options.window_bytes) / flow.slower;
+                if (busy_trip > Seconds(0)) rate = std::min(rate, window / busy_trip.count());
                 if (network_.lone_nic > 0) rate = std::min(rate, window / (2 * network_.one_way.count()));
             } else {
                 const auto window = static_cast<double>(options.window_bytes);
@@ -240,6 +241,8 @@ class FakeProbes final : public LinkProbes {
     double far_part = 1;  ///< of their rate that far flows reach: less than 1, they are still on their way up
     double two_way_part = 1;  ///< of their rate that far flows reach against others
     bool flows_take_turns = false;
+    Seconds busy_trip{
+        0};  ///< of far flows, whose ranks wait for cores: it takes longer than at rest; 0: it does not
     double early_share = 1;      ///< of their mean rate that far flows have at first
     int disturb_lanes_once = 0;  ///< so many flows between clusters are slower, the first time
     double most_at_once = std::numeric_limits<double>::infinity();  ///< bytes that cluster send to others

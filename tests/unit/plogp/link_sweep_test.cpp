@@ -735,6 +735,17 @@ TEST_CASE("thin links of lone hosts, and doubtful ones, are measured for longer,
     CHECK(std::count_if(of_pair.begin(), of_pair.end(), [](double each) { return each < 0.15; }) == 1);
 }
 
+TEST_CASE("a near link that is faster than its slower end seemed to be has another trial", "[link_sweep]") {
+    FakeNetwork network{{{0, 1}, {2, 3}, {4, 5}}, 12.5e6, {12.5e6, 1e6, 12.5e6}};
+    network.one_way = Seconds(0.5e-3);
+    FakeProbes probes(network);
+    probes.busy_trip = Seconds(4e-3);
+    const LinkModel model = sweep_links(probes, input_for(network), [](Seconds) { return true; });
+    CHECK(model.between(0, 1)->there.most() == Approx(1e6));
+    // The first windows, of 16 KiB for each of two lanes, carry 8.2 MB/s.
+    CHECK(model.between(0, 2)->there.rate.at(2) == Approx(12.5e6));
+}
+
 TEST_CASE("uneven flows of near links are measured for longer, once", "[link_sweep]") {
     const auto durations_of = [](double early_share) {
         FakeNetwork network{{{0, 1}, {2, 3}}, 25e6, {12.5e6, 12.5e6}};
